@@ -11,6 +11,7 @@ from pathlib import Path
 from workbench.checking.default_claims import DefaultClaims
 from workbench.checking.fact_claims import FactClaims
 from workbench.checking.option_claims import OptionClaims
+from workbench.checking.package_claims import PackageClaims
 from workbench.checking.page import Page, parse_page
 from workbench.checking.project import Project
 from workbench.checking.python_claims import PythonClaims
@@ -33,6 +34,7 @@ def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> li
         PythonClaims(page, project).all(),
         OptionClaims(page, project, helps).all(),
         DefaultClaims(page, project).all(),
+        PackageClaims(page, project).all(),
         FactClaims(page, project).all(),
     ):
         for claim in claims:
@@ -63,7 +65,7 @@ _NOT_SO = re.compile(
     r"\b(?:javascript|typescript|java|kotlin|swift|ruby|rust|golang|c\+\+)\b",
     re.I,
 )
-_OF_PROSE = frozenset({"name", "extra", "option", "variable", "default", "file"})
+_OF_PROSE = frozenset({"name", "extra", "dependency", "option", "variable", "default", "file"})
 
 
 def _in_its_section(claim: ClaimResult, page: Page) -> ClaimResult:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import calendar
 import contextlib
+import datetime
 import difflib
 import functools
 import math
 import platform
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from workbench import python_syntax
+from workbench.checking.kinds import python_of
 from workbench.text import clean
 
 _FORGIVEN = (
@@ -39,6 +43,13 @@ _CLASS = re.compile(r"<class '([\w.]+)'>")
 _MAIN = re.compile(r"\b__main__\.")
 _BRACES = re.compile(r"\{([^{}:]*)\}")
 _MOST = 20_000
+#: How long a difference may be in all, and each of its lines.
+_MOST_LINES, _WIDEST = 20, 200
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
+#: A line of nothing but a ruler, or one of a table's borders: how long it is depends on the terminal.
+_RULER = re.compile(r"^[ \t]*[|+=_-]{3,}[ \t]*$|[\u2500-\u257f]{2,}", re.M)
+#: A value that depends on the clock may be this far from now: yesterday, next month, in a year.
+_DAYS, _MINUTES = 400, 10
 
 
 def shell_difference(claimed: str, stdout: str, stderr: str = "") -> tuple[str, ...]:
@@ -47,11 +58,13 @@ def shell_difference(claimed: str, stdout: str, stderr: str = "") -> tuple[str, 
     Numbers, times, addresses and paths are forgiven, white space and the order of lines make no difference, an ellipsis stands
     for anything, and a page may show only some of the lines and remarks of its own.
     """
-    want = _lines(claimed, numbers=True)
+    want = _lines(claimed)
     for real in (stdout, stderr, f"{stdout}\n{stderr}", f"{stderr}\n{stdout}"):
-        if _agree(want, _lines(real, numbers=True)):
+        if _agree(want, _lines(real)):
             return ()
-    if _same_value(claimed, stdout) or (len(want) > 1 and sorted(want) == sorted(_lines(stdout, numbers=True))):
+    if (values := _values(claimed)) is not None and values == _values(stdout):
+        return ()
+    if _sorted(_flat(claimed)) == _sorted(_flat(stdout)) or (len(want) > 1 and sorted(want) == sorted(_lines(stdout))):
         return ()
     remarked = _REMARK.sub("", claimed)
     if remarked.strip() and remarked != claimed:
@@ -62,34 +75,61 @@ def shell_difference(claimed: str, stdout: str, stderr: str = "") -> tuple[str, 
 def doctest_difference(want: str, got: str) -> tuple[str, ...]:
     """Return the lines of a difference of an example in a Python session, empty where they agree.
 
-    Whole numbers count here, as an example states a value; times, addresses and paths are forgiven, and the last digits of a
-    fraction.
+    Values are compared as values: type and every digit count, the order of a mapping or set and the last digits of a fraction do not.
+    Of text, white space and rulers are forgiven. What tells of the machine or of the time of day is as the page has it.
     """
     if not want.strip() and got.strip() and got.strip() != "None":
         return ()  # a page may leave out what an expression shows
     if want.strip() == "None" and not got.strip():
         return ()  # a session shows nothing where a page may say that it is None
-    want, got = want.replace("<BLANKLINE>", ""), got.replace("<BLANKLINE>", "")
-    if (mapped := _as_mapping(got)) != got and not doctest_difference(want, mapped):
-        return ()
-    wanted, real = _lines(want, numbers=False), _lines(got, numbers=False)
-    uncommented = _lines(_COMMENT.sub("", want), numbers=False)
-    if uncommented == real or (uncommented and _agree(_in_short(uncommented), _in_short(real))):
-        return ()
-    if _agree(wanted, real) or _same_but_fractions(" ".join(wanted), " ".join(real)):
-        return ()
-    if _same_value(want, got) or _same_but_order(want, got):
-        return ()
-    if "'".join(want.split('"')).split() == "'".join(got.split('"')).split():
+    claimed, real = (_in_short(clean(text)[:_MOST].replace("<BLANKLINE>", "")) for text in (want, got))
+    real = _as_the_page(claimed, real)
+    wanted, shown = _values(claimed), _values(real)
+    if wanted is not None and shown is not None and not _LEFT_OUT.search(claimed):
+        return () if _shows(wanted, shown) else difference(want, got)
+    if any(_texts_agree(text, real) for text in (claimed, _COMMENT.sub("", claimed)) if text.strip()):
         return ()
     return difference(want, got)
+
+
+def random_alone(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Tell whether an output differs from a page only by what differs from run to run as well.
+
+    Args:
+        one: The lines of its difference in one run.
+        other: Those in another run.
+    """
+    if any(len(diff) >= _MOST_LINES or any(len(line) >= _WIDEST for line in diff) for diff in (one, other)):
+        return False  # it may be cut
+    (claimed, real), (again, later) = _sides(one), _sides(other)
+    words = [re.split(r"(\W+)", text) for text in (claimed, real, later)]
+    if claimed != again or len({len(each) for each in words}) != 1:
+        return False
+    settled = [
+        said if here != there and _of_one_shape(said, here) and _of_one_shape(said, there) else here
+        for said, here, there in zip(*words, strict=True)
+    ]
+    return not doctest_difference(claimed, "".join(settled))
+
+
+def _sides(diff: Sequence[str]) -> tuple[str, str]:
+    """Return what a difference has of the page, and of the output."""
+    claimed, real = ("\n".join(line[1:] for line in diff if line.startswith(sign)) for sign in "-+")
+    return claimed, real
+
+
+def _of_one_shape(one: str, other: str) -> bool:
+    """Tell whether two words may be the same unstable value: numbers, hexadecimal digits, or as many letters and digits."""
+    return any(re.fullmatch(shape, one) and re.fullmatch(shape, other) for shape in (r"\d+", r"(?i:[0-9a-f]+)")) or (
+        len(one) == len(other) and bool(re.search(r"\d", one + other))
+    )
 
 
 def difference(claimed: str, real: str) -> tuple[str, ...]:
     """Return a short unified difference."""
     old, new = (clean(text).rstrip("\n").splitlines()[:200] for text in (claimed, real))
     lines = list(difflib.unified_diff(old, new, "claimed", "real", lineterm="", n=1))
-    return tuple(line[:200] for line in lines[2:22])
+    return tuple(line[:_WIDEST] for line in lines[2 : 2 + _MOST_LINES])
 
 
 def of_one_kind(claimed: str, real: str) -> bool:
@@ -104,6 +144,15 @@ def of_one_kind(claimed: str, real: str) -> bool:
         close = difflib.SequenceMatcher(None, claimed.strip()[:400], real.strip()[:400], autojunk=False).ratio()
         return max(words, signs, close) >= 0.5
     return type(one) is type(other)
+
+
+def is_value(text: str) -> bool:
+    """Tell whether an output is a value that Python can read back."""
+    try:
+        python_syntax.literal(text.strip())
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, LookupError):
+        return False
+    return True
 
 
 def of_the_machine(claimed: str, real: str) -> str:
@@ -125,16 +174,15 @@ def _machine() -> frozenset[str]:
 
 def alike(claimed: str, real: str) -> float:
     """Return how alike two outputs are, from 0 to 1, by their words."""
-    one, other = " ".join(_lines(claimed, numbers=True)).split(), " ".join(_lines(real, numbers=True)).split()
+    one, other = " ".join(_lines(claimed)).split(), " ".join(_lines(real)).split()
     return difflib.SequenceMatcher(None, one[:2000], other[:2000], autojunk=False).ratio()
 
 
-def _lines(text: str, *, numbers: bool) -> list[str]:
+def _lines(text: str) -> list[str]:
     text = clean(text)[:_MOST]
     for pattern, stands in _FORGIVEN:
         text = pattern.sub(stands, text)
-    if numbers:
-        text = _NUMBER.sub("#", text)
+    text = _NUMBER.sub("#", text)
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
@@ -154,45 +202,161 @@ def _agree(want: Sequence[str], real: Sequence[str]) -> bool:
     return bool(want) and all(any(line == other for other in rest) for line in want)
 
 
-def _in_short(lines: Sequence[str]) -> list[str]:
-    """Return lines with classes as pages abbreviate them: ``<class '__main__.A'>`` is ``A``."""
-    return [_MAIN.sub("", _CLASS.sub(r"\1", line)) for line in lines]
+def _in_short(text: str) -> str:
+    """Return a text with classes as pages abbreviate them, ``<class '__main__.A'>`` as ``A``, and no addresses."""
+    return _ADDRESS.sub("at 0x0", _MAIN.sub("", _CLASS.sub(r"\1", text)))
 
 
-def _same_value(want: str, got: str) -> bool:
-    """Tell whether two texts show the same value: a page lays a dictionary out, in an order of its own, as no Python does."""
+# -- values
+
+
+def _values(text: str) -> list[object] | None:
+    """Return the values that a text shows, one after another, in a form in which equal ones are equal; None where it is other text."""
+    tree = python_of(text.strip())
+    if tree is None or not tree.body or not all(isinstance(one, ast.Expr) for one in tree.body):
+        return None
     try:
-        return bool(python_syntax.literal(want.strip()) == python_syntax.literal(got.strip()))
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, LookupError):
-        pass
-    # A mapping or set has no order of its own; other values only where a page lays them out over several lines.
-    laid_out = want.lstrip().startswith(("{", "[", "(")) and len(want.strip().splitlines()) > 1
-    unordered = want.strip()[:1] == got.strip()[:1] == "{"
-    return (laid_out or unordered) and Counter(re.findall(r"\w+", want)) == Counter(re.findall(r"\w+", got))
+        return [_form(one.value) for one in tree.body if isinstance(one, ast.Expr)]
+    except RecursionError:
+        return None
 
 
-#: How a mapping of a class of its own shows itself from Python 3.12 on, and before.
-_PAIRS = re.compile(r"\b([A-Z]\w*)\(\[(.*)\]\)", re.S)
-_PAIR = re.compile(r"\(('(?:[^'\\]|\\.)*'), ((?:[^()\[\]]|\[[^\[\]]*\]|\([^()]*\))*)\)")
+def _form(node: object) -> object:
+    """Return a syntax tree as nested tuples: types count, and the order in mappings and sets does not."""
+    if isinstance(node, ast.Constant):
+        return type(node.value).__name__, node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        value = node.operand.value
+        return (type(value).__name__, -value) if isinstance(value, int | float | complex) else ("-", value)
+    if isinstance(node, ast.Dict):
+        pairs = [(_form(key), _form(value)) for key, value in zip(node.keys, node.values, strict=True)]
+        return "Dict", tuple(sorted(pairs, key=repr))
+    if isinstance(node, ast.Set):
+        return "Set", tuple(sorted((_form(one) for one in node.elts), key=repr))
+    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords and (pairs := _pairs(node.args[0])):
+        # ``OrderedDict([('a', 1)])`` is ``OrderedDict({'a': 1})`` from Python 3.12 on.
+        return "Call", _form(node.func), (("Dict", tuple(sorted(pairs, key=repr))),), ()
+    if isinstance(node, ast.AST):
+        fields = (value for name, value in ast.iter_fields(node) if name not in ("ctx", "kind"))
+        return (type(node).__name__, *(_form(value) for value in fields))
+    return tuple(_form(one) for one in node) if isinstance(node, list) else node
 
 
-def _as_mapping(text: str) -> str:
-    """Return a text with ``OrderedDict([('a', 1)])`` as ``OrderedDict({'a': 1})``: which of the two is shown depends on Python."""
-    return _PAIRS.sub(lambda found: found[1] + "({" + _PAIR.sub(r"\1: \2", found[2]) + "})", text)
+def _pairs(node: ast.expr) -> list[tuple[object, object]]:
+    """Return the pairs of a list of nothing but pairs."""
+    elements = node.elts if isinstance(node, ast.List) else []
+    pairs = [one.elts for one in elements if isinstance(one, ast.Tuple) and len(one.elts) == 2]
+    return [(_form(key), _form(value)) for key, value in pairs] if len(pairs) == len(elements) else []
 
 
-def _same_but_order(want: str, got: str) -> bool:
-    """Tell whether two texts are the same but for the order in braces, in which a set has none, and the kind of quotes."""
+def _shows(wanted: Sequence[object], shown: Sequence[object]) -> bool:
+    """Tell whether all values of a page are among those that are shown, in order: it may show only some lines."""
+    rest = iter(shown)
+    return all(any(_equal(value, other) for other in rest) for value in wanted)
 
-    def ordered(text: str) -> str:
-        plain = " ".join(text.replace('"', "'").split())
-        return _BRACES.sub(lambda found: "{" + ", ".join(sorted(re.split(r",\s*", found[1].strip(" ,")))) + "}", plain)
 
-    return "{" in want and ordered(want) == ordered(got)
+def _equal(one: object, other: object) -> bool:
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return _close(one, other) or (math.isnan(one) and math.isnan(other))
+    if isinstance(one, str) and isinstance(other, str):
+        return one == other or _same_but_fractions(one, other)
+    return type(one) is type(other) and one == other
+
+
+def _close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=1e-3, abs_tol=1e-6)
+
+
+# -- text
+
+
+def _texts_agree(claimed: str, real: str) -> bool:
+    want, got = _flat(claimed), _flat(real)
+    if want == got or _same_but_fractions(want, got) or (_LEFT_OUT.search(claimed) and _fits(claimed, got)):
+        return True
+    if _sorted(want) == _sorted(got):
+        return True
+    lines = iter([_flat(line) for line in real.splitlines()])
+    return all(any(_flat(line) == other for other in lines) for line in claimed.splitlines() if line.strip())
+
+
+def _flat(text: str) -> str:
+    """Return a text in one line, with one kind of quotes, and blanks only between words."""
+    text = _RULER.sub("---", text.replace("optional arguments:", "options:")).replace('"', "'")
+    return re.sub(r",(?=[\])}])", "", re.sub(r"\s*([^\w\s])\s*", r"\1", " ".join(text.split())))
+
+
+def _fits(claimed: str, got: str) -> bool:
+    """Tell whether an output is what a page shows of it, with something left out at each ellipsis."""
+    pieces = [_flat(piece) for piece in _LEFT_OUT.split(claimed)]
+    at = 0
+    for number, piece in enumerate(pieces):
+        begins = r"(?<![\w.-])" if number == 0 and piece[:1].isalnum() else ""
+        # A fraction may have more digits than a page shows.
+        whole = number == len(pieces) - 1 and piece[-1:].isalnum() and not re.search(r"\d\.\d+$", piece)
+        found = re.compile(begins + re.escape(piece) + (r"(?!\w)" if whole else "")).search(got, at)
+        if found is None:
+            return False
+        at = found.end()
+    return True
+
+
+def _sorted(text: str) -> object:
+    """Return a flat text with what stands in braces in order, since a set or mapping has none."""
+    if text.startswith("{") and text.endswith("}"):
+        return Counter(text[1:-1].split(","))
+    return _BRACES.sub(lambda found: "{" + ",".join(sorted(found[1].split(","))) + "}", text)
 
 
 def _same_but_fractions(want: str, real: str) -> bool:
     one, other = _FLOAT.findall(want), _FLOAT.findall(real)
     if not one or len(one) != len(other) or _FLOAT.sub("#", want) != _FLOAT.sub("#", real):
         return False
-    return all(math.isclose(float(a), float(b), rel_tol=1e-3, abs_tol=1e-6) for a, b in zip(one, other, strict=True))
+    return all(_close(float(a), float(b)) for a, b in zip(one, other, strict=True))
+
+
+# -- what tells of the machine, or of the time
+
+
+def _as_the_page(claimed: str, real: str) -> str:
+    """Return an output with what tells of this machine's folders, and of about now, in the page's words."""
+    for pattern, unstable in _UNSTABLE:
+        wanted = [found[0] for found in pattern.finditer(claimed)]
+        shown = [found[0] for found in pattern.finditer(real)]
+        if len(wanted) == len(shown):
+            words = iter([said if unstable(here) else here for said, here in zip(wanted, shown, strict=True)])
+            real = pattern.sub(lambda _: next(words), real)  # noqa: B023 - used at once
+    return real
+
+
+def _is_about_now(text: str) -> bool:
+    """Tell whether a date, a time of day, or the name of a day or month is one of about now."""
+    now = datetime.datetime.now(datetime.UTC)
+    if text[0].isalpha():
+        return text[:3] in (f"{now:%a}", f"{now:%b}")
+    numbers = [int(part) for part in re.findall(r"\d+", text)]
+    if len(numbers) > 2 and numbers[0] > 1000:
+        with contextlib.suppress(ValueError):
+            return abs((datetime.date(*numbers[:3]) - now.date()).days) <= _DAYS
+        return False
+    minutes = abs(numbers[0] * 60 + numbers[1] - now.hour * 60 - now.minute)
+    return min(minutes, 24 * 60 - minutes) <= _MINUTES
+
+
+def _is_of_the_check(path: str) -> bool:
+    """Tell whether a path leads into a folder that a check has made, or that is the system's."""
+    return path.startswith(("/home/sandbox", "/tmp/", "/dev/", "/usr/")) or "/checked/" in path
+
+
+_NAMES_OF_DAYS = "|".join([*calendar.day_name, *calendar.day_abbr])
+_NAMES_OF_MONTHS = "|".join([*calendar.month_name[1:], *calendar.month_abbr[1:]])
+#: Values that may differ from day to day or from machine to machine, and how those that do are known.
+_UNSTABLE: tuple[tuple[re.Pattern[str], Callable[[str], bool]], ...] = (
+    (re.compile(r"\b\d{4}(-|/|, )\d{1,2}\1\d{1,2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d{2}:?\d{2})?)?"), _is_about_now),
+    (re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?\b"), _is_about_now),
+    (re.compile(rf"\b(?:{_NAMES_OF_DAYS})\b"), _is_about_now),
+    (re.compile(rf"\b(?:{_NAMES_OF_MONTHS})\b"), _is_about_now),
+    (re.compile(r"(?<![\w/:])(?:[A-Za-z]:)?(?:[~.]{0,2}[/\\]+[\w.@+-]+){2,}[/\\]?|~[/\\][\w./\\-]+"), _is_of_the_check),
+)  # fmt: skip

@@ -7,6 +7,8 @@ import math
 import re
 from collections.abc import Iterator
 
+from workbench import python_syntax
+from workbench.checking.declared_options import literal_of
 from workbench.checking.kinds import python_of
 from workbench.checking.option_claims import LONG_OPTION
 from workbench.checking.page import Page
@@ -14,9 +16,19 @@ from workbench.checking.project import Project
 from workbench.checking.verdicts import ClaimResult, Truth
 
 _DEFAULT = re.compile(
-    r"\bdefaults?(?:\s+(?:is|to|value|of))*\s*[:=]?\s*(?:(?P<q>[`\"'])(?P<quoted>[^`\"'\n]{1,60})(?P=q)|(?P<bare>-?\d+(?:\.\d+)?)(?![\w.]*\w))",
+    r"\bdefaults?(?:\s+(?:is|to|value|of))*\s*[:=]?\s*(?:`(?P<code>[^`\n]{1,60})`|(?P<q>[\"'])(?P<quoted>[^`\"'\n]{1,60})(?P=q)|"
+    r"(?P<bare>-?\d+(?:\.\d+)?(?![\w.]*\w)|(?-i:True|False|None)\b))(?!,?\s+(?:if|when|unless|for|on|in|or|otherwise)\b)",
     re.I,
 )
+#: A word that may stand for a value of another kind, or for what is worked out.
+_VAGUE = frozenset(
+    {
+        "none", "auto", "off", "on", "false", "true", "no", "yes", "current", "stdout", "stdin", "empty", "all", "required", "unset",
+        "optional", "disabled", "enabled",
+    }
+)  # fmt: skip
+#: A default of something else than what begins the row: ``--silent`` sets ``verbose=False``, whose default is ``True``.
+_OF_ANOTHER = re.compile(r"`\w+\s*=[^`]*`.*\bdefault|\bwhose\s+default", re.I)
 _NO_DEFAULT = re.compile(r"\b(?:previous|formerly|was|used to|before|old)\b", re.I)
 #: A parameter at the beginning of an entry of a list or of a row of a table, in code, with or without its type.
 _PARAMETER = re.compile(
@@ -43,7 +55,7 @@ class DefaultClaims:
                 flags = set(LONG_OPTION.findall(row))
                 # What stands before an option is the default of another one.
                 after = row[max(row.find(flag) for flag in flags) :] if flags and column is None else row
-                if _NO_DEFAULT.search(row) or not (said := _said(after, column)):
+                if _NO_DEFAULT.search(row) or _OF_ANOTHER.search(after) or not (said := _said(after, column)):
                     continue
                 if len(flags) == 1 and (flag := flags.pop()) in options:
                     yield self._compared(flag, said, first + offset, options[flag])
@@ -77,8 +89,10 @@ class DefaultClaims:
             return
         for keyword in call.keywords:
             values = {value for one, value in self._project.defaults_of(keyword.arg or "") if one == owner}
-            if isinstance(keyword.value, ast.Constant) and keyword.value.value is not Ellipsis and values:
-                yield self._compared(keyword.arg or "", str(keyword.value.value), line, values)
+            said = (literal_of(keyword.value) and ast.get_source_segment(text, keyword.value)) or ""
+            # A call that turns a switch on looks the same.
+            if said and values and (said not in ("True", "False") or len(call.keywords) > 1 or {said} == values):
+                yield self._compared(keyword.arg or "", said, line, values)
 
     def _compared(self, name: str, said: str, line: int, real: set[str]) -> ClaimResult:
         def claim(text: str, truth: Truth, reason: str = "", near: str = "", exact: bool = False) -> ClaimResult:
@@ -88,18 +102,21 @@ class DefaultClaims:
             return claim(f"{name} {said}", Truth.TRUE)
         if len(real) != 1 or not (value := next(iter(real))):
             return claim(f"{name} {said}", Truth.UNKNOWN, "its default cannot be read")
+        # A text stands in quotes where the page has it so.
+        shown = value if said.startswith(("'", '"')) else str(ast.literal_eval(value))
         if _same(said, value) is None:
-            return claim(f"{name} {said}", Truth.UNKNOWN, f"its default is written as {value}")
-        return claim(said, Truth.UNTRUE, f"the default of {name} is {value}", value, True)
+            return claim(f"{name} {said}", Truth.UNKNOWN, f"its default is written as {shown}")
+        return claim(said, Truth.UNTRUE, f"the default of {name} is {shown}", shown, True)
 
 
 def _said(row: str, column: int | None) -> str:
-    """Return what a row says that a default is, "" where it says nothing."""
+    """Return what a row says that a default is, "" where it says nothing; with its quotes where they are code as well."""
     found = _DEFAULT.search(row)
-    if said := found and (found["quoted"] or found["bare"]):
-        return str(said)
+    if said := found and (found["code"] or found["quoted"] or found["bare"]):
+        return str(said).strip()
     cells = [cell.strip() for cell in row.strip().strip("|").split("|")]
-    return cells[column].strip("`\"' ") if column is not None and column < len(cells) else ""
+    cell = cells[column] if column is not None and column < len(cells) else ""
+    return cell.strip("` ") if cell.startswith("`") else cell.strip("\"' ")
 
 
 def _default_column(lines: list[str], line: int) -> int | None:
@@ -114,30 +131,35 @@ def _default_column(lines: list[str], line: int) -> int | None:
 
 
 def _same(said: str, real: str) -> bool | None:
-    """Return whether a stated default is the real one; None where the two cannot be compared."""
-    said = said.strip("`\"' ")
-    if said == real:
+    """Return whether a stated default is the real one, a literal of Python; None where the two cannot be compared."""
+    value, stated, words = ast.literal_eval(real), _literal(said), said.strip("`\"' ")
+    if words == str(value) or (stated is not None and stated == value):
         return True
+    if value is None:
+        return None  # what takes its place is worked out later
+    if isinstance(value, bool):
+        switch = {"true": True, "false": False}.get(words.lower())
+        same = {"on": True, "yes": True, "off": False, "no": False}.get(words.lower()) == value
+        return switch == value if switch is not None else True if same else False if said == "None" else None
+    if said == "None":
+        return None if value in ("", (), [], {}) else False
+    if isinstance(stated, bool):
+        return None if isinstance(value, str) else False
+    if isinstance(value, str | list | tuple | dict) and type(stated) is type(value):
+        return False
     try:
-        return math.isclose(float(said), float(real))
+        return math.isclose(float(words), float(str(value)))
     except ValueError:
         pass
-    if re.fullmatch(r"[A-Za-z][\w-]*", said) and re.fullmatch(r"[A-Za-z][\w-]*", real):
-        same = said.lower() == real.lower()
-        vague = {
-            "none",
-            "auto",
-            "off",
-            "on",
-            "false",
-            "true",
-            "no",
-            "yes",
-            "current",
-            "stdout",
-            "stdin",
-            "empty",
-            "all",
-        }
-        return True if same else None if {said.lower(), real.lower()} & vague else False
+    if re.fullmatch(r"[A-Za-z][\w-]*", words) and re.fullmatch(r"[A-Za-z][\w-]*", str(value)):
+        same = words.lower() == str(value).lower()
+        return True if same else None if {words.lower(), str(value).lower()} & _VAGUE else False
     return None
+
+
+def _literal(text: str) -> object:
+    """Return the value of a literal of Python, None where a text is none."""
+    try:
+        return python_syntax.literal(text)
+    except python_syntax.UNREADABLE:
+        return None

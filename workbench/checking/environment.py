@@ -16,6 +16,7 @@ import os
 import re
 import shutil
 import sys
+import time
 import tomllib
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,9 +33,12 @@ from workbench.regeneration.declarations import Declarations
 from workbench.text import one_line
 
 #: Incremented whenever environments are built differently.
-_FORMAT = 7
+_FORMAT = 8
 _SECONDS = 600.0
 _PAGES = (".md", ".markdown", ".rst")
+#: How the installer says that a distribution is not in the registry, and for how long that is believed.
+_ABSENT = re.compile(r"(\S+) was not found in the package registry")
+_ABSENT_SECONDS = 24 * 3600.0
 _LEFT_OUT = {
     ".git",
     ".hg",
@@ -67,6 +71,7 @@ class Environment:
         programs: Every command in it.
         cached: Whether it was there already.
         left_out: What pages install besides the project and could not be had, with the reason.
+        absent: Plain names of distributions that pages install and that are not in the registry.
     """
 
     folder: Path
@@ -77,6 +82,7 @@ class Environment:
     programs: frozenset[str]
     cached: bool
     left_out: str = ""
+    absent: frozenset[str] = frozenset()
 
 
 async def environment_for(
@@ -127,6 +133,7 @@ async def environment_for(
         frozenset(record["programs"]),
         cached,
         record["left_out"],
+        frozenset(record["absent"]),
     )
 
 
@@ -181,13 +188,19 @@ async def _made(
     if requirements:
         on_progress(f"installing {', '.join(requirements)}")
         await _outside([*install, "--", *requirements], f"The dependencies of {title} could not be installed")
-    left_out = ""
-    for group in filter(None, wanted):
-        on_progress(f"installing what the pages do: {', '.join(group)}")
-        try:
-            await _outside([*install, "--", *requirements, *group], "could not be installed")
-        except NotInstalled as error:
-            left_out = str(error)
+    left_out, absent = "", set[str]()
+    for group in wanted:
+        while there := [one for one in group if plain(Requirement(one).name) not in absent]:
+            on_progress(f"installing what the pages do: {', '.join(there)}")
+            try:
+                await _outside([*install, "--", *requirements, *there], "could not be installed")
+                break
+            except NotInstalled as error:
+                left_out = str(error)
+                unknown = {plain(name) for name in _ABSENT.findall(left_out)} - absent
+                if not unknown:
+                    break
+                absent |= unknown
     if build:
         on_progress("installing what builds the project")
         target = [*install, "--target", str(folder / "build")]
@@ -227,7 +240,7 @@ async def _made(
     shutil.rmtree(folder / "source", ignore_errors=True)
     shutil.rmtree(folder / "build", ignore_errors=True)
     record = _contents(venv, declared)
-    record["left_out"] = left_out
+    record |= {"left_out": left_out, "absent": sorted(absent)}
     (folder / "complete.json").write_text(json.dumps(record))
     return record
 
@@ -321,7 +334,10 @@ async def _locked(path: Path) -> AsyncIterator[None]:
 
 def _complete(folder: Path) -> dict[str, Any] | None:
     try:
-        return dict(json.loads((folder / "complete.json").read_text()))
+        record = dict(json.loads((folder / "complete.json").read_text()))
+        # What was not in the registry may be there now.
+        old = bool(record.get("absent")) and time.time() - (folder / "complete.json").stat().st_mtime > _ABSENT_SECONDS
+        return None if old else record
     except (OSError, ValueError):
         return None
 

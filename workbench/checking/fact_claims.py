@@ -1,4 +1,4 @@
-"""What a page says of the project's files, extras, versions, licence, Python, environment variables and addresses."""
+"""What a page says of the project's files, version, licence, Python, environment variables and addresses."""
 
 from __future__ import annotations
 
@@ -7,29 +7,26 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
 
 from workbench.checking.environment import plain
-from workbench.checking.installs import pip_words
-from workbench.checking.kinds import kind_of
+from workbench.checking.installs import shell_lines
 from workbench.checking.nearest import nearest, slip_of
 from workbench.checking.page import Page
 from workbench.checking.project import Project
 from workbench.checking.project_facts import (
-    extras_of,
     licence_families,
     licence_file,
     licence_of,
+    newest_python,
     oldest_python,
     python_bound,
 )
-from workbench.checking.shell_commands import commands_of, simple_commands
+from workbench.checking.shell_commands import simple_commands
 from workbench.checking.verdicts import ClaimResult, Truth
 from workbench.grounding import known
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
-_EXTRA_IN_SPAN = re.compile(r"([A-Za-z][\w.-]*)\[([\w,. -]+)\]")
 _CURRENT = re.compile(
     r"\b(?:current|latest|newest)(?:\s+stable)?\s+(?:version|release)(?:\s+is)?\s*:?\s*\**`?v?(\d+\.\d+(?:\.\d+)*)\b",
     re.I,
@@ -65,7 +62,6 @@ class FactClaims:
 
     def all(self) -> Iterator[ClaimResult]:
         """Yield every claim."""
-        yield from self._extras()
         yield from self._variables()
         yield from self._files()
         for first, written in self._page.prose:
@@ -79,81 +75,13 @@ class FactClaims:
     ) -> ClaimResult:
         return ClaimResult(self._page.path, line, kind, text, truth, reason, *near)
 
-    def _commands(self) -> Iterator[tuple[int, str]]:
-        for code in self._page.codes:
-            if not code.skip and kind_of(code, self._project.modules, set(self._project.declared.scripts)) in (
-                "shell",
-                "session",
-                "install",
-            ):
-                for command in commands_of(code.code):
-                    yield code.line + command.line, command.text
-
-    # -- extras, and versions that are installed
-
-    def _extras(self) -> Iterator[ClaimResult]:
-        for line, text in self._commands():
-            for word in pip_words(text) or ():
-                yield from self._requirement(word, line)
-        for span in self._page.spans:
-            words = pip_words(span.text)
-            for word in words if words is not None else (span.text,):
-                if words is not None or self._names_extras(word):
-                    yield from self._requirement(word, span.line)
-
-    def _names_extras(self, word: str) -> bool:
-        """Tell whether code in running text names extras: ``Result[T, E]`` is a type, of a project called result as well."""
-        found = _EXTRA_IN_SPAN.fullmatch(word)
-        if found is None or found[1] != self._project.declared.name:
-            return False
-        return all(len(name) > 1 and not name[0].isupper() for name in re.split(r"[,\s]+", found[2]) if name)
-
-    def _requirement(self, word: str, line: int) -> Iterator[ClaimResult]:
-        here = re.fullmatch(r"(?:\.|\./)\[([\w,. -]+)\]", word)
-        try:
-            requirement = None if here else Requirement(word)
-        except InvalidRequirement:
-            return
-        if requirement is not None and plain(requirement.name) != plain(self._project.declared.name):
-            return
-        names = (
-            [part.strip() for part in here[1].split(",")] if here else sorted(requirement.extras if requirement else ())
-        )
-        declared = {plain(name): name for name in extras_of(self._project)}
-        for name in names:
-            if name.isupper() and len(name) > 2:
-                continue  # it stands for one
-            if plain(name) in declared:
-                yield self._claim(line, "extra", name, Truth.TRUE)
-            elif name == "all" or not self._extras_known(name):
-                yield self._claim(line, "extra", name, Truth.UNKNOWN, "the extras of the project cannot be read")
-            else:
-                near = nearest(name, declared.values(), 0.6)
-                yield self._claim(line, "extra", name, Truth.UNTRUE, f"there is no extra {name}", near)
-        if requirement is not None and requirement.specifier:
-            said, version = str(requirement.specifier), self._project.declared.version
-            truth = Truth.TRUE if _holds(requirement, version) else Truth.UNKNOWN
-            yield self._claim(
-                line, "version", said, truth, "" if truth is Truth.TRUE else f"the tree is of version {version}"
-            )
-
-    def _extras_known(self, name: str) -> bool:
-        """Tell whether what is declared is all there is: a setup.py may make extras while it runs."""
-        text = self._project.sources.get("setup.py", b"")
-        if re.search(rb"['\"]" + re.escape(name.encode()) + rb"['\"]", text):
-            return False
-        if self._project.declared.extras:
-            return True
-        made = b"extras_require" in text or b"optional-dependencies" in self._project.code
-        return bool(self._project.declared.name) and not made
-
     # -- environment variables
 
     def _variables(self) -> Iterator[ClaimResult]:
         found: list[tuple[int, str]] = [
             (span.line, name) for span in self._page.spans for name in [span.text.strip().lstrip("$").partition("=")[0]]
         ]
-        for line, text in self._commands():
+        for line, text in shell_lines(self._page, self._project):
             found += [(line, name) for name in re.findall(r"(?:^|\bexport\s+|\s)([A-Z][A-Z0-9_]+)=", text)]
         for line, name in found:
             if not _VARIABLE.fullmatch(name) or known.is_placeholder(name):
@@ -192,7 +120,7 @@ class FactClaims:
             text = span.text.strip().removeprefix("./")
             if "/" in text and known.FILE.fullmatch(text) and not known.is_placeholder(text):
                 yield self._path(text, span.line)
-        for line, text in self._commands():
+        for line, text in shell_lines(self._page, self._project):
             for words in simple_commands(text) or ():
                 if (
                     re.fullmatch(r"python[\d.]*", words[0])
@@ -287,20 +215,17 @@ class FactClaims:
             yield self._claim(line, "python", text, Truth.TRUE)
         elif said < real and self._says_oldest(real):
             yield self._claim(line, "python", text, Truth.UNKNOWN, "the page says the oldest Python elsewhere")
-        elif said < real and self._of_the_project(row) and not _FORMERLY.search(_sentence_of(text, written, row)):
-            shown = ".".join(map(str, real))
-            number = ".".join(map(str, said))
-            yield self._claim(
-                line,
-                "python",
-                text,
-                Truth.UNTRUE,
-                f"the project requires Python {shown}",
-                (text.replace(number, shown), True),
-            )
+        elif (said < real or said > newest_python(self._project)) and self._tells_what_is_needed(text, row, written):
+            shown, number = (".".join(map(str, one)) for one in (real, said))
+            near = (text.replace(number, shown), True)
+            reason = f"the project requires Python {shown}" + (" or newer" if said > real else "")
+            yield self._claim(line, "python", text, Truth.UNTRUE, reason, near)
         else:
             shown = ".".join(map(str, real))
             yield self._claim(line, "python", text, Truth.UNKNOWN, f"the project requires Python {shown}")
+
+    def _tells_what_is_needed(self, text: str, row: str, written: str) -> bool:
+        return self._of_the_project(row) and not _FORMERLY.search(_sentence_of(text, written, row))
 
     def _says_oldest(self, real: tuple[int, ...]) -> bool:
         """Tell whether the page says which Python the project needs: what it says of another one is about something else."""
@@ -379,13 +304,6 @@ def _sentence_of(text: str, written: str, row: str) -> str:
     """Return the sentence of a paragraph that holds a text, which may begin in the line above; the line where none does."""
     sentences = re.split(r"(?<=[.!?])\s+(?=[A-Z*-])", written)
     return next((one for one in sentences if text in one), row)
-
-
-def _holds(requirement: Requirement, version: str) -> bool:
-    try:
-        return requirement.specifier.contains(version, prereleases=True)
-    except InvalidVersion:
-        return False
 
 
 def _normal(path: str) -> str | None:

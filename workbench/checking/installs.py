@@ -10,10 +10,11 @@ from typing import Literal
 from packaging.requirements import InvalidRequirement, Requirement
 
 from workbench.checking.environment import Environment, plain
-from workbench.checking.kinds import is_install, kind_of
+from workbench.checking.kinds import kind_of
 from workbench.checking.page import Page
 from workbench.checking.project import Project
 from workbench.checking.shell_commands import commands_of
+from workbench.grounding import known
 from workbench.regeneration.declarations import requirements_file
 
 _PIP = re.compile(
@@ -33,6 +34,8 @@ _WITH_VALUE = {
     "--find-links",
     "--python",
 }
+#: Where else than in the registry a command looks.
+_ELSEWHERE = re.compile(r"(?<!\S)(?:-i|-f|--index-url|--extra-index-url|--find-links|--no-index)\b|_INDEX_URL=")
 _HERE = re.compile(r"(?:\.|\./)(?:\[([\w,. -]+)\])?")
 
 
@@ -66,40 +69,51 @@ def wanted(pages: Sequence[Page], project: Project) -> tuple[tuple[str, ...], tu
     others: dict[str, None] = {}
     own = plain(project.declared.name)
     for page in pages:
-        for command in _installs(page, project):
-            for word in pip_words(command) or ():
+        for _, command in shell_lines(page, project):
+            for word in pip_words(command) or () if not _ELSEWHERE.search(command) else ():
                 if word.startswith("-r "):
                     lines = requirements_file(project.root, word[3:])
-                    others.update(dict.fromkeys(line for line in lines if (one := _requirement(line)) and not one.url))
+                    others.update(
+                        dict.fromkeys(line for line in lines if (one := requirement_of(line)) and not one.url)
+                    )
                     continue
                 here = _HERE.fullmatch(word)
-                requirement = _requirement(word)
+                requirement = requirement_of(word)
                 if here:
                     extras.update(dict.fromkeys(_extras(here[1] or "")))
                 elif requirement is not None and plain(requirement.name) == own:
                     extras.update(dict.fromkeys(sorted(requirement.extras)))
-                elif requirement is not None and not requirement.url and re.fullmatch(r"[\w.-]+", requirement.name):
+                elif requirement is not None and not requirement.url and not stands_for_one(requirement.name):
                     others[word] = None
     return tuple(extra for extra in extras if extra in project.declared.extras), tuple(others)
 
 
-def _installs(page: Page, project: Project) -> Iterator[str]:
+def shell_lines(page: Page, project: Project) -> Iterator[tuple[int, str]]:
+    """Yield the commands of a page's blocks for a shell, each with its line."""
     for code in page.codes:
-        if not code.skip and kind_of(code, project.modules) in ("install", "shell", "session"):
-            yield from (command.text for command in commands_of(code.code) if is_install(command.text))
+        kind = kind_of(code, project.modules, set(project.declared.scripts))
+        if not code.skip and kind in ("install", "shell", "session"):
+            for command in commands_of(code.code):
+                yield code.line + command.line, command.text
 
 
-def _requirement(word: str) -> Requirement | None:
+def requirement_of(word: str) -> Requirement | None:
+    """Return what a word requires, None where it is no requirement."""
     try:
         return Requirement(word)
     except InvalidRequirement:
         return None
 
 
+def stands_for_one(name: str) -> bool:
+    """Tell whether a distribution's name is the reader's to choose: ``PACKAGE``, ``your-plugin``."""
+    return name.isupper() or known.is_placeholder(name) or known.is_readers_name(plain(name).replace("-", "_"))
+
+
 def _missing_of(extras: Sequence[str], project: Project, environment: Environment | None) -> str:
     """Return what an extra of the project's lacks here, "" for nothing."""
     for extra in extras if environment is not None else ():
-        for one in map(_requirement, project.declared.extras.get(extra, ())):
+        for one in map(requirement_of, project.declared.extras.get(extra, ())):
             applies = one is not None and (one.marker is None or one.marker.evaluate({"extra": extra}))
             if environment and one and applies and plain(one.name) not in environment.installed:
                 return f"{one.name} of the extra {extra} could not be installed here"
@@ -123,7 +137,7 @@ def install_verdict(
             name = word[3:]
             if name not in project.files:
                 return ("not run" if project.released else "fails"), f"the repository has no {name}"
-            listed = [_requirement(line) for line in requirements_file(project.root, name)]
+            listed = [requirement_of(line) for line in requirements_file(project.root, name)]
             missing = [
                 one.name
                 for one in listed
@@ -133,7 +147,7 @@ def install_verdict(
                 return "not run", f"{missing[0]} of {name} is not in the check's environment"
             continue
         here = _HERE.fullmatch(word)
-        requirement = None if here else _requirement(word)
+        requirement = None if here else requirement_of(word)
         extras = _extras(here[1] or "") if here else sorted(requirement.extras) if requirement else []
         if missing_extra := _missing_of(extras, project, environment):
             return "not run", missing_extra
@@ -145,6 +159,12 @@ def install_verdict(
             environment is not None and plain(requirement.name) in environment.installed
         ):
             continue
+        if stands_for_one(requirement.name):
+            return "not run", f"{requirement.name} stands for something of the reader's"
+        if _ELSEWHERE.search(command):
+            return "not run", f"{requirement.name} comes from elsewhere than the registry"
+        if environment is not None and plain(requirement.name) in environment.absent:
+            return "fails", f"there is no package {requirement.name} in the registry"
         if environment is not None:
             return "not run", f"{requirement.name} is not in the check's environment"
     if environment is None:

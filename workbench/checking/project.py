@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
+from workbench.checking.declared_options import Option, literal_of, options_of
 from workbench.checking.environment import tree_files
 from workbench.checking.kinds import python_of
+from workbench.checking.nearest import slip_of
 from workbench.regeneration.declarations import Declarations, declarations
 from workbench.regeneration.project_layout import import_roots, own_modules
 
@@ -42,14 +44,6 @@ class Definition:
     parameters: tuple[str, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An option that the source defines: its spellings, and the source text of its default ("" where none can be read)."""
-
-    names: tuple[str, ...]
-    default: str
-
-
 class Project:
     """A repository; everything about it is worked out once."""
 
@@ -59,6 +53,8 @@ class Project:
         self._hidden: dict[str, bool] = {}
         self._defaults: dict[str, tuple[tuple[str, str], ...]] = {}
         self._parsed: dict[str, ast.Module | None] = {}
+        self._members: dict[str, tuple[frozenset[str], bool] | None] = {}
+        self._meant: dict[str, str] = {}
 
     @cached_property
     def declared(self) -> Declarations:
@@ -128,6 +124,12 @@ class Project:
         return frozenset(
             name.decode() for name in re.findall(rb"^\s*(?:async\s+)?(?:def|class)\s+([A-Za-z_]\w*)", own, re.M)
         )
+
+    def meant(self, name: str) -> str:
+        """Return the only function or class that a name is a slip of, "" for none."""
+        if name not in self._meant:
+            self._meant[name] = slip_of(name, self.defined)
+        return self._meant[name]
 
     def occurs(self, word: str) -> bool:
         """Tell whether a word occurs in the code."""
@@ -246,6 +248,35 @@ class Project:
                 found.append(parameters_of(node))
         return found[0] if len(found) == 1 else None
 
+    def members(self, name: str, depth: int = 0) -> tuple[frozenset[str], bool] | None:
+        """Return the attributes of the classes of that name, and whether these are all; None where there is no such class.
+
+        They need not be all where a base is not in the project, or where a metaclass, a decorator or ``__getattr__`` may make more.
+        """
+        if name not in self._members:
+            self._members[name] = self._members_of(name, depth)
+        return self._members[name]
+
+    def _members_of(self, name: str, depth: int) -> tuple[frozenset[str], bool] | None:
+        there = self._definitions_with(name) if name in self.defined else ()
+        classes = [one for one in there if isinstance(one, ast.ClassDef) and one.name == name]
+        found: set[str] = set()
+        whole = depth < 5
+        for node in classes:
+            found |= {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute) and not _is_load(one)}
+            found |= {one for statement in node.body for one in _declared_by(statement)}
+            makers = [
+                one for one in node.decorator_list if not re.match(r"(?:dataclasses\.)?dataclass\b", ast.unparse(one))
+            ]
+            whole = whole and not (node.keywords or makers or {"__getattr__", "__getattribute__"} & found)
+            for base in node.bases:
+                base_name = base.id if isinstance(base, ast.Name) else ""
+                inherited = self.members(base_name, depth + 1) if base_name and depth < 5 else None
+                if inherited is not None:
+                    found |= inherited[0]
+                whole = whole and (base_name == "object" or (inherited is not None and inherited[1]))
+        return (frozenset(found), whole) if classes else None
+
     def rejects(self, called: str, keyword: str) -> bool:
         """Tell whether every function or method of a qualified name (``Pipeline.run``) is without a parameter, decorated or not."""
         owner, _, name = called.rpartition(".")
@@ -264,7 +295,7 @@ class Project:
     def defaults_of(self, parameter: str) -> tuple[tuple[str, str], ...]:
         """Return what has a parameter with a default outside tests: name of the function, method or class, and the default.
 
-        The default is the text of a value, "" where it is none that can be read, or None.
+        The default is a literal of Python, "" where it is something else.
         """
         if parameter not in self._defaults:
             self._defaults[parameter] = tuple(
@@ -291,7 +322,7 @@ class Project:
         for path, text in self.sources.items():
             if not is_test(path) and _OPTIONS.search(text) and (b'"-' in text or b"'-" in text):
                 tree = self.parsed(path)
-                found += _options(tree) if tree is not None else ()
+                found += options_of(tree) if tree is not None else ()
         return tuple(found)
 
     @cached_property
@@ -342,17 +373,22 @@ def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, param
         for one in node.body:
             if isinstance(one, ast.FunctionDef) and one.name == "__init__":
                 values += [value for name, value in _with_defaults(one) if name == parameter]
-            elif isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and one.target.id == parameter:
-                values += [one.value] if one.value is not None else []
+            elif isinstance(one, ast.AnnAssign | ast.Assign) and one.value is not None and parameter in _bound_by(one):
+                values.append(one.value)
     elif node.name != "__init__":
         values = [value for name, value in _with_defaults(node) if name == parameter]
     for value in values:
-        readable = isinstance(value, ast.Constant) and value.value is not Ellipsis and value.value is not None
-        yield node.name, str(ast.literal_eval(value)) if readable or _is_negative(value) else ""
+        yield node.name, literal_of(value)
 
 
-def _is_negative(value: ast.expr) -> bool:
-    return isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub) and isinstance(value.operand, ast.Constant)
+def _declared_by(node: ast.stmt) -> frozenset[str]:
+    """Return the names that a statement of a class binds, without those that a method binds for itself."""
+    is_definition = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    return frozenset([node.name]) if is_definition else _bound_by(node)  # type: ignore[attr-defined]
+
+
+def _is_load(node: ast.Attribute) -> bool:
+    return isinstance(node.ctx, ast.Load)
 
 
 def _with_defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, ast.expr]]:
@@ -385,39 +421,3 @@ def _absolute(module: str, node: ast.ImportFrom, package: bool) -> str:
     parts = module.split(".")
     parts = parts[: len(parts) - node.level + (1 if package else 0)]
     return ".".join([*parts, *([node.module] if node.module else [])])
-
-
-def _constants(tree: ast.Module) -> dict[str, ast.expr | None]:
-    """Return what names of a module are bound to at its top level, None for one that is bound twice."""
-    found: dict[str, ast.expr | None] = {}
-    for node in tree.body:
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
-        for target in targets:
-            if isinstance(target, ast.Name) and isinstance(node, ast.Assign | ast.AnnAssign):
-                found[target.id] = None if target.id in found else node.value
-    return found
-
-
-def _options(tree: ast.Module) -> Iterator[Option]:
-    constants = _constants(tree)
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if called not in ("add_argument", "add_option", "option", "Option", "make_option"):
-            continue
-        texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-        names = tuple(part for text in texts for part in re.split(r"[/,\s]+", text) if part.startswith("-"))
-        default = next((one.value for one in node.keywords if one.arg == "default"), None)
-        if default is None and called == "Option" and node.args and not isinstance(node.args[0], ast.Starred):
-            first = node.args[0]
-            default = first if not (isinstance(first, ast.Constant) and str(first.value).startswith("-")) else None
-        if isinstance(default, ast.Name):
-            default = constants.get(default.id)
-        said = ""
-        if isinstance(default, ast.Constant) and default.value is not Ellipsis and default.value is not None:
-            said = str(default.value)
-        if names:
-            yield Option(names, said)

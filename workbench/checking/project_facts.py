@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import contextlib
+import datetime
 import re
 import tomllib
 from email.parser import HeaderParser
@@ -28,7 +29,7 @@ _FAMILIES = (
 _AT_LEAST = (
     re.compile(r"\bpython\s*(?:version\s*|>=\s*|≥\s*|v)*(?P<v>\d\.\d{1,2})\s*(?:\+|or\s+(?:newer|later|higher|above|greater|up)|and\s+(?:newer|later|higher|above|up)|\(or\s+(?:newer|later|higher))", re.I),
     re.compile(r"\bpython\s*(?:version\s*)?(?:>=|≥)\s*(?P<v>\d\.\d{1,2})\b", re.I),
-    re.compile(r"\brequires?\s+(?:at\s+least\s+)?python\s*(?:version\s*)?(?:>=|≥)?\s*(?P<v>\d\.\d{1,2})\b(?!\.)", re.I),
+    re.compile(r"\brequires?\s+(?:at\s+least\s+)?python\s*(?:version\s*)?(?:>=|≥)?\s*(?P<v>\d\.\d{1,2})\b(?!\.\d)", re.I),
     re.compile(r"\bat\s+least\s+python\s*(?P<v>\d\.\d{1,2})\b", re.I),
 )  # fmt: skip
 
@@ -57,18 +58,30 @@ def oldest_python(project: Project) -> tuple[int, ...] | None:
     return max((bound for bound in bounds if len(bound) == 2), default=None)
 
 
+def newest_python(project: Project) -> tuple[int, ...]:
+    """Return the newest Python of which anything is known: by a declared bound, else by classifiers, else the newest there may be."""
+    with contextlib.suppress(InvalidSpecifier, ValueError):
+        for one in SpecifierSet(_requires_python(project)):
+            numbers = tuple(int(part) for part in one.version.split(".")[:2])
+            if one.operator in ("<", "<=") and len(numbers) == 2 and numbers > (3, 0):
+                return numbers if one.operator == "<=" else (numbers[0], numbers[1] - 1)
+    named = re.findall(r"Programming Language :: Python :: (\d)\.(\d+)", _declarations(project))
+    today = datetime.datetime.now(datetime.UTC)
+    # One a year, in October; the next one can be tried before.
+    return max(((int(major), int(minor)) for major, minor in named), default=(3, today.year - 2010))
+
+
 def needed_python(project: Project) -> tuple[int, ...] | None:
     """Return the oldest Python that a project declares, or 3 where it only names versions of 3 among its classifiers; else None."""
     if (oldest := oldest_python(project)) is not None:
         return oldest
-    texts = [project.sources.get("setup.py", b"").decode("utf-8", "replace")]
-    texts += [
-        (project.root / name).read_text("utf-8", "replace")
-        for name in ("pyproject.toml", "setup.cfg", "PKG-INFO")
-        if name in project.files
-    ]
-    named = set(re.findall(r"Programming Language :: Python :: (\d)", "\n".join(texts)))
+    named = set(re.findall(r"Programming Language :: Python :: (\d)", _declarations(project)))
     return (3,) if named == {"3"} else None
+
+
+def _declarations(project: Project) -> str:
+    names = [name for name in ("setup.py", "pyproject.toml", "setup.cfg", "PKG-INFO") if name in project.files]
+    return "\n".join((project.root / name).read_text("utf-8", "replace") for name in names)
 
 
 def _requires_python(project: Project) -> str:

@@ -189,8 +189,12 @@ class PythonClaims:
         if not name or known.FILE.fullmatch(name) or name.isupper():
             return
         first, *rest = name.split(".")
-        if rest and first in self._project.modules:
-            yield from self._dotted(name, span.line)
+        if rest and first not in self._defined and (bound := self._bound.get(first)):
+            # import x as y, from x import y as z
+            name = ".".join((bound.name or bound.module, *rest))
+            first, *rest = name.split(".")
+        if rest and first in self._project.modules and self._project.members(first) is None:
+            yield from self._dotted(name, span.line, text)
         elif (
             known.is_python(name)
             or known.is_placeholder(name)
@@ -198,19 +202,46 @@ class PythonClaims:
             or first in self._defined | self._foreign
         ):
             return
-        elif self._project.occurs(name.split(".")[-1]):
+        elif rest:
+            yield self._attribute(first, rest, text, span.line)
+        elif self._project.occurs(name):
             yield self._claim(span.line, "name", text, Truth.TRUE)
-        elif call is not None and (not rest or first in self._project.defined):
-            last = name.split(".")[-1]
-            meant = slip_of(last, self._project.defined)
-            if meant and not known.is_known(name):
-                yield self._claim(span.line, "name", last, Truth.UNTRUE, f"nothing is called {last}", (meant, True))
-            else:
-                yield self._claim(span.line, "name", text, Truth.UNKNOWN, "it may be of another program")
-        elif not rest and (meant := self._misspelt(name)):
+        elif meant := self._misspelt(name) if call is None else self._slip(name):
             yield self._claim(span.line, "name", name, Truth.UNTRUE, f"nothing is called {name}", (meant, True))
         else:
             yield self._claim(span.line, "name", text, Truth.UNKNOWN, "it may be of another program")
+
+    def _slip(self, name: str) -> str:
+        return "" if known.is_known(name) else self._project.meant(name)
+
+    def _attribute(self, owner: str, rest: list[str], text: str, line: int) -> ClaimResult:
+        """Return the claim that something of a class, or of what else has that name, is there."""
+        name, project = rest[0], self._project
+        if (found := project.members(owner)) is not None:
+            members, whole = found
+            if name in members or (name.startswith("__") and name.endswith("__")):
+                return self._claim(line, "name", text, Truth.TRUE)
+            if whole and not project.occurs(name) and (meant := slip_of(name, members)):
+                return self._claim(line, "name", name, Truth.UNTRUE, f"{owner} has no {name}", (meant, True))
+            return self._claim(line, "name", text, Truth.UNKNOWN, f"{owner} may inherit or make {name}")
+        if project.occurs(owner) or known.is_known(owner):
+            there = project.occurs(rest[-1])
+            return self._claim(
+                line,
+                "name",
+                text,
+                Truth.TRUE if there else Truth.UNKNOWN,
+                "" if there else "it may be of another program",
+            )
+        # Two witnesses: what is meant has what the page takes from it.
+        for meant in (project.meant(owner), one_letter_off(owner, project.modules)):
+            members = (project.members(meant) or (frozenset(), False))[0] if meant else frozenset()
+            if meant and (name in members or project.module_file(meant) is not None):
+                reason = f"nothing is called {owner}"
+                return self._claim(line, "name", owner, Truth.UNTRUE, reason, (meant, True))
+        if owner[0].islower() and project.occurs(rest[-1]):
+            return self._claim(line, "name", text, Truth.TRUE)  # a variable of the reader's
+        return self._claim(line, "name", text, Truth.UNKNOWN, f"nothing in the project is called {owner}")
 
     def _misspelt(self, name: str) -> str:
         """Return what a name of several words is one letter off from, in the project's own words; "" for nothing."""
@@ -218,20 +249,22 @@ class PythonClaims:
             return ""
         return one_letter_off(name, self._project.words_like(name))
 
-    def _dotted(self, name: str, line: int) -> Iterator[ClaimResult]:
+    def _dotted(self, name: str, line: int, shown: str) -> Iterator[ClaimResult]:
         parts = name.split(".")
         for length in range(len(parts), 0, -1):
             module = ".".join(parts[:length])
             if self._project.module_file(module) is not None:
                 if length == len(parts):
-                    yield self._claim(line, "module", name, Truth.TRUE)
+                    yield self._claim(line, "module", shown, Truth.TRUE)
                     return
-                found = self._name(module, parts[length], line, name)
+                found = self._name(module, parts[length], line, shown)
+                if found.truth is Truth.TRUE and parts[length + 1 :] and self._project.members(parts[length]):
+                    found = self._attribute(parts[length], parts[length + 1 :], shown, line)
                 elsewhere = self._project.occurs(parts[-1])
                 if found.truth is Truth.UNTRUE and elsewhere:
-                    found = self._claim(line, "name", name, Truth.UNKNOWN, f"{parts[-1]} is elsewhere in the project")
+                    found = self._claim(line, "name", shown, Truth.UNKNOWN, f"{parts[-1]} is elsewhere in the project")
                 elif found.truth is Truth.UNTRUE and not slip_of(parts[length], [found.nearest]):
-                    found = self._claim(line, "name", name, Truth.UNKNOWN, "nothing in the project is near it")
+                    found = self._claim(line, "name", shown, Truth.UNKNOWN, "nothing in the project is near it")
                 elif found.truth is Truth.UNTRUE:
                     found = self._claim(
                         line, "name", parts[length], Truth.UNTRUE, found.reason, (found.nearest, found.exact)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.checking.chains import typed
-from workbench.checking.comparing import alike, shell_difference
+from workbench.checking.comparing import alike, random_alone, shell_difference
 from workbench.checking.environment import Environment
 from workbench.checking.executing import Way, executed
 from workbench.checking.judging import judge_parts, set_apart
@@ -110,21 +110,20 @@ def _twice(one: BlockResult, other: BlockResult) -> BlockResult:
         same = other.verdict is one.verdict and one.output == other.output
         return one if same else replace(one, verdict=Verdict.NOT_RUN, reason=_RANDOM, output="", diff=())
     again = {(part.line, part.code): part for part in other.parts}
-    parts = [
-        part
-        if part.verdict not in ALARMS or _same(part, again.get((part.line, part.code)))
-        else replace(part, verdict=Verdict.NOT_RUN, reason=_RANDOM, output="", diff=())
-        for part in one.parts
-    ]
+    parts = [_confirmed(part, again.get((part.line, part.code))) for part in one.parts]
     return one.with_parts(parts, bool(one.command))
 
 
-def _same(one: Part, other: Part | None) -> bool:
-    return (
-        other is not None
-        and one.verdict is other.verdict
-        and (one.verdict is Verdict.FAILS or one.output == other.output)
-    )
+def _confirmed(one: Part, other: Part | None) -> Part:
+    """Return a part as it counts beside the same one of another run: what differs from run to run is no page's fault."""
+    if one.verdict not in ALARMS:
+        return one
+    if other is not None and one.verdict is other.verdict:
+        if one.verdict is Verdict.FAILS or one.output == other.output:
+            return one
+        if one.diff and random_alone(one.diff, other.diff):
+            return replace(one, verdict=Verdict.WORKS, reason="", output="", diff=())
+    return replace(one, verdict=Verdict.NOT_RUN, reason=_RANDOM, output="", diff=())
 
 
 async def _once(

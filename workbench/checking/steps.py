@@ -200,7 +200,8 @@ class _Planner:
             return
         if is_install(text):
             state, reason = install_verdict(text, self._project, self._environment)
-            settled = Step(index, "settled", text, line, reason=reason, harmless=True, failed=state == "fails")
+            failed = state == "fails" and not code.another_time
+            settled = Step(index, "settled", text, line, reason=reason, harmless=True, failed=failed)
             self.plan.steps.append(settled)
             return
         programs = self._environment.programs if self._environment else frozenset()

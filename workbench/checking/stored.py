@@ -11,7 +11,7 @@ from workbench.errors import WorkbenchError
 from workbench.rubric.works import Works
 
 #: Counted on with every change of what a verdict means or when one is given: results of other rules stand beside each other.
-RULES = 2
+RULES = 3
 _OF_COLUMNS = {
     Verdict.WORKS: "works", Verdict.FAILS: "fails", Verdict.DIFFERS: "differs", Verdict.NOT_RUN: "not_run",
     Truth.TRUE: "claims_true", Truth.UNTRUE: "claims_untrue", Truth.UNKNOWN: "claims_unknown",

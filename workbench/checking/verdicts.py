@@ -136,8 +136,8 @@ class ClaimResult:
     Attributes:
         path: The page, relative to the repository.
         line: Its line, from 1.
-        kind: ``module``, ``name``, ``parameter``, ``option``, ``default``, ``variable``, ``file``, ``extra``, ``version``,
-            ``licence``, ``python``, ``command`` or ``url``.
+        kind: ``module``, ``name``, ``parameter``, ``option``, ``default``, ``variable``, ``file``, ``extra``, ``dependency``,
+            ``version``, ``licence``, ``python``, ``command`` or ``url``.
         text: What the page says, as it stands there.
         truth: What can be said of it.
         reason: Why, in one sentence without a full stop.

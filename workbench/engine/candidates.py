@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from workbench.engine.candidate_rows import TAKEN_OUT, Work
-from workbench.engine.evaluators import CUT_AT_LIMIT, Evaluators, Given, ModelEvaluator, read_answer
+from workbench.engine.evaluators import CUT, Evaluators, Given, ModelEvaluator, read_answer
 from workbench.engine.sandbox_provider import Sandboxes
 from workbench.engine.stages import StageProgress
 from workbench.engine.verdict_rows import Recheck, decide_task, write_verdict
@@ -242,8 +242,7 @@ class Candidates:
         """Store what a recorded answer is read as now: the rules may have changed since, and the verdict is about this body."""
         with self._writer.transaction() as connection:
             kept = connection.execute("SELECT notes FROM candidates WHERE id = ?", (work.id,)).fetchone()[0]
-            # Only the call said this.
-            cut = [CUT_AT_LIMIT] if CUT_AT_LIMIT in (kept or "") else []
+            cut = [note for note in CUT.values() if note in (kept or "")]  # only the call said this
             extraction = replace(extraction, notes=(*extraction.notes, *cut))
             self._set(
                 work,

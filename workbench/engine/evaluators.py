@@ -32,8 +32,11 @@ first ::= "    " [^ `"'#\n] [^`\n]{0,160} "\n"
 line ::= "    " " "{0,16} [^ `\n] [^`\n]{0,160} "\n"
 """
 SAMPLES = "samples:"
-CUT_AT_LIMIT = "the answer was cut at the token limit"
-_CUT = {"length": CUT_AT_LIMIT, "content_filter": "the answer was cut by the provider's content filter"}
+CUT = {
+    "length": "the answer was cut at the token limit",
+    "content_filter": "the answer was cut by the provider's content filter",
+}
+"""What is noted of an answer that ends for such a reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ class ModelEvaluator:
             # The model spoke, and said nothing: that is its candidate, not our failure.
             return Given(Extraction(None, (str(error),), "the answer is empty"), call=self._calls.last_call(candidate))
         extraction = read_answer(answer.text, item)
-        if cut := _CUT.get(answer.finish_reason):
+        if cut := CUT.get(answer.finish_reason):
             extraction = Extraction(extraction.body, (*extraction.notes, cut), extraction.reason)
         return Given(extraction, answer.text, answer, self._calls.last_call(candidate))
 

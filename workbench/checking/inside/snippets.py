@@ -75,6 +75,7 @@ def described(error: BaseException, page: str) -> dict[str, Any]:
     owner = getattr(error, "obj", None)
     kind = owner if isinstance(owner, (type, types.ModuleType)) else type(owner)
     name = getattr(error, "name", None)
+    before = error.__cause__ or error.__context__
     return {
         "type": type(error).__name__,
         "module": type(error).__module__,
@@ -82,6 +83,8 @@ def described(error: BaseException, page: str) -> dict[str, Any]:
         "message": str(error)[:2000],
         "line": lines[-1] if lines else None,
         "place": frames[-1].filename if frames else page,
+        "raised": bool(frames) and (frames[-1].line or "").startswith(("raise", "assert")),
+        "before": str(before)[:2000] if before is not None else "",
         "name": name if isinstance(name, str) else None,
         "owner": getattr(kind, "__name__", "")
         if isinstance(kind, types.ModuleType)

@@ -1,0 +1,225 @@
+"""Claims that are wrong are untrue, and what looks like them and may be right is not."""
+
+from __future__ import annotations
+
+import asyncio
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from planted import README, write_project
+
+from workbench.checking import check
+from workbench.checking.claims import claims_of_page
+from workbench.checking.environment import Environment
+from workbench.checking.installs import install_verdict
+from workbench.checking.page import parse_page
+from workbench.checking.project import Project
+from workbench.checking.verdicts import ClaimResult
+
+CODE = """
+import threading
+
+from elsewhere import Base
+
+
+class EventEmitter:
+    def __init__(self):
+        self.handlers = []
+
+    def emit(self, loud=True, encoding="utf-8", depth=None, marks=("a",)):
+        return loud
+
+
+class Loud(EventEmitter):
+    def shout(self): ...
+
+
+class Worker(threading.Thread, Base):
+    def begin(self): ...
+
+"""
+OPTIONS = """
+import argparse, click
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--verbose", action="store_true")
+parser.add_argument("--no-color", action="store_true")
+parser.add_argument("--mode", default="fast")
+
+
+@click.option("--cache/--no-cache", default=True)
+def main(cache): ...
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made = write_project(tmp_path / "project")
+    (made / "wordstat/events.py").write_text(CODE)
+    (made / "wordstat/lazy.py").write_text(
+        "class Lazy:\n    def __getattr__(self, name): ...\n    def load(self): ...\n"
+    )
+    (made / "wordstat/options.py").write_text(OPTIONS)
+    return made
+
+
+def said(root: Path, text: str, kind: str) -> list[tuple[str, str, str]]:
+    found: list[ClaimResult] = claims_of_page(parse_page(text, "README.md"), Project(root), {})
+    return [(one.text, str(one.truth), one.nearest) for one in found if one.kind == kind]
+
+
+@pytest.mark.parametrize(
+    ("span", "truth", "nearest"),
+    [
+        ("EventEmitter.emit()", "true", ""),
+        ("EventEmitter.handlers", "true", ""),
+        ("Loud.emit()", "true", ""),
+        ("EventEitter.emit()", "untrue", "EventEmitter"),
+        ("EventEmitter.handelrs", "untrue", "handlers"),
+        ("Loud.handelrs()", "untrue", "handlers"),
+        ("wrodstat.top_words()", "untrue", "wordstat"),
+        # The last part is there, and is another's.
+        ("TextReporter.emit()", "cannot be said", ""),
+        # It may be inherited of a base that is not here, or made.
+        ("Worker.beginn()", "cannot be said", ""),
+        ("Lazy.laod()", "cannot be said", ""),
+        ("emitter.emit()", "true", ""),
+    ],
+)
+def test_every_part_of_a_dotted_name_counts(root: Path, span: str, truth: str, nearest: str) -> None:
+    ((_, *found),) = said(root, f"Call `{span}` then.", "name")
+    assert found == [truth, nearest]
+
+
+def test_names_of_the_page_are_what_it_says_they_are(root: Path) -> None:
+    code = "```python\nimport wordstat.events as ev\nfrom wordstat.events import EventEmitter as Bus\nemitter = Bus()\n```\n"
+    text = f"{code}\nUse `ev.EventEmitter`, `ev.EventEitter`, `Bus.emit()`, `Bus.handelrs` and `emitter.emti()`.\n"
+    found = {name: truth for name, truth, _ in said(root, text, "name")}
+    assert found == {"EventEmitter": "true", "ev.EventEmitter": "true", "EventEitter": "untrue", "Bus.emit()": "true", "handelrs": "untrue"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("row", "truth"),
+    [
+        ("- `loud` (default: `False`)", "untrue"),
+        ("- `loud` (default: False)", "untrue"),
+        ("- `loud` (default: `true`)", "true"),
+        ("- `loud`: defaults to `None`", "untrue"),
+        ("- `loud`: on by default, default `on`", "true"),
+        ("- `loud`: default `off`", "cannot be said"),
+        ("- `encoding`: defaults to `'utf-8'`", "true"),
+        ("- `encoding`: defaults to `'latin-1'`", "untrue"),
+        ('- `encoding`: defaults to `"utf_8"`', "untrue"),
+        ("- `encoding`: default `utf-8`", "true"),
+        ("- `encoding`: defaults to `None`", "untrue"),
+        ('- `encoding`: defaults to "current locale"', "cannot be said"),
+        ("- `marks`: defaults to `('b',)`", "untrue"),
+        # None stands for what is worked out.
+        ("- `depth`: defaults to `3`", "cannot be said"),
+        ("- `depth`: defaults to `None`", "true"),
+        ("| name | default |\n|---|---|\n| `loud` | `False` |", "untrue"),
+        ("| name | default |\n|---|---|\n| `encoding` | 'utf-8' |", "true"),
+        ("Give `--verbose` (default: `False`).", "true"),
+        ("Give `--verbose` (default: `True`).", "untrue"),
+        ("Give `--mode` (default: `'slow'`).", "untrue"),
+        ("Give `--no-color` (default: `True`).", "cannot be said"),
+        ("Give `--no-cache` (default: `False`).", "cannot be said"),
+        ("Give `--cache` (default: `False`).", "untrue"),
+    ],
+)
+def test_defaults_have_types(root: Path, row: str, truth: str) -> None:
+    assert [truth for _, truth, _ in said(root, f"`EventEmitter.emit()`:\n\n{row}\n", "default")] == [truth]
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["- `loud`: default `False` if it is night", "- `find(text, loud=False)` finds quietly", "- `loud`: the default was `False`", "`--verbose` sets `log=True`, whose default is `True`"],
+)  # fmt: skip
+def test_a_default_on_a_condition_or_in_a_call_is_not_untrue(root: Path, row: str) -> None:
+    (root / "wordstat/find.py").write_text("def find(text, loud=True): ...\n")
+    assert "untrue" not in {truth for _, truth, _ in said(root, f"`EventEmitter.emit()`:\n\n{row}\n", "default")}
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "truth"),
+    [
+        (">=3.6", "Requires Python 3.99.", "untrue"),
+        (">=3.6", "requires Python >=3.99", "untrue"),
+        (">=3.6", "It needs Python 3.8+.", "cannot be said"),
+        (">=3.6,<3.12", "It requires Python 3.13 or newer.", "untrue"),
+        (">=3.6", "Building the docs is only possible with Python 3.99+.", "cannot be said"),
+        (">=3.6", "Requires Python 3.6 or newer.", "true"),
+    ],
+)
+def test_a_python_that_nobody_can_have_is_untrue(root: Path, declared: str, text: str, truth: str) -> None:
+    (root / "pyproject.toml").write_text(
+        f'[project]\nname = "wordstat"\nversion = "1"\nrequires-python = "{declared}"\n'
+    )
+    assert [truth for _, truth, _ in said(root, text, "python")] == [truth]
+
+
+@pytest.mark.parametrize(
+    ("text", "truth"),
+    [
+        ("```sh\npip install wordstat\n```", "true"),
+        ("```sh\npip install tabular-data\n```", "true"),
+        ("```sh\npip install wordstatt-tools wordstat\n```", "cannot be said"),
+        ("```sh\npip install tabulardata wordstat\n```", "untrue"),
+        ("Then `pip install wrodstat`.", "untrue"),
+        ("```sh\npip install counted-words\n```", "untrue"),
+        # It is not all that the page installs, or code of the page or a list of the repository names it.
+        ("```sh\npip install counted-words\nconda install wordstat\n```", "cannot be said"),
+        ("```sh\npip install counted-words\n```\n```python\nimport counted_words\n```", "cannot be said"),
+        ("```sh\npip install documented-words\n```", "cannot be said"),
+        ("```sh\npip install your-plugin\n```", "cannot be said"),
+    ],
+)
+def test_packages_are_the_projects_or_those_that_it_names(root: Path, text: str, truth: str) -> None:
+    declared = (root / "pyproject.toml").read_text().replace("tables = []", 'tables = ["tabular-data"]')
+    (root / "pyproject.toml").write_text(declared)
+    (root / "docs/requirements.txt").write_text("documented-words\n")
+    assert said(root, text, "dependency")[0][1] == truth
+
+
+def test_a_package_that_the_registry_does_not_have_fails(root: Path) -> None:
+    here = Path("/environment")
+    environment = Environment(
+        here, here, frozenset(), frozenset(), frozenset(), frozenset(), False, "", frozenset({"no-such"})
+    )
+    project = Project(root)
+    for command, verdict in (
+        ("pip install no_such", "fails"),
+        ("pip install wordstat No.Such", "fails"),
+        ("pip install --index-url http://127.0.0.1 no-such", "not run"),
+        ("pip install other", "not run"),
+        ("pip install wordstat", "works"),
+    ):
+        assert install_verdict(command, project, environment)[0] == verdict, command
+
+
+@pytest.fixture
+def empty_registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A registry on the loopback interface that has no package."""
+    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        server.RequestHandlerClass.do_GET = lambda handler: handler.send_error(404)  # type: ignore[attr-defined]
+        monkeypatch.setenv("UV_DEFAULT_INDEX", f"http://127.0.0.1:{server.server_port}/simple")
+        yield
+        server.shutdown()
+
+
+@pytest.mark.sandbox
+@pytest.mark.usefixtures("needs_bubblewrap", "one_cache", "empty_registry")
+@pytest.mark.xdist_group("checking")
+def test_what_installs_nothing_is_told_at_its_line(tmp_path: Path) -> None:
+    root = write_project(tmp_path)
+    text = README + "\n```bash\npip install no-such-words\n```\n\n## Changelog\n\n```bash\npip install nor-these\n```\n"
+    (root / "README.md").write_text(text)
+    found = asyncio.run(check(root, [root / "README.md"]))
+    line = text.splitlines().index("pip install no-such-words") + 1
+    assert [(alarm.line, str(alarm.reason)) for alarm in found.alarms] == [
+        (line, "there is no package no-such-words in the registry")
+    ]

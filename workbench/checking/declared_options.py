@@ -1,0 +1,78 @@
+"""Options of command lines as source code declares them, with their defaults; see :class:`.project.Project`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option that the source defines: its spellings, and its default as a literal of Python ("" where it is something else)."""
+
+    names: tuple[str, ...]
+    default: str
+
+
+def _constants(tree: ast.Module) -> dict[str, ast.expr | None]:
+    """Return what names of a module are bound to at its top level, None for one that is bound twice."""
+    found: dict[str, ast.expr | None] = {}
+    for node in tree.body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        for target in targets:
+            if isinstance(target, ast.Name) and isinstance(node, ast.Assign | ast.AnnAssign):
+                found[target.id] = None if target.id in found else node.value
+    return found
+
+
+def options_of(tree: ast.Module) -> Iterator[Option]:
+    """Yield the options that a module declares. What turns one off has no default of its own."""
+    constants = _constants(tree)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if called not in ("add_argument", "add_option", "option", "Option", "make_option"):
+            continue
+        texts = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        names = tuple(part for text in texts for part in re.split(r"[/,\s]+", text) if part.startswith("-"))
+        default = next((one.value for one in node.keywords if one.arg == "default"), None)
+        if default is None and called == "Option" and node.args and not isinstance(node.args[0], ast.Starred):
+            first = node.args[0]
+            default = first if not (isinstance(first, ast.Constant) and str(first.value).startswith("-")) else None
+        said = "False" if default is None and _is_switch(node) else ""
+        if isinstance(default, ast.Name):
+            default = constants.get(default.id)
+        if default is not None:
+            said = literal_of(default)
+        negative = tuple(name for name in names if said in ("True", "False") and _turns_off(name, texts))
+        for spellings, value in ((tuple(one for one in names if one not in negative), said), (negative, "")):
+            if spellings:
+                yield Option(spellings, value)
+
+
+def literal_of(node: ast.expr) -> str:
+    """Return an expression as a literal of Python, "" where it is none, or an ellipsis."""
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return ""
+    return "" if value is Ellipsis else repr(value)
+
+
+def _is_switch(node: ast.Call) -> bool:
+    """Tell whether an option is off unless it is given."""
+    return any(
+        isinstance(one.value, ast.Constant)
+        and (one.arg, one.value.value) in (("action", "store_true"), ("is_flag", True))
+        for one in node.keywords
+    )
+
+
+def _turns_off(name: str, texts: list[str]) -> bool:
+    """Tell whether a spelling of a switch stands for the opposite: ``--no-color``, or the second of ``--color/--plain``."""
+    return name.startswith("--no-") or any(name in text.split("/")[1:] for text in texts)
