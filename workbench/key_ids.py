@@ -16,7 +16,7 @@ _NAMES = {
     "edit": "cancel done",
     "file": "down end find forget next-hit page-down page-up previous-hit top up",
     "filter": "cancel clear keep keep-too next previous",
-    "help": "close down narrow up",
+    "help": "close down end narrow page-down page-up top up",
     "labels": "remark star tags",
     "improving": "back cancel export next-attempt previous-attempt resume",
     "list": "all down first last narrow page-down page-up up",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from workbench.app.help import HelpScreen
 from workbench.app.messages import SessionChanged, merged
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import Change
@@ -208,3 +209,16 @@ def test_a_long_name_in_the_header_does_not_push_the_state_out(width: int) -> No
     assert len(short) <= width
     assert fitted("white · ✓ done", width) == "white · ✓ done"
     assert fitted(f"failed: {'x' * 200}", 20) == f"failed: {'x' * 11}…"
+
+
+@pytest.mark.parametrize(("down", "up"), [("pagedown", "pageup"), ("space", "pageup"), ("end", "home"), ("G", "g")])
+async def test_the_help_is_paged_like_any_text(start, down: str, up: str) -> None:
+    async with start(size=(80, 24)) as person:
+        await person.press("question_mark")
+        await person.until(lambda: isinstance(person.app.screen, HelpScreen))
+        frame = person.app.screen.query_one("#frame")
+        await person.press(down)
+        await person.until(lambda: frame.scroll_y > 5)
+        assert down not in {"end", "G"} or frame.scroll_y == frame.max_scroll_y
+        await person.press(up)
+        await person.until(lambda: frame.scroll_y == 0)

@@ -129,6 +129,13 @@ def test_a_run_that_nobody_took_up_is_seen_as_such(session: Path, until: Until) 
     assert until(lambda: seen_as(session, run) == "done", 90)
 
 
+def test_an_engine_that_ended_is_no_zombie_although_nobody_asks_for_it(home: Path, until: Until) -> None:
+    process = launching.engine_process(["--warm"], home / "log", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    os.kill(process.pid, signal.SIGKILL)
+    assert until(lambda: not Path(f"/proc/{process.pid}").exists(), 10)
+    assert process.poll() == -signal.SIGKILL
+
+
 def test_a_run_that_was_cancelled_before_its_engine_came_is_not_executed(session: Path, until: Until) -> None:
     run = planned(session, "document")
     process = launching.launch(session, run)

@@ -166,6 +166,10 @@ class WorkbenchApp(OpeningApp):
         """Show a notice; every widget's ``notify`` ends here. It is literal, whatever ``markup`` says."""
         super().notify(clean(message), title=one_line(title, 60), severity=severity, timeout=timeout, markup=False)
 
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy a text; what no encoding has becomes a question mark."""
+        super().copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))
+
     def get_key_display(self, binding: Binding) -> str:
         """Return how a key is written, by its name where the terminal cannot show the sign."""
         shown = super().get_key_display(binding)

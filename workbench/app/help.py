@@ -9,11 +9,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widgets import Input
 
 from workbench import glyphs
 from workbench.app.key_table import KEY_TABLE
+from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Static
@@ -59,7 +60,7 @@ def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]
     ]
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """Keys by where they belong, the ids for the keymap in the settings, and what the glyphs mean."""
 
     AUTO_FOCUS = ""
@@ -79,6 +80,10 @@ class HelpScreen(ModalScreen[None]):
         Binding("escape,q,question_mark,f1", "close", "close", id="help.close"),
         Binding("j,down", "scroll(1)", "down", show=False, id="help.down"),
         Binding("k,up", "scroll(-1)", "up", show=False, id="help.up"),
+        Binding("pagedown,space", "page(1)", "page down", show=False, id="help.page-down"),
+        Binding("pageup", "page(-1)", "page up", show=False, id="help.page-up"),
+        Binding("home,g", "edge(-1)", "top", show=False, id="help.top"),
+        Binding("end,G", "edge(1)", "end", show=False, id="help.end"),
         Binding("slash", "narrow", "only keys with…", key_display="/", show=False, id="help.narrow"),
     ]
 
@@ -171,3 +176,11 @@ class HelpScreen(ModalScreen[None]):
     def action_scroll(self, rows: int) -> None:
         """Scroll by rows."""
         self.query_one("#frame").scroll_relative(y=rows, animate=False)
+
+    def action_page(self, step: int) -> None:
+        """Scroll a page down (1) or up (-1); a line of the last one stays in sight."""
+        self.action_scroll(step * max(1, self.query_one("#frame").scrollable_content_region.height - 1))
+
+    def action_edge(self, step: int) -> None:
+        """Go to the end (1) or the top (-1)."""
+        self.action_scroll(step * self.query_one("#frame").virtual_size.height)

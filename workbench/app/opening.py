@@ -37,6 +37,7 @@ class OpeningApp(ThemedApp):
         self.add_mode(self.DEFAULT_MODE, OpeningScreen)
         self.is_opening = True
         self._first_mode = first_mode
+        self._early_keys: list[events.Key] = []
 
     @property
     def session_path(self) -> Path | None:
@@ -70,25 +71,47 @@ class OpeningApp(ThemedApp):
 
     async def _show_first_mode(self) -> None:
         """Put the first mode in the place of the header alone, with the keys that came meanwhile."""
-        opening = self.screen
         # What it rules is not on the screen before; read as CSS_PATH it would be parsed before the first paint.
         self.stylesheet.read(self.STYLES)
         self.stylesheet.parse()
         await self.switch_mode(self._first_mode)
         self.is_opening = False
-        for key in opening.keys if isinstance(opening, OpeningScreen) else ():
-            self.simulate_key(key)
         self.call_after_refresh(self.start)
+
+    # -- keys that come before there is something for them to act on
+
+    async def on_event(self, event: events.Event) -> None:
+        """Handle an event; a key waits until the screen takes keys, and so do those after it."""
+        if isinstance(event, events.Key) and (self._early_keys or not self._takes_keys):
+            self._early_keys.append(event)
+            # One that the screen of before had no use for comes back here behind later ones.
+            self._early_keys.sort(key=lambda key: key.time)
+            await self.deliver_keys()
+        else:
+            await super().on_event(event)
+
+    async def deliver_keys(self) -> None:
+        """Let the screen have the keys that waited for it; where they lead to another one, the rest wait for that."""
+        while self._early_keys and self._takes_keys:
+            early = self._early_keys.pop(0)
+            key = events.Key(early.key, early.character)
+            key.time = early.time
+            await super().on_event(key)
+
+    @property
+    def _takes_keys(self) -> bool:
+        return getattr(self.screen, "takes_keys", True)
 
 
 class OpeningScreen(Screen[None]):
     """The header, and what is being opened.
 
-    Keys are kept for the mode that comes. It has two widgets of the simplest kind, because all that a mode needs (up to 42
+    Keys wait for the mode that comes. It has two widgets of the simplest kind, because all that a mode needs (up to 42
     widgets) would be styled before a frame is written.
     """
 
     AUTO_FOCUS = ""
+    takes_keys = False
     DEFAULT_CSS = """
     OpeningScreen { background: $background; color: $foreground; }
     OpeningScreen #header { height: 1; padding: 0 1; background: $panel; }
@@ -97,7 +120,6 @@ class OpeningScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.keys: list[str] = []
         # The styles are parsed already; without this Textual would parse them again.
         self._css_update_count = self.app._css_update_count
 
@@ -107,12 +129,6 @@ class OpeningScreen(Screen[None]):
         name = literal(path.name) if path is not None else Content("")
         yield Words(Content.assemble(("Workbench", "bold $primary"), "  ", name), id="header")
         yield Words(Content.assemble("Opening ", name, "…") if name else name, id="what")
-
-    def on_key(self, event: events.Key) -> None:
-        """Keep a key for the mode that comes, also one that means something to the app."""
-        event.stop()
-        event.prevent_default()
-        self.keys.append(event.key)
 
 
 class Words(Widget):

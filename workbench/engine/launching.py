@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from workbench import paths
@@ -44,7 +45,7 @@ def engine_process(arguments: list[str], log: Path, *, stdin: int, stdout: int |
     # Without bytecode files every engine would compile its libraries again, which takes seconds.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with log.open("ab") as output:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "workbench.engine", *arguments],
             stdin=stdin,
             stdout=stdout if stdout is not None else output,
@@ -53,6 +54,9 @@ def engine_process(arguments: list[str], log: Path, *, stdin: int, stdout: int |
             env=environment,
             close_fds=True,
         )
+    # Nobody may ask for its exit code as long as this program lives, and until then an engine that ended stays a zombie.
+    threading.Thread(target=process.wait, daemon=True).start()
+    return process
 
 
 class WarmEngine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sqlite3
 import threading
 from pathlib import Path
@@ -62,7 +63,8 @@ class BlobReader:
             return ""
         raw = self.data(digest, limit, of=of)
         if limit is not None:
-            return raw.decode("utf-8", "replace")
+            # Cut in the middle of a character, the text ends before it.
+            return codecs.getincrementaldecoder("utf-8")("replace").decode(raw, final=len(raw) < limit)
         try:
             return raw.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:

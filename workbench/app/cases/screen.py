@@ -100,11 +100,8 @@ class CasesScreen(ModeScreen):
         right = Vertical(id="right", classes="pane-group")
         yield right
 
-    def on_mount(self) -> None:
-        """Build the rest once something is on the screen."""
-        self.workbench.after_first_paint(self._build)
-
-    async def _build(self) -> None:
+    async def after_first_paint(self) -> None:
+        """Build the rest."""
         from workbench.app.cases.case_list import CaseList
         from workbench.app.cases.file_view import FileView
         from workbench.app.cases.trees import Outline, RepositoryTree

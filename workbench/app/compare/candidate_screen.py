@@ -61,13 +61,12 @@ class CandidatesScreen(SideBySide):
             TextRows(lambda one: _titled(one.prompts, one), id="prompt-texts-list"),
         )
         yield HeadLines(4, id="head")
-        yield Container(*panes_of(self.titles, lists), id="candidate-panes")
+        yield Container(*panes_of(self.titles, lists, self.first_pane), id="candidate-panes")
 
     def on_mount(self) -> None:
-        """Begin in the bodies, or in the texts that were asked for."""
+        """Say what is being read."""
         self.set_status("two candidates side by side")
         self.query_one(HeadLines).say("Reading both candidates…")
-        self.begin("body-texts")
 
     def read(self, left: SessionReader, right: SessionReader) -> CandidateComparison | str:
         """Read and compare both candidates."""

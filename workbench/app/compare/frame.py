@@ -63,6 +63,7 @@ class SideBySide(ModeScreen):
     def __init__(self, pair: Pair) -> None:
         super().__init__()
         self.pair = pair
+        self.first_pane = self.begins.get(pair.about, next(iter(self.titles), ""))
         self.comparing = Latest(self, "compare")
         self.comparison: Any = None
         self.only_differences = False
@@ -132,11 +133,6 @@ class SideBySide(ModeScreen):
         self._first = self._first and self.comparison is None
         self.shown(self.comparison, found if isinstance(found, str) else "")
         self.refresh_bindings()
-
-    def begin(self, pane: str) -> None:
-        """Go to the pane of what was asked for, else to this one, as soon as the screen was painted."""
-        wanted = self.query_one(f"#{self.begins.get(self.pair.about, pane)}")
-        self.workbench.after_first_paint(lambda: self.focus_pane(wanted))
 
     def hide_same(self, pane: str, *, same: bool) -> None:
         """Give a pane whose texts are the same no room, unless it was asked for."""

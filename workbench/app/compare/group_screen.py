@@ -77,13 +77,12 @@ class GroupsScreen(SideBySide):
             TextRows(lambda detail: detail.docstrings, id="docs-diff-list"),
         )
         yield HeadLines(5, id="head")
-        yield Container(*panes_of(self.titles, lists), id="group-panes")
+        yield Container(*panes_of(self.titles, lists, self.first_pane), id="group-panes")
 
     def on_mount(self) -> None:
-        """Begin in the tasks, or in the docstrings where these were asked for."""
+        """Say what is being read."""
         self.set_status("two runs side by side" if self.pair.left.kind == "run" else "two evaluators side by side")
         self.query_one(HeadLines).say("Reading both…")
-        self.begin("task-diff")
 
     # -- what is shown
 

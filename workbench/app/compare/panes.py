@@ -14,14 +14,13 @@ from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Static
 
 
-def panes_of(titles: Mapping[str, str], lists: Iterable[DifferenceList[Any]]) -> list[Container]:
-    """Return a pane for each list, the first one current; ``titles`` are the panes' ids with their names."""
+def panes_of(titles: Mapping[str, str], lists: Iterable[DifferenceList[Any]], current: str) -> list[Container]:
+    """Return a pane for each list, one of them current; ``titles`` are the panes' ids with their names."""
     panes: list[Container] = []
     for (name, title), one in zip(titles.items(), lists, strict=True):
         inside: list[Widget] = [one]
         if isinstance(one, FailingRows):
             inside.append(Static("", id="failing-message"))
-        panes.append(Container(*inside, id=name, classes="pane"))
+        panes.append(Container(*inside, id=name, classes="pane -current" if name == current else "pane"))
         set_title(panes[-1], title)
-    panes[0].add_class("-current")
     return panes

@@ -39,10 +39,9 @@ class RunTrialsScreen(SideBySide):
         yield pane
 
     def on_mount(self) -> None:
-        """Begin in the trials."""
+        """Say what is being read."""
         self.set_status("two runs side by side")
         self.query_one(HeadLines).say("Reading both runs…")
-        self.workbench.after_first_paint(self.query_one(RunTrialRows).focus)
 
     def read(self, left: SessionReader, right: SessionReader) -> RunsComparison | str:
         """Read and compare both runs."""

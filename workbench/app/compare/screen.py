@@ -56,10 +56,9 @@ class CompareScreen(SideBySide):
         yield Container(*panes, id="compare-panes")
 
     def on_mount(self) -> None:
-        """Begin in the steps."""
+        """Say what is being read."""
         self._name_scale(None)
         self.query_one(Summary).show(None, "Reading both trials…")
-        self.workbench.after_first_paint(self.query_one(StepRows).focus)
 
     def _name_scale(self, comparison: Comparison | None) -> None:
         """Say by which rubric and judge the points are; each trial's own judge where they have none in common."""

@@ -50,13 +50,12 @@ class TasksScreen(SideBySide):
             TextRows(lambda one: _titled(one.prompts), id="prompt-texts-list"),
         )
         yield HeadLines(4, id="head")
-        yield Container(*panes_of(self.titles, lists), id="task-panes")
+        yield Container(*panes_of(self.titles, lists, self.first_pane), id="task-panes")
 
     def on_mount(self) -> None:
-        """Begin in the functions, or in the texts that were asked for."""
+        """Say what is being read."""
         self.set_status("two tasks side by side")
         self.query_one(HeadLines).say("Reading both tasks…")
-        self.begin("function-texts")
 
     def read(self, left: SessionReader, right: SessionReader) -> TaskComparison | str:
         """Read and compare both tasks."""

@@ -71,10 +71,6 @@ class MarkedScreen(ModeScreen):
         set_title(pane, "Stars, tags and remarks")
         yield pane
 
-    def on_mount(self) -> None:
-        """Begin in the list."""
-        self.workbench.after_first_paint(self.table.focus)
-
     @property
     def table(self) -> MarkedList:
         """The list."""

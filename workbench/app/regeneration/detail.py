@@ -79,8 +79,7 @@ class Detail(Container):
         """Return the text with the focus, else the current tab of the sample."""
         if self.failing.has_class("-current"):
             return Subject("the failing tests", self.failing.text.document.text, ".txt")
-        if self.texts.has_class("-current"):
-            name = self.texts.current
-            return Subject(f"the {name.lower()}", self.texts.text.document.text, _SUFFIXES.get(name, ".txt"))
-        tab = self.sample.tab
-        return Subject(f"the {tab.lower()}", self.sample.text.document.text, _SUFFIXES.get(tab, ".txt"))
+        pane: TextsPane | SamplePane = self.texts if self.texts.has_class("-current") else self.sample
+        name = pane.current if isinstance(pane, TextsPane) else pane.tab
+        text, suffix = pane.text.document.text, _SUFFIXES.get(name, ".txt")
+        return Subject(f"the {name.lower()}", text, suffix, whole=pane.whole)

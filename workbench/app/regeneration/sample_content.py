@@ -5,14 +5,15 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.wording import NOTHING, percent, took
 from workbench.app.toolkit.amounts import money, size_of
-from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain, prepared
+from workbench.app.toolkit.document import Document, Line, closed, heading, joined, note, plain, prepared
 from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, code
+from workbench.app.toolkit.tabbed_text import COPIED_AT_MOST
 from workbench.glyphs import DOUBTFUL, VERDICTS
 from workbench.session.blob_reader import TextDamaged
 from workbench.session.groups import OF_GROUP
@@ -108,6 +109,12 @@ def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN
     """Read and lay out one tab of a sample that was read already."""
     layout = {"Diff": _diff, "Candidate": _candidate, "Docstring": _docstring, "Prompt": _prompt, "Answer": _answer}
     return layout[tab](reader, sample, limit)
+
+
+def read_all(reader: SessionReader, line: TaskLine, group: Group, number: int, tab: str) -> Document:
+    """Read and lay out all of one tab of a sample."""
+    content = load_content(reader, line, group, number, tab, COPIED_AT_MOST)
+    return content.document if content is not None else note("This task is no longer in the session.")
 
 
 def title_of(sample: Sample) -> str:
@@ -222,47 +229,50 @@ def _diff(reader: SessionReader, sample: Sample, limit: int) -> Document:
         after = _lines(reader, candidate.body_blob, f"the body of candidate {candidate.id}")
     except TextDamaged as error:
         return note(str(error))
-    lines = list(_changes(before, after, sample.task.start_line or 0))
-    if cut:
-        lines += [Line(""), Line(cut, ((0, len(cut), "notice"),))]
-    text = "\n".join(line.text for line in lines)
-    return Document(tuple(lines), text, cut)
+    changes = list(_changes(before, after))
+    return Document(closed(tuple(line for line, _ in changes), cut), "\n".join(text for _, text in changes), cut)
 
 
 def _lines(reader: SessionReader, digest: str, of: str) -> list[str]:
     """Return the lines of a body without the indentation of its first: models indent as they like, splicing corrects it."""
-    lines = prepared(reader.text(digest, COMPARED, of=of)).strip("\n").split("\n")
+    lines = reader.text(digest, COMPARED, of=of).replace("\r\n", "\n").strip("\n").split("\n")
     first = next((line for line in lines if line.strip()), "")
-    margin = len(first) - len(first.lstrip(" "))
-    return [line[min(margin, len(line) - len(line.lstrip(" "))) :] for line in lines]
+    margin = len(first) - len(first.lstrip(" \t"))
+    return [line[min(margin, len(line) - len(line.lstrip(" \t"))) :] for line in lines]
 
 
-def _changes(before: list[str], after: list[str], first: int) -> Iterator[Line]:
-    if [line.rstrip() for line in before] == [line.rstrip() for line in after]:
-        said = "The candidate is the original body, line for line."
-        yield Line(said, ((0, len(said), "dim"),))
-        yield Line("")
-        yield from (Line(f"  {line}", indent=2) for line in before)
+def _changes(before: list[str], after: list[str]) -> Iterator[tuple[Line, str]]:
+    """Yield what is shown, each line with its text as it is."""
+    # Tabs and spaces that look the same are no difference.
+    old, new = ([prepared(line) for line in lines] for lines in (before, after))
+    if [line.rstrip() for line in old] == [line.rstrip() for line in new]:
+        yield _said("The candidate is the original body, line for line.", "dim")
+        yield Line(""), ""
+        yield from (_marked("  ", line, "") for line in before)
         return
     # Long bodies of similar lines are what makes matching slow; there the popular lines are left out.
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=len(before) + len(after) > 1000)
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=len(before) + len(after) > 1000)
     small = len(before) + len(after) <= 80
     groups = [matcher.get_opcodes()] if small else list(matcher.get_grouped_opcodes(_AROUND))
     for group in groups:
         if not small:
             where = f"@@ lines {group[0][1] + 1}–{group[-1][2]} of the body → {group[0][3] + 1}–{group[-1][4]} @@"
-            yield Line(where, ((0, len(where), "hunk"),))
+            yield _said(where, "hunk")
         for tag, i1, i2, j1, j2 in group:
             if tag == "equal":
-                yield from (Line(f"  {line}", indent=2) for line in before[i1:i2])
+                yield from (_marked("  ", line, "") for line in before[i1:i2])
                 continue
             yield from (_marked("- ", line, "removed") for line in before[i1:i2])
             yield from (_marked("+ ", line, "added") for line in after[j1:j2])
 
 
-def _marked(sign: str, line: str, style: str) -> Line:
-    text = sign + line
-    return Line(text, ((0, len(text), style),), indent=2)
+def _said(text: str, style: str) -> tuple[Line, str]:
+    return Line(text, ((0, len(text), style),)), text
+
+
+def _marked(sign: str, line: str, style: str) -> tuple[Line, str]:
+    shown = sign + prepared(line)
+    return Line(shown, ((0, len(shown), style),) if style else (), indent=2), sign + line
 
 
 def _candidate(reader: SessionReader, sample: Sample, limit: int) -> Document:
@@ -292,7 +302,7 @@ def _docstring(reader: SessionReader, sample: Sample, limit: int) -> Document:
     if task.docstring_blob is None:
         return joined([*parts, plain(""), note("There is no docstring: the model sees the signature only.")])
     text, cut = _cut(reader, task.docstring_blob, limit, f"the docstring of task {task.id}")
-    return joined([*parts, plain(""), plain(text)], cut=cut)
+    return replace(joined([*parts, plain(""), plain(text)], cut=cut), text=text)
 
 
 def _prompt(reader: SessionReader, sample: Sample, limit: int) -> Document:
@@ -330,7 +340,7 @@ def _messages(top: list[Document], messages: Sequence[tuple[str, str]], limit: i
         shown = content[:limit]
         rest = "" if len(shown) == len(content) else f"{size_of(len(content) - len(shown))} more; > shows them."
         parts += [plain(""), plain(role, style="role"), plain(shown, cut=rest or None)]
-    cut = "m shows more of it." if any(part.cut for part in parts) else None
+    cut = "> shows more of it." if any(part.cut for part in parts) else None
     return joined(parts, cut=cut)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -15,6 +17,7 @@ from workbench.app.regeneration.sample_content import (
     SampleContent,
     detail_of,
     load_content,
+    read_all,
     remarks_of,
     title_of,
 )
@@ -89,6 +92,13 @@ class SamplePane(TabbedText):
         self._hit = hit
         self._reach(reach)
         self._ask()
+
+    def reading_all(self) -> Callable[[], Document] | None:
+        """Return what reads all that the tab has."""
+        if self._now is None:
+            return None
+        reader, line, group, number = self._now
+        return partial(read_all, reader, line, group, number, self.tab)
 
     def _ask(self) -> None:
         self.query_one(TabLine).current = self.tab

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
 from workbench.app.regeneration.lines import TaskLine
-from workbench.app.regeneration.sample_content import laid_out, load_sample
+from workbench.app.regeneration.sample_content import laid_out, load_sample, read_all
 from workbench.app.toolkit.document import Document, note
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane
@@ -32,6 +33,7 @@ class TextsPane(Pane):
         super().__init__(id=id, classes=classes)
         self.loader = Latest(self, "texts")
         self._asked: tuple[object, ...] = ()
+        self._now: tuple[SessionReader, TaskLine, Group, int] | None = None
 
     def compose(self) -> ComposeResult:
         """Compose the texts."""
@@ -50,9 +52,16 @@ class TextsPane(Pane):
         """The text with the focus, else the first."""
         return self.query_one(f"#{self.current.lower()}-text", TextPane)
 
+    @property
+    def whole(self) -> Callable[[], Document] | None:
+        """What reads all of the text with the focus, None where that is shown."""
+        if self._now is None or not self.text.document.cut:
+            return None
+        return partial(read_all, *self._now, self.current)
+
     def show_nothing(self) -> None:
         """Show an empty pane."""
-        self._asked = ()
+        self._asked, self._now = (), None
         self._show([note("")] * len(TEXTS))
 
     def show_sample(self, reader: SessionReader, line: TaskLine, group: Group, number: int) -> None:
@@ -60,7 +69,7 @@ class TextsPane(Pane):
         key = (str(reader.path), line.id, group, number, line.cells[number : number + 1])
         if key == self._asked:
             return
-        self._asked = key
+        self._asked, self._now = key, (reader, line, group, number)
 
         def work() -> list[Document]:
             sample = load_sample(reader, line.id, group, number)

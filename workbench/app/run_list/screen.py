@@ -94,10 +94,9 @@ class RunsScreen(ModeScreen):
         yield Vertical(pane, Static("", id="run-details"), id="run-column")
 
     def on_mount(self) -> None:
-        """Begin in the table."""
+        """Mark what is shown behind this screen."""
         self.table.current = self._current
         self.table.marks = self.workbench.marks
-        self.workbench.after_first_paint(self.table.focus)
 
     @property
     def table(self) -> RunTable:

@@ -95,11 +95,13 @@ class SearchScreen(ModeScreen):
 
     def on_mount(self) -> None:
         """Begin with what is typed; the text of before can be typed over."""
-        field = self.query_one("#search-text", Input)
-        field.select_all()
-        self.call_after_refresh(field.focus)
+        self.query_one("#search-text", Input).select_all()
         self.add_class("-nothing-asked")
         self._say("")
+
+    async def after_first_paint(self) -> None:
+        """Begin in the line."""
+        self.query_one("#search-text", Input).focus()
 
     def on_unmount(self) -> None:
         """End the filling."""

@@ -86,11 +86,8 @@ class SessionsScreen(ModeScreen):
         details = Static("", id="session-details")
         yield Vertical(pane, details, id="session-column")
 
-    def on_mount(self) -> None:
-        """Read the folder once the frame is on the screen."""
-        self.workbench.after_first_paint(self._start)
-
-    def _start(self) -> None:
+    async def after_first_paint(self) -> None:
+        """Read the folder."""
         self.table.focus()
         self.action_reload()
 

@@ -82,11 +82,11 @@ class StudyScreen(ModeScreen):
         yield detail
 
     def on_mount(self) -> None:
-        """Begin in the matrix."""
+        """Say why there is nothing yet."""
         self._say(OPENING if self.workbench.session_path is not None else NO_SESSION)
-        self.workbench.after_first_paint(self._focus_first)
 
-    def _focus_first(self) -> None:
+    async def after_first_paint(self) -> None:
+        """Begin in the matrix, or in the list of ways to begin."""
         nothing = self.query_one(NothingHere)
         (nothing.query_one(BeginList) if nothing.begins else self.matrix).focus()
 
@@ -169,7 +169,7 @@ class StudyScreen(ModeScreen):
         before = nothing.begins
         nothing.say(sentence, failed=failed)
         if nothing.begins != before:
-            self.call_after_refresh(self._focus_first)
+            self.call_after_refresh(self.after_first_paint)
         self.query_one("#study-matrix-pane").set_class(bool(sentence), "-off")
         # Of a session with several studies one that cannot be shown must not hide the others.
         several = self._view is not None and len(self._view.lines) > 1

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from workbench.engine.estimate import Estimate
 
 
+SURELY_TAKEN = 500_000
+"""Characters of a copied text that terminals take: tmux drops a megabyte in base64 without a word."""
+
+
 def run_in_front(command: list[str]) -> int:
     """Run a program that has the terminal to itself, wait for it, and return its exit code.
 
@@ -78,6 +82,17 @@ async def edited_text(host: Host, title: str, text: str, suffix: str = ".txt") -
 async def _edited_here(host: Host, screen: EditScreen) -> str | None:
     answer: str | None = await host.push_screen_wait(screen)
     return answer
+
+
+def copy(host: Host, name: str, text: str, cut: str = "") -> None:
+    """Copy a text, and say how long it is and (``cut``) what is missing of it."""
+    host.copy_to_clipboard(text)
+    said = f"Copied {name + ': ' if name else ''}{len(text):,} characters"
+    if cut:
+        said += f", not all of it: {cut.rstrip('.')}"
+    elif len(text) > SURELY_TAKEN:
+        said += "; where the terminal takes less, ctrl+e opens it in an editor"
+    host.notify(f"{said}.", severity="warning" if cut else "information")
 
 
 class RunActions:
@@ -157,26 +172,33 @@ class RunActions:
         self._jobs.ask(estimate, known)
 
     def copy(self) -> None:
-        """Copy the text of the current pane."""
+        """Copy all of the text of the current pane."""
         subject = self.subject()
-        if not subject.text:
-            self._host.notify("There is nothing to copy here.")
-            return
-        self._host.copy_to_clipboard(subject.text)
-        self._host.notify(f"Copied {subject.name}: {len(subject.text):,} characters.")
+        self._with_all(subject, "copy", lambda text, cut: copy(self._host, subject.name, text, cut))
 
     def open_outside(self) -> None:
-        """Show the text of the current pane in $EDITOR or $PAGER."""
+        """Show all of the text of the current pane in $EDITOR or $PAGER."""
+        subject = self.subject()
+        self._with_all(subject, "open", lambda text, cut: self._open(subject, text, cut))
+
+    def _with_all(self, subject: Subject, what: str, then: Callable[[str, str], None]) -> None:
+        """Call ``then`` with all of a text, read in a thread where only a part is shown, and what is missing even so."""
+        if not subject.text:
+            self._host.notify(f"There is nothing to {what} here.")
+        elif subject.whole is None:
+            then(subject.text, "")
+        else:
+            self._jobs.ask(subject.whole, lambda document: then(document.text, document.cut or ""))
+
+    def _open(self, subject: Subject, text: str, cut: str) -> None:
         from textual.app import SuspendNotSupported
 
-        subject = self.subject()
         program = os.environ.get("EDITOR") or os.environ.get("VISUAL") or os.environ.get("PAGER") or "less"
-        if not subject.text:
-            self._host.notify("There is nothing to open here.")
-            return
+        if cut:
+            self._host.notify(f"This is not all of {subject.name}: {cut}", severity="warning")
         with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
             path = Path(folder) / f"content{subject.suffix}"
-            path.write_text(subject.text, encoding="utf-8", errors="replace")
+            path.write_text(text, encoding="utf-8", errors="replace")
             try:
                 with self._host.suspend():
                     run_in_front([*shlex.split(program), str(path)])

@@ -7,10 +7,10 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.suggester import Suggester
 from textual.widgets import Input
 
+from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Button, Static
@@ -32,7 +32,7 @@ _CSS = """
 """
 
 
-class AskText(ModalScreen[str | None]):
+class AskText(Dialog[str | None]):
     """Asks for one line, which may be empty; esc gives None."""
 
     AUTO_FOCUS = "Input"
@@ -58,7 +58,7 @@ class AskText(ModalScreen[str | None]):
         self.dismiss(event.value.strip())
 
 
-class Confirm(ModalScreen[bool]):
+class Confirm(Dialog[bool]):
     """Asks yes or no; y and n answer, enter takes the button with the focus, which is No."""
 
     AUTO_FOCUS = "#no"

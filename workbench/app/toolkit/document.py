@@ -49,7 +49,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Lines and the text to copy; ``cut`` says what is missing and how to see it, None if nothing is."""
+    """Lines, and the text that they show as it is, for copying; ``cut`` says what is missing and how to see it, None if nothing is."""
 
     lines: tuple[Line, ...]
     text: str
@@ -119,7 +119,7 @@ def plain(text: str, *, style: str = "", cut: str | None = None, numbered: bool 
         )
         for index, part in enumerate(ready.split("\n"))
     )
-    return Document(_closed(lines, cut), ready, cut, numbered)
+    return Document(closed(lines, cut), text, cut, numbered)
 
 
 def note(*sentences: str) -> Document:
@@ -130,7 +130,7 @@ def note(*sentences: str) -> Document:
 def joined(parts: Sequence[Document], *, cut: str | None = None) -> Document:
     """Return documents one below the other; line numbers and sources are dropped, cuts kept as lines."""
     lines = tuple(line for part in parts for line in part.lines)
-    return Document(_closed(lines, cut), "\n".join(part.text for part in parts if part.text), cut)
+    return Document(closed(lines, cut), "\n".join(part.text for part in parts if part.text), cut)
 
 
 def heading(text: str, detail: str = "") -> Document:
@@ -143,7 +143,8 @@ def heading(text: str, detail: str = "") -> Document:
     return Document((Line(whole, spans),), whole)
 
 
-def _closed(lines: tuple[Line, ...], cut: str | None) -> tuple[Line, ...]:
+def closed(lines: tuple[Line, ...], cut: str | None) -> tuple[Line, ...]:
+    """Return lines with what is missing of them below."""
     return (*lines, Line(""), Line(cut, ((0, len(cut), "notice"),))) if cut else lines
 
 

@@ -7,14 +7,14 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
+from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.text_area import TextArea
 from workbench.app.toolkit.texts import Static
 
 
-class EditScreen(ModalScreen[str | None]):
+class EditScreen(Dialog[str | None]):
     """Ends with the edited text, or with None.
 
     Args:

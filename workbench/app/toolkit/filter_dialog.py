@@ -9,17 +9,17 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from workbench.app.toolkit.choice import Choice
 from workbench.app.toolkit.filters import ANY, Filter, LineT
+from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Label, Static
 
 
-class FilterDialog(ModalScreen[Filter[LineT]]):
+class FilterDialog(Dialog[Filter[LineT]]):
     """Ends with the filter that was chosen, or with the one from before.
 
     Args:

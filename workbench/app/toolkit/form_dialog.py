@@ -13,12 +13,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input
 
 from workbench.app.toolkit.completion import suggester
 from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Button, Label, Static
@@ -93,7 +93,7 @@ class Refused:
     sentence: str
 
 
-class FormDialog(ModalScreen[AnswerT | None], Generic[AnswerT]):
+class FormDialog(Dialog[AnswerT | None], Generic[AnswerT]):
     """Ends with what :meth:`answer` makes of the fields, or with None.
 
     Args:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from textual.message import Message
 
+from workbench.app.toolkit.lifecycle import is_gone
 from workbench.errors import WorkbenchError
 from workbench.text import one_line
 
@@ -123,6 +124,8 @@ class Latest:
             if self._waiting:
                 following, *self._waiting = self._waiting
                 self._ask(following)
+        if is_gone(self._node):
+            return None  # it came to one that still has a way to this node's results
         error = message.error
         if error is None:
             try:

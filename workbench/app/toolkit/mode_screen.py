@@ -10,13 +10,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.geometry import Size
-from textual.screen import Screen
 from textual.widget import Widget
 
 from workbench.app.toolkit.header import Header
 from workbench.app.toolkit.keybar import KeyBar
 from workbench.app.toolkit.labelling import Labelled, Labelling
 from workbench.app.toolkit.latest import Latest, sentence_of
+from workbench.app.toolkit.lifecycle import BaseScreen, is_gone
 from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.pane_tabs import PaneTabs, TooSmall
 from workbench.app.toolkit.status import StatusLine
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import Change
 
 
-class ModeScreen(Screen[None]):
+class ModeScreen(BaseScreen[None]):
     """The frame of a mode; a mode yields its panes from :meth:`compose_body`.
 
     A *pane* is any widget with the class ``pane`` (and a ``border_title``). The screen keeps the class ``-current`` on
@@ -41,7 +41,8 @@ class ModeScreen(Screen[None]):
 
     ``mode_name`` is the title of its notices.
 
-    A mode overrides what it needs of :meth:`compose_body`, :meth:`on_session_opened`, :meth:`on_session_changed`.
+    A mode overrides what it needs of :meth:`compose_body`, :meth:`after_first_paint`, :meth:`on_session_opened`,
+    :meth:`on_session_changed`.
     """
 
     AUTO_FOCUS = ""
@@ -55,7 +56,7 @@ class ModeScreen(Screen[None]):
 
     mode_name: ClassVar[str] = ""
     #: The id of the pane that is current at first; else the first one on the page is.
-    first_pane: ClassVar[str] = ""
+    first_pane: str = ""
     searches: ClassVar[bool] = False
     """Whether ``/`` searches all texts of what is shown, so that its lists are not narrowed."""
     own_resume: ClassVar[bool] = False
@@ -69,6 +70,7 @@ class ModeScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
+        self._is_ready = False
         self._labels = Labelling(self.workbench, self, self.labels_written)
         # Classes that are there before anything is mounted cost nothing; changed later they restyle every widget.
         self.set_classes(self._classes_for(self.app.size))
@@ -124,19 +126,34 @@ class ModeScreen(Screen[None]):
         self.workbench.session_opened.subscribe(self, self._session_opened)
         self.workbench.session_changed.subscribe(self, self.on_session_changed)
         self.workbench.facts_changed.subscribe(self, self.on_facts_changed)
-        self.workbench.after_first_paint(self._started)
+        self.workbench.after_first_paint(self._get_ready)
 
-    def _started(self) -> None:
+    @property
+    def takes_keys(self) -> bool:
+        """Whether it has a focus, and all that keys act on."""
+        return self._is_ready
+
+    async def _get_ready(self) -> None:
+        if is_gone(self):
+            return
         panes = self.panes
         if panes and self.current_pane is None:
             self._make_current(panes[0])
         else:
             self._refresh_tabs()
+        await self.after_first_paint()
         if self.workbench.reader is not None:
             self._session_opened(self.workbench.reader)
             self.on_facts_changed(self.workbench.facts_sentence)
         else:
             self._name_session()
+        self._is_ready = True
+        self.keys_can_come()
+
+    async def after_first_paint(self) -> None:
+        """Give the first pane the focus; a mode also builds what is not needed before."""
+        if self.focused is None and self.current_pane is not None:
+            self._focus_inside(self.current_pane)
 
     def _session_opened(self, reader: SessionReader | None) -> None:
         self._name_session()
@@ -203,15 +220,14 @@ class ModeScreen(Screen[None]):
 
     def action_copy(self) -> None:
         """Copy the text, or the rows of the list, that has the focus."""
-        shown = self.focused
+        from workbench.app.toolkit.actions import copy
+
+        shown, pane = self.focused, self.current_pane
         text = shown.plain_text() if isinstance(shown, VirtualView) else ""
-        if not text.strip():
+        if not text.strip() or not isinstance(shown, VirtualView):
             self.notify("There is nothing to copy here.")
             return
-        self.workbench.copy_to_clipboard(text)
-        pane = self.current_pane
-        name = f"{title_of(pane)}: " if pane is not None and title_of(pane) else ""
-        self.notify(f"Copied {name}{len(text):,} characters.")
+        copy(self.workbench, title_of(pane) if pane is not None else "", text, shown.missing_of(text))
 
     @work
     async def action_remark(self) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from textual.containers import Vertical
 
 from workbench.app.toolkit.latest import Latest, sentence_of
+from workbench.app.toolkit.lifecycle import Lasting
 from workbench.app.toolkit.literal import set_title
 
 
-class Pane(Vertical):
+class Pane(Lasting, Vertical):
     """A frame; ``short`` is its name where panes are tabs."""
 
     short = ""

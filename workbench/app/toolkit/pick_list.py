@@ -8,10 +8,10 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from workbench.app.toolkit.completion import suggester
+from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.row_list import RowList, fit
@@ -100,7 +100,7 @@ class PickRows(RowList):
         self.post_message(self.Moved(self, self.cursor))
 
 
-class PickList(ModalScreen[tuple[str, ...] | None]):
+class PickList(Dialog[tuple[str, ...] | None]):
     """Ends with what is marked, or with None.
 
     Args:

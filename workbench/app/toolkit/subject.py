@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from workbench.app.toolkit.document import Document
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
     """The content of the pane with the focus.
 
-    ``name`` is what a notice calls the ``text``, ``suffix`` that of a file which holds it; a remark belongs to ``step``,
+    ``text`` is what is shown, ``whole`` reads all of it where that is only a part; ``name`` is what a notice calls it, ``suffix`` that of a file which holds it; a remark belongs to ``step``,
     to ``criterion`` (see :func:`workbench.session.labels.criterion_part`) or, without these, to the trial and begins with ``about``.
     """
 
@@ -19,6 +22,7 @@ class Subject:
     step: int | None = None
     about: str = ""
     criterion: str = ""
+    whole: Callable[[], Document] | None = None
 
     @property
     def question(self) -> str:

@@ -40,7 +40,7 @@ def code(text: str, path: str, *, cut: str | None = None, coloured: int = COLOUR
     ready = prepared(text)
     spans = spans_by_line(ready[:coloured], path=path)
     if spans is None:
-        return plain(ready, numbered=True, cut=cut)
+        return plain(text, numbered=True, cut=cut)
     lines = [
         Line(
             part,
@@ -54,7 +54,7 @@ def code(text: str, path: str, *, cut: str | None = None, coloured: int = COLOUR
     ]
     if cut:
         lines += [Line(""), Line(cut, ((0, len(cut), "notice"),))]
-    return Document(tuple(lines), ready, cut, numbered=True)
+    return Document(tuple(lines), text, cut, numbered=True)
 
 
 def spans_by_line(text: str, *, path: str = "", language: str = "") -> list[list[Span]] | None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
+from workbench.app.toolkit.document import Document
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.text_pane import GROWTH, TextPane
+
+COPIED_AT_MOST = 16_000_000
+"""Bytes of a text that are copied, or opened elsewhere."""
 
 
 class TabbedText(Pane):
@@ -32,6 +37,10 @@ class TabbedText(Pane):
         """Have read what the tab shows, of a text up to :attr:`_limit` bytes."""
         raise NotImplementedError
 
+    def reading_all(self) -> Callable[[], Document] | None:
+        """Return what reads in a thread the text of the tab up to :data:`COPIED_AT_MOST` bytes, None where nothing is shown."""
+        raise NotImplementedError
+
     @property
     def is_cut(self) -> bool:
         """Whether there is more than is shown."""
@@ -43,6 +52,11 @@ class TabbedText(Pane):
     def text(self) -> TextPane:
         """What is shown."""
         return self.query_one(TextPane)
+
+    @property
+    def whole(self) -> Callable[[], Document] | None:
+        """What reads all of the text, None where that is shown."""
+        return self.reading_all() if self.is_cut else None
 
     def turn(self, step: int) -> None:
         """Show the next or previous tab."""

@@ -148,6 +148,10 @@ class TextPane(VirtualView):
         """Return the text, not cut into the rows that it takes here."""
         return self.document.text
 
+    def missing_of(self, copied: str) -> str:
+        """Return what the document says that it lacks."""
+        return self.document.cut or ""
+
     def row_count(self) -> int:
         """Return the number of wrapped rows."""
         return len(self._rows)

@@ -179,6 +179,11 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         rows = (self.row_parts(y, width)[0] for y in range(int(self.virtual_size.height)))
         return "\n".join(clean("".join(text for text, _ in parts)).rstrip() for parts in rows)
 
+    def missing_of(self, copied: str) -> str:
+        """Return what is missing in a text that :meth:`plain_text` gave, "" for nothing."""
+        cut = sum(line.endswith("…") for line in copied.split("\n"))
+        return f"{cut:,} of its lines are cut with …" if cut else ""
+
     @property
     def text_width(self) -> int:
         """The cells that a row may fill; the last column is the scroll bar's."""

@@ -78,7 +78,7 @@ def lines_of(readme: str, checked: Checked | None, opened: Collection[int]) -> l
         mine, block_at = marks.get(number), blocks.get(number, -1)
         word = min(mine.words, key=_ORDER.index) if mine and mine.words else ""
         inside = block_at >= 0 and checked is not None and number > checked.blocks[block_at].first
-        rows.append(CheckLine(number, text.expandtabs(4), word, block_at, inside))
+        rows.append(CheckLine(number, text, word, block_at, inside))
         if number in opened and checked is not None:
             rows += _all(checked, block_at, mine)
         elif mine:
@@ -137,7 +137,7 @@ def _block(block: BlockResult, at: int) -> Iterator[CheckLine]:
 
 
 def _output(diff: Sequence[str], output: str) -> Sequence[str]:
-    return [clean(line).expandtabs(4) for line in (diff or output.splitlines()[-_MOST_OUTPUT:])]
+    return [clean(line) for line in (diff or output.splitlines()[-_MOST_OUTPUT:])]
 
 
 def _of_diff(line: str) -> str:

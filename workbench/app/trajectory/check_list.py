@@ -121,7 +121,8 @@ class CheckList(HeadedList):
     def plain_text(self) -> str:
         """Return what the list shows, how the check stands first."""
         sentence = [self.shown.sentence] if self.shown else []
-        rows = [f"{SIGNS[line.word][0] if line.number and line.word else ' '} {line.text}" for line in self._lines]
+        lines = lines_of(self.shown.readme, self.shown.checked, self._opened) if self.shown else []
+        rows = [f"{SIGNS[line.word][0] if line.number and line.word else ' '} {line.text}" for line in lines]
         return "\n".join([*sentence, *rows])
 
     @property
@@ -187,7 +188,11 @@ class CheckList(HeadedList):
             return [(" " * (self._digits + 4), ""), (fit(line.text, room), line.style)]
         sign, style = SIGNS.get(line.word, ("│" if line.inside else " ", "dim"))
         plain = "" if line.block >= 0 or line.word else "dim"
-        return [(f" {sign} ", style), (f"{line.number:>{self._digits}} ", "dim"), (fit(line.text, room), plain)]
+        return [
+            (f" {sign} ", style),
+            (f"{line.number:>{self._digits}} ", "dim"),
+            (fit(line.text.expandtabs(4), room), plain),
+        ]
 
     def action_choose(self) -> None:
         """Say everything below a line, or nothing again; within a block, all of the block below its first line or its alarm."""

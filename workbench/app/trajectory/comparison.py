@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.amounts import money
-from workbench.app.toolkit.document import Document, Line, Span, note, prepared
+from workbench.app.toolkit.amounts import money, size_of
+from workbench.app.toolkit.document import Document, Line, Span, closed, note, prepared
 from workbench.app.trajectory.loading import Card, TrialState, load_trial
 from workbench.app.trajectory.scores import points, tiers_of
 from workbench.comparison.line_diff import ADDED, REMOVED, SAME, line_diff
@@ -41,13 +41,18 @@ def load_comparison(reader: SessionReader, state: TrialState) -> Document:
         text = f"{'cost':<24} {money(old.cost_usd or 0):>8} → {money(new.cost_usd or 0):>8}"
         lines.append(Line(text))
     lines.append(Line(""))
-    lines += _readme_diff(_readme(reader, before), _readme(reader, state))
-    return Document(tuple(lines), "\n".join(line.text for line in lines))
+    said = [line.text for line in lines]
+    for line, text in _readme_diff(_readme(reader, before), _readme(reader, state)):
+        lines.append(line)
+        said.append(text)
+    sizes = [reader.size(one.readme_blob) for one in (old, new)]
+    cut = f"Only the first {size_of(COMPARED)} of each README are compared." if max(sizes) > COMPARED else None
+    return Document(closed(tuple(lines), cut), "\n".join(said), cut)
 
 
 def _readme(reader: SessionReader, state: TrialState) -> list[str]:
     text = reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", COMPARED)
-    return prepared(text).split("\n") if text else []
+    return text.replace("\r\n", "\n").split("\n") if text else []
 
 
 def _scores(before: tuple[Card, ...], after: tuple[Card, ...]) -> list[Line]:
@@ -94,22 +99,21 @@ def _change(name: str, before: float | None, after: float | None, shape: str, *,
     return Line(text, spans)
 
 
-def _readme_diff(before: list[str], after: list[str]) -> Iterator[Line]:
+def _readme_diff(before: list[str], after: list[str]) -> Iterator[tuple[Line, str]]:
+    """Yield what is shown, each line with its text as it is."""
     heading = "README"
     if before == after:
         text = "README  the same" if after else "README  neither trial wrote one"
-        yield Line(text, ((0, 6, "heading"), (6, len(text), "dim")))
+        yield Line(text, ((0, 6, "heading"), (6, len(text), "dim"))), text
         return
     diff = line_diff(before, after, 2)
     text = f"{heading}  {diff.words}"
-    yield Line(text, ((0, len(heading), "heading"), (len(heading), len(text), "dim")))
+    yield Line(text, ((0, len(heading), "heading"), (len(heading), len(text), "dim"))), text
     for hunk in diff.hunks:
         where = f"@@ lines {hunk.before[0]}–{hunk.before[1]} → {hunk.after[0]}–{hunk.after[1]} @@"
-        yield Line(where, ((0, len(where), "hunk"),))
+        yield Line(where, ((0, len(where), "hunk"),)), where
         for sign, line in hunk.lines:
-            yield Line(f"  {line}", indent=2) if sign == SAME else _marked(f"{sign} ", line, _STYLES[sign])
-
-
-def _marked(sign: str, line: str, style: str) -> Line:
-    text = sign + line
-    return Line(text, ((0, len(text), style),), indent=2)
+            margin = "  " if sign == SAME else f"{sign} "
+            shown = margin + prepared(line)
+            spans: tuple[Span, ...] = () if sign == SAME else ((0, len(shown), _STYLES[sign]),)
+            yield Line(shown, spans, indent=2), margin + line

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
 from workbench.app.toolkit.amounts import money
-from workbench.app.toolkit.document import note
+from workbench.app.toolkit.document import Document, note
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.syntax import COLOURED_AT_MOST
 from workbench.app.toolkit.tab_line import TabLine
-from workbench.app.toolkit.tabbed_text import TabbedText
+from workbench.app.toolkit.tabbed_text import COPIED_AT_MOST, TabbedText
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory.loading import TrialState, not_taken_up, state_of, waiting_for
 from workbench.app.trajectory.step_content import SHOWN_AT_FIRST, TABS, StepContent, load_content, with_remarks
@@ -85,6 +86,14 @@ class ContentPane(TabbedText):
         """Show a tab, now and of the steps to come."""
         self.wanted = tab
         self._ask()
+
+    def reading_all(self) -> Callable[[], Document] | None:
+        """Return what reads all that the tab has."""
+        if self._now is None:
+            return None
+        reader, _, step = self._now
+        tab = self.tab
+        return lambda: load_content(reader, step, tab, COPIED_AT_MOST).document
 
     @property
     def is_cut(self) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.document import Document, Line, Span, plain, prepared
+from workbench.app.toolkit.document import Document, Line, Span, closed, plain, prepared
 from workbench.app.toolkit.syntax import spans_by_line
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ StepOf = Callable[[str], int | None]
 """Says from which step a line of text comes, None if from none."""
 
 
-def render(text: str, *, step_of: StepOf | None = None) -> Document:
+def render(text: str, *, step_of: StepOf | None = None, cut: str | None = None) -> Document:
     """Return Markdown laid out for reading."""
     from markdown_it import MarkdownIt
 
@@ -31,7 +31,7 @@ def render(text: str, *, step_of: StepOf | None = None) -> Document:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     layout = _Layout(ready.split("\n"), step_of or (lambda _: None))
     layout.blocks(parser.parse(ready))
-    return Document(tuple(layout.lines), ready)
+    return Document(closed(tuple(layout.lines), cut), text, cut)
 
 
 def source(text: str, *, step_of: StepOf | None = None, cut: str | None = None) -> Document:

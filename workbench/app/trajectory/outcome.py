@@ -45,12 +45,15 @@ def load_outcome(
     readme = reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", limit)
     if not readme.strip():
         return Outcome(tab, _no_readme(state), "", raw)
-    size = reader.size(state.trial.readme_blob)
-    cut = f"… {size_of(size - limit)} of {size_of(size)} are not shown. Press > for more." if size > limit else None
+    cut = _cut(reader.size(state.trial.readme_blob), limit)
     step_of = provenance(state)
     if raw or len(readme) > markdown.RENDER_LIMIT:
         return Outcome(tab, markdown.source(readme, step_of=step_of, cut=cut), readme, True)
-    return Outcome(tab, markdown.render(readme, step_of=step_of), readme, False)
+    return Outcome(tab, markdown.render(readme, step_of=step_of, cut=cut), readme, False)
+
+
+def _cut(size: int, limit: int) -> str | None:
+    return f"… {size_of(size - limit)} of {size_of(size)} are not shown. Press > for more." if size > limit else None
 
 
 def provenance(state: TrialState) -> markdown.StepOf:
@@ -98,7 +101,7 @@ def _metadata(reader: SessionReader, state: TrialState, limit: int) -> Document:
     try:
         decoded = json.loads(text)
     except (ValueError, RecursionError):
-        return code(text, "metadata.txt")
+        return code(text, "metadata.txt", cut=_cut(reader.size(state.trial.metadata_blob), limit))
     document = code(json.dumps(decoded, indent=2, ensure_ascii=False), "metadata.json")
     if isinstance(decoded, dict) and decoded:
         return document

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.widget import Widget
 
-from workbench.app.toolkit.document import note, position
+from workbench.app.toolkit.document import Document, note, position
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.tab_line import TabLine
-from workbench.app.toolkit.tabbed_text import TabbedText
+from workbench.app.toolkit.tabbed_text import COPIED_AT_MOST, TabbedText
 from workbench.app.toolkit.text_pane import Mark, TextPane
 from workbench.app.trajectory import why as wording
 from workbench.app.trajectory.check_list import CheckList, ShownCheck, load_check
@@ -139,6 +140,13 @@ class OutcomePane(TabbedText):
         self._ask_check()
         self._title()
         self._ask()
+
+    def reading_all(self) -> Callable[[], Document] | None:
+        """Return what reads all that the tab has."""
+        if self._now is None:
+            return None
+        (reader, state), tab = self._now, self._tab
+        return lambda: load_outcome(reader, state, tab, raw=True, limit=COPIED_AT_MOST).document
 
     def toggle_raw(self) -> None:
         """Show the README as it is written, or rendered again."""

@@ -99,7 +99,7 @@ def _thought(step: StepRow, thought: str) -> Document:
     if not thought:
         return note("The model wrote nothing before its action.")
     body = plain(thought)
-    return joined([_problem(step), body]) if step.problem else body
+    return replace(joined([_problem(step), body]), text=body.text) if step.problem else body
 
 
 def _problem(step: StepRow) -> Document:
@@ -146,7 +146,9 @@ def _observation(reader: SessionReader, step: StepRow, limit: int, coloured: int
     text = reader.shown(step.observation_blob, f"the observation of {_named(step)}", limit)
     path = step.target if step.action == "read_file" else "list.json" if step.action == "list_directory" else ""
     document = code(text, path if not text.startswith("Error:") else "", cut=_cut(size, limit), coloured=coloured)
-    return joined([_problem(step), document]) if step.problem else document
+    if not step.problem:
+        return document
+    return replace(joined([_problem(step), document]), text=document.text, cut=document.cut)
 
 
 def _cut(size: int, limit: int) -> str | None:

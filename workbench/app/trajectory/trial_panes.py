@@ -186,7 +186,7 @@ class TrialPanes(RunScreen):
             if tab == CHECK:
                 return Subject("the check", self.outcome.checks.plain_text(), ".txt", about=tab)
             suffix = {"README": ".md", "Metadata": ".json"}.get(tab, ".diff")
-            return Subject(tab, self.outcome.text.document.text, suffix, about=tab)
+            return Subject(tab, self.outcome.text.document.text, suffix, about=tab, whole=self.outcome.whole)
         if isinstance(current, panes.Repository):
             tree = self.query_one(RepositoryPane)
             return Subject("the files", tree.plain_text(), ".txt", about=tree.current.path if tree.current else "files")
@@ -195,4 +195,4 @@ class TrialPanes(RunScreen):
         suffix = named if named[1:].isalnum() else ".txt"
         number = step.number if step is not None else None
         of = f"the {tab.lower()} of step {number}" if number is not None else "the step"
-        return Subject(of, self.content.text.document.text, suffix, number)
+        return Subject(of, self.content.text.document.text, suffix, number, whole=self.content.whole)

@@ -108,7 +108,7 @@ class TrialsScreen(ModeScreen):
         yield Container(spread, costs, id="plots", classes="pane-group -off")
 
     def on_mount(self) -> None:
-        """Begin in the table."""
+        """Show the table as it was left."""
         self._table = self.table
         self.table.current = self._current
         self.table.marks = self.workbench.marks
@@ -118,7 +118,6 @@ class TrialsScreen(ModeScreen):
             self.table.restore(seen)
             self._first = False
             self._arranged()
-        self.workbench.after_first_paint(self.table.focus)
 
     @property
     def table(self) -> TrialTable:

@@ -78,10 +78,9 @@ class ImprovingScreen(ModeScreen):
         yield Container(before, after, id="sides", classes="pane-group")
 
     def on_mount(self) -> None:
-        """Begin in the list."""
+        """Say what is being read."""
         self.set_status("reading what was tried…")
         self.list.show(COMING)
-        self.workbench.after_first_paint(self.list.focus)
 
     @property
     def list(self) -> FindingList:

@@ -106,10 +106,9 @@ class WentWrongScreen(ModeScreen):
         yield Container(test, body, plot, id="beside", classes="pane-group")
 
     def on_mount(self) -> None:
-        """Begin in the list."""
+        """Say what is being read."""
         self.set_status("reading why candidates fail…")
         self.list.show(COMING)
-        self.workbench.after_first_paint(self.list.focus)
 
     @property
     def list(self) -> FindingList:

@@ -1,0 +1,67 @@
+"""The base of all screens, dialogs and panes: nothing that was deferred reaches a node that is gone or not there yet.
+
+Textual runs ``call_after_refresh`` callbacks in whichever screen is shown by then, lets coroutines of a screen go on until all its
+widgets are gone, and lets ``dismiss`` take away whatever screen is uppermost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from textual.await_complete import AwaitComplete
+from textual.dom import DOMNode
+from textual.screen import ModalScreen, Screen, ScreenResultType
+from textual.widget import Widget
+
+
+def is_gone(node: object) -> bool:
+    """Return whether a node of the app has been, or is being, removed; what is no node stays."""
+    return isinstance(node, DOMNode) and (node._pruning or not node.is_attached)
+
+
+class Lasting(Widget):
+    """A widget whose deferred calls and coroutines end with it."""
+
+    def call_after_refresh(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
+        """Call something after the next refresh, unless this was removed by then."""
+
+        def unless_gone() -> Any:
+            return None if is_gone(self) else callback(*args, **kwargs)
+
+        return super().call_after_refresh(unless_gone)
+
+    def _on_prune(self) -> None:
+        # Textual does so when all widgets below are gone: too late for a coroutine that goes on meanwhile.
+        self.workers.cancel_node(self)
+
+
+class BaseScreen(Lasting, Screen[ScreenResultType]):
+    """A screen that ends once, and only itself.
+
+    Attributes:
+        takes_keys: Whether keys have something to act on; those that come earlier wait (see :meth:`OpeningApp.on_event`).
+    """
+
+    @property
+    def takes_keys(self) -> bool:
+        """Whether keys have something to act on."""
+        return self.is_mounted
+
+    def on_screen_resume(self) -> None:
+        """Have the keys delivered that came before (Textual calls the handler of a subclass as well)."""
+        self.keys_can_come()
+
+    def keys_can_come(self) -> None:
+        """Have the keys delivered that came before this took any."""
+        deliver = getattr(self.app, "deliver_keys", None)
+        if deliver is not None:
+            self.app.call_later(deliver)
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        """End this screen, unless that was done already or another one stands over it."""
+        return super().dismiss(result) if self.is_active else AwaitComplete()
+
+
+class Dialog(BaseScreen[ScreenResultType], ModalScreen[ScreenResultType]):
+    """A screen over another one, which ends with an answer."""
