@@ -141,6 +141,14 @@ PAGE = """# wordstat
 ```
 
 ```pycon
+>>> import datetime
+>>> datetime.datetime.now()
+datetime.datetime(2020, 1, 2, 3, 4, 5, 6)
+>>> 1 + 2
+4
+```
+
+```pycon
 >>> import uuid
 >>> str(uuid.uuid5(uuid.NAMESPACE_DNS, 'x'))
 'f47ac10b-58cc-4372-a567-0e02b2c3d479'
@@ -161,4 +169,5 @@ def test_a_value_drawn_at_random_is_known_by_running_twice(tmp_path: Path) -> No
     root = write_project(tmp_path)
     (root / "README.md").write_text(PAGE)
     found = asyncio.run(check(root, [root / "README.md"]))
-    assert [str(block.verdict) for block in found.blocks] == ["works", "differs", "differs"]
+    assert [str(block.verdict) for block in found.blocks] == ["works", "differs", "differs", "differs"]
+    assert found.blocks[1].line == PAGE.splitlines().index(">>> 1 + 2") + 1

@@ -37,6 +37,12 @@ class Loud(EventEmitter):
     def shout(self): ...
 
 
+class Field:
+    width = threading.local()
+
+    def __init__(self, width=0): ...
+
+
 class Worker(threading.Thread, Base):
     def begin(self): ...
 
@@ -136,7 +142,7 @@ def test_defaults_have_types(root: Path, row: str, truth: str) -> None:
 
 @pytest.mark.parametrize(
     "row",
-    ["- `loud`: default `False` if it is night", "- `find(text, loud=False)` finds quietly", "- `loud`: the default was `False`", "`--verbose` sets `log=True`, whose default is `True`"],
+    ["- `width` of `Field`: default `None`", "- `loud`: default `False` if it is night", "- `find(text, loud=False)` finds quietly", "- `loud`: the default was `False`", "`--verbose` sets `log=True`, whose default is `True`"],
 )  # fmt: skip
 def test_a_default_on_a_condition_or_in_a_call_is_not_untrue(root: Path, row: str) -> None:
     (root / "wordstat/find.py").write_text("def find(text, loud=True): ...\n")

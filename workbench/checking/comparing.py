@@ -112,6 +112,14 @@ def random_alone(one: Sequence[str], other: Sequence[str]) -> bool:
     return not doctest_difference(claimed, "".join(settled))
 
 
+def may_be_random(diff: Sequence[str]) -> bool:
+    """Tell whether an output differs from a page only by words of the same shape, as it does where they are drawn at random."""
+    said, here = (re.split(r"(\W+)", text) for text in _sides(diff))
+    return len(said) == len(here) and all(
+        one == other or _of_one_shape(one, other) for one, other in zip(said, here, strict=True)
+    )
+
+
 def _sides(diff: Sequence[str]) -> tuple[str, str]:
     """Return what a difference has of the page, and of the output."""
     claimed, real = ("\n".join(line[1:] for line in diff if line.startswith(sign)) for sign in "-+")

@@ -14,7 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench.checking.comparing import difference, doctest_difference, is_value, of_one_kind, of_the_machine
+from workbench.checking.comparing import (
+    difference,
+    doctest_difference,
+    is_value,
+    may_be_random,
+    of_one_kind,
+    of_the_machine,
+)
 from workbench.checking.judging_commands import command_verdict
 from workbench.checking.judging_context import MACHINE, MEANT, Context, StepVerdict, comments, lacking, not_run, works
 from workbench.checking.kinds import python_of
@@ -84,6 +91,13 @@ def set_apart(found: StepVerdict, heading: str) -> StepVerdict:
         return found
     reason = f"it stands below “{one_line(heading, 40)}”: {found.reason}"
     return replace(found, verdict=Verdict.NOT_RUN, reason=reason, output="", diff=())
+
+
+def went_well(found: StepVerdict) -> bool:
+    """Tell whether what follows can be judged: a step works, or shows another number or word where one may be drawn at random."""
+    return found.verdict is Verdict.WORKS or (
+        found.verdict is Verdict.DIFFERS and bool(found.diff) and may_be_random(found.diff)
+    )
 
 
 # -- Python
@@ -269,7 +283,7 @@ def _doctest(step: Step, ended: Mapping[str, Any], context: Context) -> tuple[St
     found: list[StepVerdict] = []
     for example in ended.get("examples", ()):
         one = replace(_example(step, example, ended, context), code=str(example["source"]).strip())
-        after = next((other for other in found if other.verdict is not Verdict.WORKS), None)
+        after = next((other for other in found if not went_well(other)), None)
         if after is not None and one.verdict in ALARMS:
             # What went before may be why.
             reason = f"it comes after line {after.line}, which did not work: {one.reason}"

@@ -13,7 +13,7 @@ from workbench.checking.chains import typed
 from workbench.checking.comparing import alike, random_alone, shell_difference
 from workbench.checking.environment import Environment
 from workbench.checking.executing import Way, executed
-from workbench.checking.judging import judge_parts, set_apart
+from workbench.checking.judging import judge_parts, set_apart, went_well
 from workbench.checking.judging_context import Context, StepVerdict
 from workbench.checking.kinds import python_of
 from workbench.checking.page import Page
@@ -210,9 +210,9 @@ def _judged(
         if plan.kinds[step.block] in ("python", "doctest"):
             names_bound = _bound_by(step.code)
             bound.update(dict.fromkeys(names_bound, code.section))
-            worked = all(one.verdict is Verdict.WORKS for one in found)
+            worked = all(map(went_well, found))
             unbound = unbound - names_bound if worked else unbound | names_bound
-        bad = next((one for one in found if one.verdict is not Verdict.WORKS), None)
+        bad = next((one for one in found if not went_well(one)), None)
         if bad is not None and not step.harmless and not before:
             what = "was not run" if bad.verdict is Verdict.NOT_RUN else "did not work"
             before = f"line {bad.line}, which {what}"
