@@ -33,7 +33,7 @@ from workbench.app.toolkit import latest
 from workbench.errors import WorkbenchError
 from workbench.settings import Settings
 
-EACH = 2000 if ALL else 100
+EACH = 2000 if ALL else 60
 """Keys on each screen; unless all is swept, each screen has its turn in one state of a session."""
 SEEDS = range(3 if ALL else 1)
 OFTEN = ("enter", "escape", "tab", "ctrl+f", *"TUCVw#[]jlxfa 12345", "ctrl+n", "alt+left")

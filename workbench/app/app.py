@@ -430,11 +430,11 @@ class WorkbenchApp(OpeningApp):
 
     def action_command_palette(self) -> None:
         """Offer every command, and everything that one can go to by its name."""
-        from textual.command import CommandPalette
+        from workbench.app.commands import Palette
 
-        if not isinstance(self.screen, CommandPalette):
+        if not isinstance(self.screen, Palette):
             known = "a command, or the name of a session, case, run, trial, task or file"
-            self.push_screen(CommandPalette(id="--command-palette", placeholder=known))
+            self.push_screen(Palette(id="--command-palette", placeholder=known))
 
     async def action_tour(self) -> None:
         """Begin the tour, in Cases."""

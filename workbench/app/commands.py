@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
+from workbench.app.toolkit.lifecycle import BaseScreen
 from workbench.app.toolkit.literal import highlighted, literal
 from workbench.text import clean
 
@@ -33,6 +34,15 @@ _TITLES = {
     "study.export": "export a report on this study",
     "study.group": "group the rows",
 }
+
+
+class Palette(CommandPalette, BaseScreen[None]):
+    """Textual's palette, which can be closed only once."""
+
+    def _action_command_list(self, action: str) -> None:
+        # Textual pages through a list that has not been laid out, and raises.
+        if self.query_one(CommandList).scrollable_content_region:
+            super()._action_command_list(action)
 
 
 class WorkbenchCommands(Provider):

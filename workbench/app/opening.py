@@ -100,7 +100,8 @@ class OpeningApp(ThemedApp):
 
     @property
     def _takes_keys(self) -> bool:
-        return getattr(self.screen, "takes_keys", True)
+        # There is none any more once the app ends.
+        return bool(self.screen_stack) and getattr(self.screen, "takes_keys", True)
 
 
 class OpeningScreen(Screen[None]):

@@ -21,7 +21,10 @@ def is_gone(node: object) -> bool:
 
 
 class Lasting(Widget):
-    """A widget whose deferred calls and coroutines end with it."""
+    """A widget whose deferred calls and coroutines end with it.
+
+    It is the last base of a class: Textual takes styles from the first one alone.
+    """
 
     def call_after_refresh(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
         """Call something after the next refresh, unless this was removed by then."""
@@ -36,7 +39,7 @@ class Lasting(Widget):
         self.workers.cancel_node(self)
 
 
-class BaseScreen(Lasting, Screen[ScreenResultType]):
+class BaseScreen(Screen[ScreenResultType], Lasting):
     """A screen that ends once, and only itself.
 
     Attributes:
@@ -63,5 +66,5 @@ class BaseScreen(Lasting, Screen[ScreenResultType]):
         return super().dismiss(result) if self.is_active else AwaitComplete()
 
 
-class Dialog(BaseScreen[ScreenResultType], ModalScreen[ScreenResultType]):
+class Dialog(ModalScreen[ScreenResultType], BaseScreen[ScreenResultType]):
     """A screen over another one, which ends with an answer."""

@@ -9,7 +9,7 @@ from workbench.app.toolkit.lifecycle import Lasting
 from workbench.app.toolkit.literal import set_title
 
 
-class Pane(Lasting, Vertical):
+class Pane(Vertical, Lasting):
     """A frame; ``short`` is its name where panes are tabs."""
 
     short = ""
