@@ -21,6 +21,7 @@ from studies.partial_studies import (
 
 from workbench.cli import main
 from workbench.session import SessionWriter
+from workbench.session.judges import RULE
 from workbench.studies.comparing import compare
 from workbench.studies.declaration import Settings
 from workbench.studies.leaderboard import leaderboard
@@ -122,10 +123,10 @@ def test_a_rubric_that_a_study_declares_is_not_replaced_by_another(tmp_path: Pat
     for case in CASES:
         agents.put("a", case, {"offline-2": FULL})
     outcome = agents.read()
-    assert outcome.scale == ("strict", "offline-2")
+    assert outcome.scale == ("strict", RULE)
     assert mean_of(outcome, "a") is None
     assert (
-        "scored by aeo-bench by offline-2, this study by strict by offline-2: rescore"
+        f"scored by aeo-bench by offline-2, this study by strict by {RULE}: rescore"
         in outcome.cell(CASES[0], "a · local").problem
     )
     # Where nothing is declared, what there is counts, and the page says by what.
