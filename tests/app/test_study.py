@@ -14,6 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from studies.declared_studies import cell_of, put_agents, put_candidates, put_matrix, put_run, put_task
+from studies.partial_studies import CASES, FAILED, FULL, PASSED, Agents, put_docs, tiers_of
 from textual.pilot import Pilot
 from trajectory_app import screen_text, until
 
@@ -196,3 +197,36 @@ async def test_a_column_of_another_session_opens_that_one_and_escape_this_one_ag
         await until(pilot, lambda: app.screen is screen and screen.outcome is not None, "the study again")
         assert app.reader.path.name == "mine.session"
         assert screen.outcome.study.name == "mine"
+
+
+async def test_what_is_missing_or_made_otherwise_is_said_in_every_tab(tmp_path: Path) -> None:
+    agents = Agents(tmp_path / "agents.session", repeats=2)
+    for case in CASES:
+        for repeat in (1, 2):
+            agents.put("good", case, {"offline-2": FULL}, repeat=repeat)
+        agents.put("half", case, {"offline-2": tiers_of(50.0)})
+        agents.put("half", case, {"offline-2": (15.0, 25.0, None, None)}, repeat=2, problem="The judge gave no answer.")
+    agents.read()
+    async with study_of(agents.path) as (pilot, screen):
+        app = pilot.app
+        await until(pilot, lambda: "50.0 3 unscored" in screen_text(app), "what the mean is of")
+        assert "50.0 ? 1/2" in screen_text(app)
+        screen.matrix.go_to(CASES[0], "half · local")
+        await until(pilot, lambda: "1 unscored: The judge" in screen_text(app), "why, below the matrix")
+        await pilot.press("left_square_bracket", "left_square_bracket")
+        await until(pilot, lambda: "half: 3 unscored: The judge" in screen_text(app), "the leaderboard")
+        assert "3/6" in screen_text(app)
+
+
+async def test_columns_made_otherwise_are_marked_and_refused(tmp_path: Path) -> None:
+    other, path = tmp_path / "other.session", tmp_path / "mine.session"
+    put_docs(other, {"original": [PASSED, FAILED]}, scope="target")
+    put_docs(path, {"none": [PASSED, FAILED]}, results=(f"session:{other}",))
+    async with study_of(path) as (pilot, screen):
+        app = pilot.app
+        await until(pilot, lambda: "docs scope repository and target" in screen_text(app), "what differs")
+        assert "≠ original" in screen_text(app)
+        screen.compare_columns("none · m", f"original · m · session:{other}")
+        await until(pilot, lambda: "Not comparable, made under other conditions" in screen_text(app), "no difference")
+        await pilot.press("right_square_bracket")
+        await until(pilot, lambda: "Not comparable: none · m and original" in screen_text(app), "no ranking")

@@ -16,7 +16,7 @@ from workbench.session.reader import SessionReader
 from workbench.session.task_names import readable_id
 from workbench.studies.cells import Cell, Mean, cell_of, over_rows
 from workbench.studies.declaration import AGENTS, row_titles
-from workbench.studies.outcome import StudyOutcome, row_summary
+from workbench.studies.outcome import RowSummary, StudyOutcome, row_summary
 
 ORIGINAL = "original"
 """The doc system whose docstrings say how long the docs of a function are."""
@@ -74,14 +74,14 @@ class Part:
         title: What it is called there.
         row: The row of the study.
         cells: Its cells by the names of columns.
-        best: The best columns by measure, several where equal.
+        summary: The best of the columns that are comparable, and how far these are apart.
         part: Which of its tasks, "" for all of the row.
     """
 
     title: str
     row: str
     cells: Mapping[str, Cell]
-    best: Mapping[str, tuple[str, ...]]
+    summary: RowSummary
     part: str = ""
 
 
@@ -208,7 +208,7 @@ def grouped(outcome: StudyOutcome, by: str, facts: Facts) -> tuple[Group, ...]:
         members: dict[Key, list[Part]] = {}
         for place, row in enumerate(outcome.rows):
             cells = {one.name: outcome.cell(row, one) for one in outcome.columns}
-            part = Part(titles[row], row, cells, outcome.by_row[place].best)
+            part = Part(titles[row], row, cells, outcome.by_row[place])
             members.setdefault(of_row(facts.rows[row]), []).append(part)
     else:
         of_task = _OF_TASKS[by]
@@ -260,8 +260,7 @@ def _part(title: str, row: str, part: str, cells: Mapping[str, Cell], outcome: S
     for column in outcome.columns:
         empty = replace(outcome.cell(row, column).work, counts=(), planned=None, run_state="", problem="")
         whole[column.name] = cells.get(column.name) or cell_of(empty, outcome.study, outcome.scale)
-    best = row_summary(row, list(whole.values()), outcome.study.measures).best
-    return Part(title, row, whole, best, part)
+    return Part(title, row, whole, row_summary(row, list(whole.values()), outcome.study.measures), part)
 
 
 def _group(outcome: StudyOutcome, title: str, parts: Iterable[Part]) -> Group:

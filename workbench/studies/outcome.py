@@ -19,6 +19,10 @@ from workbench.studies.conditions import apart, classes, differing, has_work, mi
 from workbench.studies.declaration import AGENTS, Column, Study, column_titles, in_points
 from workbench.studies.reading import CellWork, StudyWork
 from workbench.studies.values import CREDITED, CUT, DOUBTFUL, FORMATTED, REPAIRED, UNSCORED, pass_at
+from workbench.text import shortened
+
+_TITLE = 60
+"""Characters of a column's title within a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +169,10 @@ class StudyOutcome:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What columns are not compared, and what of cells is left out or was made under several conditions."""
-        compared = next((one.title for one in self.by_column if not one.apart), "")
+        titles = {one.column.name: shortened(one.title, _TITLE) for one in self.by_column}
+        compared = next((titles[one.column.name] for one in self.by_column if not one.apart), "")
         said = [
-            f"{one.title} is not compared with {compared}, for it was made otherwise: {'; '.join(one.apart)}."
+            f"{titles[one.column.name]} is not compared with {compared}, for it was made otherwise: {'; '.join(one.apart)}."
             for one in self.by_column
             if one.apart
         ]
@@ -175,15 +180,15 @@ class StudyOutcome:
             f"{sentence[:-1]}, so it is compared with nothing."
             for sentence in _without_figures(self.by_column, self.study, own=True)
         ]
-        for one in self.by_column:
-            cells = [self.cells[row, one.column.name] for row in self.rows]
+        for column in self.columns:
+            cells = [self.cells[row, column.name] for row in self.rows]
             said += [
-                f"{one.title}, {cell.row}: {', '.join(cell.work.left_out)} are left out."
+                f"{titles[column.name]}, {cell.row}: {', '.join(cell.work.left_out)} are left out."
                 for cell in cells
                 if cell.work.left_out
             ]
             if mixed := mixed_words([cell.work for cell in cells]):
-                said.append(f"{one.title} was not made the same in all rows: {'; '.join(mixed)}.")
+                said.append(f"{titles[column.name]} was not made the same in all rows: {'; '.join(mixed)}.")
         return tuple(said)
 
     def summary(self, column: Column) -> ColumnSummary:
@@ -281,7 +286,7 @@ def _without_figures(columns: Iterable[ColumnSummary], study: Study, *, own: boo
         mean = one.means[study.measures[0]]
         said = mean.missing and (not own or any(missing.kind == UNSCORED for missing in mean.missing))
         if bool(one.column.source) != own and not mean.items and said:
-            yield f"{one.title} has no {study.measures[0]}: {'; '.join(missing.words for missing in mean.missing)}."
+            yield f"{shortened(one.title, _TITLE)} has no {study.measures[0]}: {'; '.join(missing.words for missing in mean.missing)}."
 
 
 def _main(works: Mapping[tuple[str, str], CellWork], rows: Sequence[str], columns: Sequence[Column]) -> list[Column]:

@@ -135,7 +135,7 @@ def _conditions(found: Sequence[Any], known: _Known) -> dict[str, str]:
     for trial, run, *_, content, snapshot in found:
         plan = known.plans.get(run, {})
         mine = {name: plan.get(key) or None for key, name in _LIMITS.items()}
-        mine |= {"content of the case": content, "snapshot": "" if content else snapshot}
+        mine |= {"content of the case": content, "snapshot": snapshot}
         for settings in known.asked.get(trial, (set(), False))[0]:
             mine |= {name.replace("_", " "): value for name, value in settings_of(settings).items()}
         for name, value in mine.items():

@@ -52,8 +52,7 @@ def _value(row: MatrixRow, order: Order, measure: str) -> float | None:
     if order.by == "column":
         cell = row.cells.get(order.column)
         return cell.means[measure].value if cell is not None else None
-    values = [value for cell in row.cells.values() if (value := cell.means[measure].value) is not None]
-    return max(values) - min(values) if len(values) > 1 else None
+    return row.spread.get(measure)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ class MatrixRow:
         row: The row of the study, "" for a group.
         cells: Its cells by the names of columns, none of a group.
         best: The best columns by measure.
+        spread: How far the columns that are comparable are apart, by measure.
         group: The group in which it stands, "" for none.
         means: Of a group, of each column by its name, by measure.
         part: What of the study's row it is, "" for all of it.
@@ -36,6 +37,7 @@ class MatrixRow:
     group: str = ""
     means: Mapping[str, Mapping[str, Mean]] = field(default_factory=dict)
     part: str = ""
+    spread: Mapping[str, float | None] = field(default_factory=dict)
 
     @property
     def is_group(self) -> bool:
@@ -68,7 +70,13 @@ def matrix_rows(
     if groups is None:
         titles = row_titles(outcome.rows)
         rows = [
-            MatrixRow(title, row, {one.name: outcome.cell(row, one) for one in outcome.columns}, summary.best)
+            MatrixRow(
+                title,
+                row,
+                {one.name: outcome.cell(row, one) for one in outcome.columns},
+                summary.best,
+                spread=summary.spread,
+            )
             for title, row, summary in zip(titles, outcome.rows, outcome.by_row, strict=True)
         ]
         return in_order(rows, order, measure)
@@ -77,7 +85,16 @@ def matrix_rows(
         found.append(MatrixRow(group.title, "", {}, {}, means=group.means))
         if group.title not in folded:
             rows = [
-                MatrixRow(one.title, one.row, one.cells, one.best, group.title, part=one.part) for one in group.parts
+                MatrixRow(
+                    one.title,
+                    one.row,
+                    one.cells,
+                    one.summary.best,
+                    group.title,
+                    part=one.part,
+                    spread=one.summary.spread,
+                )
+                for one in group.parts
             ]
             found += in_order(rows, order, measure)
     return found
