@@ -131,8 +131,8 @@ def _between(text: str, marks: list[_Mark], quoted: _Quoted) -> Split:
         if not (first or _starts_line(text, mark) or _ends_line(text, mark)):
             continue
         end = _end_of(mark, plain) or _end_of(mark, [one for one in marks if not quoted.directly(one.start, one.end)])
-        if end is None and (answer := _BEGINS.search(text, mark.end)) and not quoted.holds(answer.start()):
-            end = _Mark(answer.start(), answer.start(), closes=True, kind=mark.kind)
+        if end is None and (begins := _BEGINS.search(text, mark.end)) and not quoted.holds(begins.start()):
+            end = _Mark(begins.start(), begins.start(), closes=True, kind=mark.kind)
         if end is None and not first and not _starts_line(text, mark):
             continue
         kept.append(before)
