@@ -296,6 +296,30 @@ def test_the_bodies_that_are_tested_again_are_those_that_were_tested(
 
 @pytest.mark.sandbox
 @pytest.mark.network
+def test_a_verdict_stands_beside_the_body_that_was_tested_whatever_older_rules_had_read(
+    sandbox: None, tmp_path: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch, until: Until
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("WORKBENCH_BASE_URL", loopback_server.base_url)
+    loopback_server.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
+    session = tmp_path / "run.session"
+    plan = RegenerationPlan(str(make_repository(tmp_path / "sums")), evaluator=MODEL, samples=1)
+    run = plan_regeneration(session, plan)
+    launching.launch(session, run)
+    assert ended(session, run, until) == "done", error(session, run)
+    before = {key: row for key, row in candidates(session, run).items() if row.evaluator == MODEL}
+    with SessionWriter(session) as writer:
+        for key in before:
+            writer.update("candidates", {"id": key}, {"body_blob": writer.blob("return 0"), "repairs": 9})
+    assert rerun_items(session, "*") == [run]
+    assert ended(session, run, until) == "done", error(session, run)
+    now = candidates(session, run)
+    for key, row in before.items():
+        assert (now[key].verdict, now[key].body_blob, now[key].repairs) == (row.verdict, row.body_blob, row.repairs)
+
+
+@pytest.mark.sandbox
+@pytest.mark.network
 def test_an_error_of_ours_replaces_no_verdict(
     sandbox: None, tmp_path: Path, loopback_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch, until: Until
 ) -> None:

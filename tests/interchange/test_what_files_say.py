@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from workbench.app.trajectory.loading import load_trial
 from workbench.cli import main
 from workbench.grounding import read_trial
 from workbench.interchange import reading
@@ -84,6 +85,9 @@ def test_scores_of_a_log_are_shown_as_its_own_and_counted_nowhere(
         scores = next(found for name, found in trajectories_of(session) if name == trial.id).scores
         assert scores
         assert reader.scores() == []
+        state = load_trial(reader, trial.id)
+        assert state is not None
+        assert len(state.imported_scores) == len(scores)
     for item in ([], [trial.id]):
         assert main(["show", str(session), *item]) == 0
         printed = capsys.readouterr().out

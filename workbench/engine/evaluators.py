@@ -214,7 +214,7 @@ class SamplesEvaluator:
             raise WorkbenchError(f"{self._path.name} holds no sample {sample} of {item.task.id}; restore the file.")
         line = lines[sample]
         if line.problem:
-            return Given(Extraction(None, (), line.problem), line.text)
+            return Given(Extraction(None, (), f"in {line.problem}"), line.text)
         return Given(read_answer(line.text, item, line.style), line.text)
 
 

@@ -22,6 +22,7 @@ Style = Literal["chat", "completion", "solution"]
 EXTRACTION_VERSION = "extraction-2"
 MAX_ANSWER = 200_000  # characters; longer answers are truncated
 _CUT = "the answer was cut "
+_HALF = re.compile("[\ud800-\udfff]")
 _DEFINED = re.compile("the (?:definition|function|class|header) ")
 _SPECIAL = re.compile(r"(?:<\|[A-Za-z_ ]{1,30}\|>|</s>|<eos>)\s*\Z")
 
@@ -71,9 +72,14 @@ def extract_body(answer: str, function: Function, source: bytes = b"", *, style:
     if split.reasoning:
         notes.append("the model's reasoning was left out")
     try:
-        return _read(split.answer, function, source, notes, style)
+        found = _read(split.answer, function, source, notes, style)
     except (RecursionError, MemoryError):
         return Extraction(None, tuple(notes), "the answer's code is nested too deeply to be read")
+    if not found.valid and (half := _HALF.search(split.answer)):
+        return replace(
+            found, reason=f"the answer holds half a character (U+{ord(half[0]):04X}), so Python cannot read it"
+        )
+    return found
 
 
 def _read(text: str, function: Function, source: bytes, notes: list[str], style: Style) -> Extraction:

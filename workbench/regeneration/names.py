@@ -122,6 +122,7 @@ class FileNames:
             body = []
         top = names_of(body)
         self.names = set(top.bound)
+        self.defers_annotations = defers_annotations(body)
         self._imports = {alias for node in body for alias in _aliases(node)}
         self.imported = {
             name for node in body if isinstance(node, ast.Import | ast.ImportFrom) for name in names_of([node]).bound
@@ -137,7 +138,7 @@ class FileNames:
                     self.names |= names_in(one).bound
 
     def has(self, node: ast.stmt) -> bool:
-        """Whether the file has this already: the same import or definition, or a class of the name; what is elided counts."""
+        """Whether the file has this already: the same import or definition, or one of the name of which this shows a part."""
         if isinstance(node, ast.Import | ast.ImportFrom):
             return (node.__class__ is ast.ImportFrom and node.module == "__future__") or (
                 not star_of(node) and set(_aliases(node)) <= self._imports
@@ -146,10 +147,16 @@ class FileNames:
         if not same:
             return False
         if isinstance(node, ast.ClassDef):
-            return True
+            members = names_of(node.body).bound
+            return any(isinstance(one, ast.ClassDef) and members <= names_of(one.body).bound for one in same)
         return (isinstance(node, FUNCTIONS) and _is_elided(node)) or any(
             ast.dump(one) == ast.dump(node) for one in same
         )
+
+
+def defers_annotations(body: Iterable[ast.stmt]) -> bool:
+    """Whether a module's annotations are not evaluated when its functions are defined."""
+    return any(isinstance(one, ast.ImportFrom) and one.module == "__future__" for one in body)
 
 
 def _aliases(node: ast.stmt) -> list[tuple[str, str, str, int]]:

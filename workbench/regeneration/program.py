@@ -19,6 +19,7 @@ from workbench.regeneration.names import (
     FileNames,
     FunctionNode,
     Names,
+    defers_annotations,
     file_names,
     names_in,
     names_of,
@@ -93,7 +94,6 @@ class Program:
         self._source = source
         self.node: FunctionNode | None = None
         """The function at ``line``; None where the code does not parse up to there."""
-        self.tree: ast.Module | None = None
         self._statements: list[Statement] = []
         for other in beside:
             self._read(other, 0)
@@ -108,7 +108,13 @@ class Program:
         return file_names(self._source, self._function)
 
     def _read(self, text: str, line: int) -> None:
-        tree = self.tree = parse_program(text)
+        tree = parse_program(text)
+        if tree and defers_annotations(tree.body) and not self._file.defers_annotations:
+            # The answer's were never evaluated, those of definitions in a function of this file would be.
+            bare = _without_annotations(text, tree)
+            parsed = parse_program(bare)
+            if parsed is not None and len(parsed.body) == len(tree.body):
+                text, tree = bare, parsed
         self.node = _function_at(tree, line) if tree else None
         lines = split_lines(text)
         for node in tree.body if tree else ():
@@ -137,10 +143,16 @@ class Program:
         )
         declared = names.declared | set().union(*(_declared(one.node) for one in taken))
         clash = bound & (names.bound | set(parameters(given)) | declared)
-        if extra or clash or renamed is None or (recursive and state and function.kind == "function"):
+        # What is set on the function itself, as `f.calls = 0`.
+        own = [
+            one for one in self._statements if isinstance(one.node, ast.Assign) and function.name in _changed(one.node)
+        ]
+        if extra or clash or renamed is None or (recursive and (state or own) and function.kind == "function"):
             if renamed is None:
                 notes.append("the parameters were others")
-            return Completed(self._wrapped(taken, node, body, extra), tuple(notes))
+            header = names_of([*node.args.defaults, *filter(None, node.args.kw_defaults)]).used
+            taken = self._needed(needed | header)
+            return Completed(self._wrapped(taken, node, body, extra, own if recursive else []), tuple(notes))
         lines = [one.text for one in taken]
         pairs = [(new, old) for new, old in renamed if new != old and new in names.used]
         if pairs:
@@ -248,7 +260,9 @@ class Program:
 
     # -- the answer's function as a whole
 
-    def _wrapped(self, taken: list[Statement], node: FunctionNode, body: str, extra: list[ast.expr]) -> str:
+    def _wrapped(
+        self, taken: list[Statement], node: FunctionNode, body: str, extra: list[ast.expr], after: list[Statement]
+    ) -> str:
         header = copy.deepcopy(node)
         header.decorator_list = extra
         header.returns = None
@@ -265,7 +279,7 @@ class Program:
             form = "async for item in {}:\n    yield item" if yields else "return await {}"
         elif yields and not extra and not isinstance(node, ast.AsyncFunctionDef):
             form = "return (yield from {})"
-        statements = [*taken, Statement(node, whole, Names({node.name}), False)]
+        statements = [*taken, Statement(node, whole, Names({node.name}), False), *after]
         return self._call(statements, node.name, form.format(called))
 
     def _call(self, statements: list[Statement], name: str, form: str) -> str:
@@ -345,6 +359,22 @@ def own_nodes(node: ast.AST) -> Iterable[ast.AST]:
 
 def _declared(node: ast.AST) -> set[str]:
     return {name for one in ast.walk(node) if isinstance(one, ast.Global) for name in one.names}
+
+
+def _without_annotations(text: str, tree: ast.Module) -> str:
+    """Return code whose functions have no annotations; one over several lines stays."""
+    lines = [piece.encode() for piece in split_lines(text)]
+    cuts: list[tuple[int, int, int]] = []
+    for one in ast.walk(tree):
+        if isinstance(one, ast.arg) and one.annotation is not None and one.lineno == one.annotation.end_lineno:
+            cuts.append((one.lineno, one.col_offset + len(one.arg.encode()), one.annotation.end_col_offset or 0))
+        elif isinstance(one, FUNCTIONS) and one.returns is not None and one.returns.lineno == one.returns.end_lineno:
+            arrow = lines[one.returns.lineno - 1].rfind(b"->", 0, one.returns.col_offset)
+            if arrow >= 0:
+                cuts.append((one.returns.lineno, arrow, one.returns.end_col_offset or 0))
+    for line, start, end in sorted(cuts, reverse=True):
+        lines[line - 1] = lines[line - 1][:start] + lines[line - 1][end:]
+    return b"".join(lines).decode()
 
 
 def _nonlocal(text: str, bound: set[str]) -> str:

@@ -202,19 +202,24 @@ def _names(function: Function) -> list[str]:
 
 def _likeness(
     found: Function, target: Function, code: bytes, repeats: bool
-) -> tuple[bool, bool, bool, bool, bool, int]:
+) -> tuple[bool, bool, bool, bool, bool, bool, int]:
     """Rank definitions of the target's name; of equal ones the last counts, as when Python runs the code."""
     trivial = _TRIVIAL.fullmatch(body_text(code, found)) is not None
+    in_class = found.qualified_name.count(".") > 0
     return (
+        # A function of the name in another class is another function.
+        not in_class if target.kind == "function" else not in_class or _ends_with(target, found),
         not trivial,
-        target.qualified_name.endswith(found.qualified_name) and found.qualified_name.count(".") > 0
-        if target.kind != "function"
-        else found.kind == "function",
+        in_class == (target.kind != "function"),
         _names(found) == _names(target),
         found.decorators == target.decorators,
         repeats and found.occurrence == target.occurrence,
         found.span.start,
     )
+
+
+def _ends_with(target: Function, found: Function) -> bool:
+    return f".{target.qualified_name}".endswith(f".{found.qualified_name}")
 
 
 def _lines_outside(code: bytes, found: tuple[Function, ...]) -> list[Line]:

@@ -12,15 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.text import UNSEEN
+
 _PROMPT = re.compile(r"[ \t]*(?:(?:>>>|In ?\[\d*\]:)(?: |$)(?P<first>.*)|(?:\.\.\.+|\.{3}:)(?:[: ]|$)(?P<more>.*))")
 _NUMBER = re.compile(r"[ \t]*[\[(]?[Ll]?(?P<number>\d{1,5})(?P<mark>(?:[ \t]*[:|│→.)\]]{1,2})?)(?P<rest>[ \t].*|$|.*)")
 _DIFF = re.compile(r"^(?:diff --git |@@ .*@@|--- \S.*\n\+\+\+ \S)", re.MULTILINE)
 _HUNK = re.compile(r"^@@ .*@@.*$", re.MULTILINE)
 _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
-_UNSEEN = "\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u202a-\u202e"
 _OUTSIDE = re.compile(
     r'"""(?:[^\\]|\\.)*?"""|' + r"'''(?:[^\\]|\\.)*?'''" + r'|"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
-    rf"|(?P<space>[{_SPACES}])|(?P<unseen>[{_UNSEEN}])",
+    rf"|(?P<space>[{_SPACES}])|(?P<unseen>[{UNSEEN}\u200c\u200d])",
     re.DOTALL,
 )
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")

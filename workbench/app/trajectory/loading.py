@@ -11,7 +11,7 @@ from workbench.app.toolkit.header import Header, Part
 from workbench.glyphs import STATES
 from workbench.rubric.works import works_by_trial
 from workbench.session.labels import STAR, in_words, labels_by_part
-from workbench.session.pending_work import trial_problem
+from workbench.session.pending_work import is_imported, trial_problem
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ class TrialState:
     ``files`` are (path, bytes) that the agent could have seen; ``problem`` says why a judge gave no scores, ``told_apart``
     marks the content where another trial of the same name has other content; ``agreement`` is that of the session's judges,
     where several scored this trial, as of ``scored`` (number of scorecards, time of the last); ``works`` is how much of its
-    README holds, None where that was not checked; ``check_run`` is the run that checks it now, "" for none.
+    README holds, None where that was not checked; ``check_run`` is the run that checks it now, "" for none; ``imported_scores``
+    are those of the file from which it was imported, in words.
     """
 
     trial: TrialRow
@@ -83,6 +84,7 @@ class TrialState:
     scored: tuple[int, float] = (0, 0.0)
     works: Works | None = None
     check_run: str = ""
+    imported_scores: tuple[str, ...] = ()
 
     @property
     def live(self) -> bool:
@@ -122,7 +124,16 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
         scored=scored,
         works=works_by_trial(reader, trial_id).get(trial_id),
         check_run=_check_run(reader, trial_id),
+        imported_scores=_imported_scores(reader, trial_id) if run and is_imported(run) else (),
     )
+
+
+def _imported_scores(reader: SessionReader, trial_id: str) -> tuple[str, ...]:
+    from workbench.reports.contents import imported_scores
+
+    found = imported_scores(reader, trial_id)
+    said = (": ".join(filter(None, (f"{one.scorer} {one.value}", one.explanation))) for one in found)
+    return tuple(one_line(one, 400) for one in said)
 
 
 def _check_run(reader: SessionReader, trial_id: str) -> str:

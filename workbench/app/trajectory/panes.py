@@ -143,7 +143,10 @@ class Score(Pane):
         self._cards = state.cards
         if not state.cards:
             self.titled("Score")
-            pane.show(None, _NO_SCORES.get(state_of(state), "There are no scores."))
+            told = _NO_SCORES.get(state_of(state), "There are no scores.")
+            if state.imported_scores:
+                told = "\n".join(("Scores of the imported file, not of ours:", *state.imported_scores))
+            pane.show(None, told)
             return
         self._show_card()
         self._ask_repeats()

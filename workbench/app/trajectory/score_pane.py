@@ -214,8 +214,9 @@ class ScorePane(VirtualView):
         width = self.text_width
         self._rows = []
         if not self._tiers:
-            for part in _wrapped(self.empty_text, max(10, width - 2)):
-                self._rows.append(_Row(((f" {part}", "dim"),), None))
+            for line in self.empty_text.split("\n"):
+                parts = _wrapped(line, max(10, width - 2))
+                self._rows += [_Row(((f" {part}", "dim"),), None) for part in parts]
         if self.card and (given := given_of(self.card)):
             self._rows += [_Row(((f" {part}", "warn"),), None) for part in _wrapped(given, max(10, width - 2))]
         if self.card and self._tiers and self.view != VIEWS[0]:
