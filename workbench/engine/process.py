@@ -121,6 +121,13 @@ def _saved(writer: SessionWriter, fate: Fate) -> str:
     )
 
 
+def _leave_if_gone(writer: SessionWriter, error: WorkbenchError) -> None:
+    """End the process where work failed because of what became of the file, which nobody had looked at yet."""
+    if isinstance(error, SessionError) and (fate := writer.fate()) is not Fate.IN_PLACE:
+        print(_saved(writer, fate), flush=True)
+        os._exit(error.exit_code)
+
+
 async def _insist(work: asyncio.Task[None]) -> None:
     """Make sure that cancelled work ends: repeat the cancellation if a library swallows it, then exit the process."""
     began = time.monotonic()
@@ -175,6 +182,7 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
             print(gone, flush=True)
             os._exit(gone.exit_code)
         except WorkbenchError as error:
+            _leave_if_gone(writer, error)
             print(error, flush=True)
             writer.set_run(run.id, state="failed", error=str(error), finished_at=time.time())
             return error.exit_code
@@ -183,6 +191,7 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
             writer.set_run(run.id, state="cancelled", finished_at=time.time())
         return 130
     except WorkbenchError as error:
+        _leave_if_gone(writer, error)
         print(error, flush=True)
         if error.lasting and run.kind == "regenerate":
             RunRecord(writer, run.id).fail_lastingly()

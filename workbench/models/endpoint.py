@@ -161,9 +161,13 @@ class ChatEndpoint:
         if self._gateway is None or not self._model:
             self.errors.append("it asked a model, and none was named for it")
             return (*_failure(404, "No model was named for this program.", "model_not_found"), False)
+        answers = []
         try:
-            answers = [await self._gateway.complete(request) for request in requests]
+            for request in requests:
+                answers.append(await self._gateway.complete(request))
+                self._count(answers[-1])
         except ModelError as error:
+            self._count(error)
             self.errors.append(str(error))
             if error.lasting or error.kind in _ENDING:
                 self.why = self.why or error
@@ -175,8 +179,6 @@ class ChatEndpoint:
             self.why = self.why or error
             self.ended.set()
             return (*_failure(500, "The workbench failed.", "workbench"), False)
-        for answer in answers:
-            self._count(answer)
         return 200, _completion(answers), bool(asked.get("stream"))
 
     def _limited(self, request: Request) -> Request:
@@ -185,13 +187,15 @@ class ChatEndpoint:
             return request
         return replace(request, sampling=replace(request.sampling, max_tokens=most))
 
-    def _count(self, answer: Answer) -> None:
+    def _count(self, given: Answer | ModelError) -> None:
         counted = self.counted
-        counted.answered += 1
-        counted.recorded += answer.source == "recorded"
-        counted.prompt_tokens += answer.usage.prompt_tokens
-        counted.completion_tokens += answer.usage.completion_tokens
-        counted.cost_usd += answer.cost_usd or 0.0
+        if isinstance(given, Answer):
+            counted.answered += 1
+            counted.recorded += given.source == "recorded"
+        if given.usage is not None:
+            counted.prompt_tokens += given.usage.prompt_tokens
+            counted.completion_tokens += given.usage.completion_tokens
+        counted.cost_usd += given.cost_usd or 0.0
 
 
 def read_requests(asked: object, *, model: str, purpose: str, scope: str) -> list[Request]:

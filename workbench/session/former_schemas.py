@@ -182,8 +182,8 @@ def _feeds(name: str, sql: str, version: int) -> bool:
 
 
 def _is_former_view(name: str, sql: str, version: int) -> bool:
-    # Those of older versions were worded otherwise; they are for people, and a migration makes them anew.
-    return version < 6 and ("view", name) in {(kind, known) for kind, known, _ in _own_schema()}
+    # Those of older versions may be worded otherwise; they are for people, and no query of ours asks them.
+    return version < SCHEMA_VERSION and ("view", name) in {(kind, known) for kind, known, _ in _own_schema()}
 
 
 # Texts, quoted names and comments.
