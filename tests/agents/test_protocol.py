@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -184,3 +185,12 @@ def test_a_submission_is_read_without_a_name(shape: str) -> None:
 )
 def test_what_is_no_call_is_none(answer: str) -> None:
     assert isinstance(parse_action(answer), Problem)
+
+
+@pytest.mark.parametrize(
+    "piece", ["<json>", "<json>{", '<json>{"', "<json> ```", '<json>{"name": "x"}</json>', '{"a": "x{']
+)
+def test_an_answer_made_of_beginnings_takes_no_time(piece: str) -> None:
+    began = time.monotonic()
+    parse_action(piece * (1_000_000 // len(piece)))
+    assert time.monotonic() - began < 20

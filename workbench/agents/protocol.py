@@ -11,7 +11,7 @@ import contextlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from workbench.files import is_shallow, parse_json
@@ -45,7 +45,10 @@ PEER_CLOSINGS = Closings(
 _TOO_DEEP = "The JSON after <json> is nested too deeply."
 _TAG = re.compile(re.escape(OPEN), re.IGNORECASE)
 _FENCE = re.compile(r"`{3,}\s*(?:json[5c]?)?\s*\Z", re.IGNORECASE)  # as it stands before an object
+# Only white space and a fence with its language may come between the tag and the object.
+_OPENING = re.compile(r"\s*(?:`{3,})?\s*(?:json[5c]?)?\s*\{", re.IGNORECASE)
 _ARGUMENTS = ("kwargs", "arguments")
+_MOST_FAILURES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +105,19 @@ def parse_action(answer: str) -> Action | Problem:
     if not split.finished:
         return Problem("no answer", "The reasoning never ended, so there is no answer after it.", answer.strip())
     answer = split.answer
-    found: Action | None = None
-    problem: Problem | None = None
-    tag = _TAG.search(answer)
-    while tag is not None:
-        outcome, end = _read_object(answer, tag.end(), answer[: tag.start()].strip())
-        if isinstance(outcome, Action):
-            found = outcome
-        elif problem is None:
-            problem = outcome
+    chosen: tuple[Action | Problem, int] | None = None
+    failures, tag = 0, _TAG.search(answer)
+    # A failed attempt costs time in proportion to the whole answer.
+    while tag is not None and failures < _MOST_FAILURES:
+        outcome, end = _read_object(answer, tag.end())
+        failures += isinstance(outcome, Problem)
+        if chosen is None or isinstance(outcome, Action):
+            chosen = outcome, tag.start()
         tag = _TAG.search(answer, max(end, tag.end()))
-    return found or _untagged(answer, problem)
+    if chosen is None:
+        return _untagged(answer, None)
+    outcome = replace(chosen[0], thought=answer[: chosen[1]].strip())
+    return outcome if isinstance(outcome, Action) else _untagged(answer, outcome)
 
 
 def _untagged(answer: str, problem: Problem | None) -> Action | Problem:
@@ -128,24 +133,24 @@ def _untagged(answer: str, problem: Problem | None) -> Action | Problem:
     return Problem("no <json> tag", "The answer has no <json>…</json> tag.", answer.strip())
 
 
-def _read_object(answer: str, position: int, thought: str) -> tuple[Action | Problem, int]:
-    brace = answer.find("{", position)
-    # Only white space and a fence with its language may come between the tag and the object.
-    if brace < 0 or _FENCE.sub("", answer[position:brace]).strip():
-        return Problem("no JSON", "There is no JSON object right after <json>.", thought), position
+def _read_object(answer: str, position: int) -> tuple[Action | Problem, int]:
+    opening = _OPENING.match(answer, position)
+    if opening is None:
+        return Problem("no JSON", "There is no JSON object right after <json>."), position
+    brace = opening.end() - 1
     try:
         decoded, end = json.JSONDecoder(strict=False).raw_decode(answer, brace)
     except json.JSONDecodeError as error:
         cut = " (the answer seems to be cut off)" if error.pos >= len(answer) - 1 or "Unterminated" in error.msg else ""
-        return Problem("bad JSON", f"The JSON after <json> is not valid: {error.msg}{cut}.", thought), position
+        return Problem("bad JSON", f"The JSON after <json> is not valid: {error.msg}{cut}."), position
     except RecursionError:
-        return Problem("bad JSON", _TOO_DEEP, thought), position
+        return Problem("bad JSON", _TOO_DEEP), position
     except ValueError as error:  # a number with more digits than Python parses
         words = str(error).partition(";")[0]
-        return Problem("bad JSON", f"The JSON after <json> cannot be read: {words}.", thought), position
+        return Problem("bad JSON", f"The JSON after <json> cannot be read: {words}."), position
     if not is_shallow(decoded):
-        return Problem("bad JSON", _TOO_DEEP, thought), end
-    return _action(decoded, thought, answer[brace:end]), end
+        return Problem("bad JSON", _TOO_DEEP), end
+    return _action(decoded, "", answer[brace:end]), end
 
 
 def _is_call(value: Mapping[str, object]) -> bool:
