@@ -11,6 +11,7 @@ from workbench.reports.contents import Contents, Trial, tier_points
 from workbench.reports.regenerated import Line, Regenerated, estimate_words, verdict_words
 from workbench.rubric.spread import words as spread_words
 from workbench.session.forks import fork_words
+from workbench.session.totals import Total
 from workbench.text import one_line
 
 DAMAGE_SENTENCE = "These parts of the session file could not be read; everything else is shown."
@@ -61,7 +62,7 @@ def trials(contents: Contents) -> Shown:
     """Return the trials with their score by each rubric and judge, and the tiers of the first."""
     judged = contents.judged
     headings = ["id", "case", "agent", "model", "rep."]
-    headings += [*(f"{rubric} ({judge})" for rubric, judge in judged), "own points"]
+    headings += [f"{rubric} ({judge})" for rubric, judge in judged]
     first = len(headings)
     numbers = set(range(4, first))
     headings += ["T1", "T2", "T3", "T4", "works", "steps", "tokens", "cost $", "s", "status", "fork", "tags"]
@@ -78,8 +79,10 @@ def trials(contents: Contents) -> Shown:
                 row.agent,
                 row.model,
                 str(row.repeat),
-                *(wording.NOTHING if score is None else wording.of(score.total, score.out_of) for score in scores),
-                "" if (own := contents.total(trial, judged[0]).own if judged else None) is None else wording.of(*own),
+                *(
+                    wording.NOTHING if score is None else _points(contents.total(trial, pair))
+                    for pair, score in zip(judged, scores, strict=True)
+                ),
                 *tiers,
                 trial.works.short() if trial.works else "",
                 str(row.steps),
@@ -92,9 +95,13 @@ def trials(contents: Contents) -> Shown:
             )
         )
     links = tuple(trial.row.id for trial in contents.trials)
-    return _without_empty(
-        Shown(tuple(headings), tuple(rows), frozenset(numbers), links), {"own points", "works", "fork", "tags"}
-    )
+    return _without_empty(Shown(tuple(headings), tuple(rows), frozenset(numbers), links), {"works", "fork", "tags"})
+
+
+def _points(total: Total) -> str:
+    """Return ``82 / 100``; where a format gave more than a tenth of it, the model's own points first."""
+    whole = wording.of(total.points, total.out_of)
+    return f"{wording.of(*total.own)} own, {whole}" if total.own else whole
 
 
 def means(contents: Contents) -> Shown:
