@@ -246,11 +246,11 @@ async def test_runs_and_evaluators(finished: Path, recorder: Recorder) -> None:
         assert screen.view.run.id == "regen-2"
         await press(pilot, screen, "H")
         assert screen.view.run.id == RUN
-        assert screen.view.evaluator == other
-        await until(pilot, lambda: figures(screen) is not None, "figures")
-        assert (figures(screen).decided, figures(screen).tasks) == (1, 1)  # the other tasks were not asked of it
+        assert screen.view.evaluator == regenerated.EVALUATOR, "the one with the most samples"
+        await until(pilot, lambda: figures(screen) and figures(screen).tasks == 4, "figures")
         await press(pilot, screen, "v")
-        assert screen.view.evaluator == regenerated.EVALUATOR
-        await until(pilot, lambda: figures(screen) and figures(screen).tasks == 4, "the figures of the other")
+        assert screen.view.evaluator == other
+        await until(pilot, lambda: figures(screen) and figures(screen).tasks == 1, "the figures of the other")
+        assert figures(screen).decided == 1  # the other tasks were not asked of it
         await press(pilot, screen, "L")
         assert screen.view.run.id == "regen-2"

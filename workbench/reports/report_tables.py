@@ -11,6 +11,7 @@ from workbench.reports.contents import Contents, Trial, tier_points
 from workbench.reports.regenerated import Line, Regenerated, estimate_words, verdict_words
 from workbench.rubric.spread import words as spread_words
 from workbench.session.forks import fork_words
+from workbench.session.totals import Total
 from workbench.text import one_line
 
 IMPORTED = "imported scores"
@@ -63,7 +64,7 @@ def trials(contents: Contents) -> Shown:
     """Return the trials with their score by each rubric and judge, and the tiers of the first."""
     judged = contents.judged
     headings = ["id", "case", "agent", "model", "rep."]
-    headings += [*(f"{rubric} ({judge})" for rubric, judge in judged), "own points"]
+    headings += [f"{rubric} ({judge})" for rubric, judge in judged]
     first = len(headings)
     numbers = set(range(4, first))
     headings += ["T1", "T2", "T3", "T4", IMPORTED, "works", "steps", "tokens", "cost $", "s", "status", "fork", "tags"]
@@ -80,8 +81,10 @@ def trials(contents: Contents) -> Shown:
                 row.agent,
                 row.model,
                 str(row.repeat),
-                *(wording.NOTHING if score is None else wording.of(score.total, score.out_of) for score in scores),
-                "" if (own := contents.total(trial, judged[0]).own if judged else None) is None else wording.of(*own),
+                *(
+                    wording.NOTHING if score is None else _points(contents.total(trial, pair))
+                    for pair, score in zip(judged, scores, strict=True)
+                ),
                 *tiers,
                 ", ".join(f"{one.scorer} {one.value}" for one in trial.imported_scores),
                 trial.works.short() if trial.works else "",
@@ -96,9 +99,14 @@ def trials(contents: Contents) -> Shown:
         )
     links = tuple(trial.row.id for trial in contents.trials)
     return _without_empty(
-        Shown(tuple(headings), tuple(rows), frozenset(numbers), links),
-        {"own points", IMPORTED, "works", "fork", "tags"},
+        Shown(tuple(headings), tuple(rows), frozenset(numbers), links), {IMPORTED, "works", "fork", "tags"}
     )
+
+
+def _points(total: Total) -> str:
+    """Return ``82 / 100``; where a format gave more than a tenth of it, the model's own points first."""
+    whole = wording.of(total.points, total.out_of)
+    return f"{wording.of(*total.own)} own, {whole}" if total.own else whole
 
 
 def imported_scores(trial: Trial) -> Shown:

@@ -23,8 +23,7 @@ _MOST_PROBLEMS = 2_000
 
 DOUBTFUL = "(candidates.doubtful IS NOT NULL)"
 """Whether a verdict is doubtful, in SQL."""
-_CUT_CALLS = "SELECT id FROM calls WHERE finish_reason = 'length' AND purpose = 'evaluator'"
-CUT = f"(coalesce(candidates.call_id IN ({_CUT_CALLS}), 0))"
+CUT = "EXISTS (SELECT 1 FROM calls WHERE calls.id = candidates.call_id AND finish_reason = 'length')"
 """Whether the answer of a candidate was cut at a token limit, in SQL."""
 
 
@@ -136,7 +135,10 @@ def sample_counts(
 def counts_of(reader: SessionReader, rows: Iterable[CandidateRow], tasks: Mapping[str, TaskRow]) -> list[SampleCount]:
     """Return a count of one for each candidate of the ``tasks``, by their ids; others are left out."""
     found = []
-    cut = {call for (call,) in reader.query(_CUT_CALLS)}
+    cut = {
+        call
+        for (call,) in reader.query("SELECT id FROM calls WHERE finish_reason = 'length' AND purpose = 'evaluator'")
+    }
     for row in rows:
         task = tasks.get(row.task_id)
         if task is None:
