@@ -89,7 +89,8 @@ def test_a_false_fast_verdict_is_found_replaced_and_shown(
     with SessionReader(session) as reader:
         assert {task.state for task in reader.tasks(run)} == {"ready"}
         stage = next(stage for stage in reader.stages(run) if stage.name == "rechecks")
-    assert (stage.state, stage.done, stage.total) == ("done", len(TASKS), len(TASKS))
+    looked = len(TASKS) + 1  # the pass that changed the process as well
+    assert (stage.state, stage.done, stage.total) == ("done", looked, looked)
     assert stage.note == f"{len(TASKS)} disagree"
 
 

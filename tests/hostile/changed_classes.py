@@ -64,6 +64,24 @@ class Made(metaclass=Meta):
     pass
 
 
+class Odd(type):
+    def __eq__(cls, other):
+        raise RuntimeError("compared")
+
+
+class Strange(metaclass=Odd):
+    __module__ = 3
+
+
+class Lazy(types.ModuleType):
+    @property
+    def __dict__(self):
+        raise RuntimeError("imported")
+
+
+sys.modules["shop_lazy"] = Lazy("shop_lazy")
+
+
 class Kind(enum.Enum):
     SMALL = 1
     LARGE = 2

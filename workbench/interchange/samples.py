@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench import python_syntax
 from workbench.interchange.problems import ForeignProblem, count_of, list_of, object_of, said, text_of
 from workbench.text import one_line
 
@@ -198,8 +199,8 @@ def _docstring(prompt: str, entry: str) -> str | None:
     import ast
 
     try:
-        tree = ast.parse(f"{prompt}\n    pass\n")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = python_syntax.parse(f"{prompt}\n    pass\n")
+    except python_syntax.UNREADABLE:
         return None
     found = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == entry]
     return ast.get_docstring(found[-1], clean=False) if found else None

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workbench import python_syntax
 from workbench.json_answers import objects_in
 from workbench.models.reasoning import split_reasoning
 from workbench.models.types import Message, ModelError, Request, Sampling
@@ -236,8 +237,8 @@ def read_points(text: str, aspects: tuple[str, ...]) -> tuple[dict[str, float] |
 
 def _function(source: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     try:
-        node = ast.parse(textwrap.dedent(source)).body[0]
-    except (SyntaxError, ValueError, IndexError, RecursionError, MemoryError):
+        node = python_syntax.parse(textwrap.dedent(source)).body[0]
+    except (*python_syntax.UNREADABLE, IndexError):
         return None
     return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None
 

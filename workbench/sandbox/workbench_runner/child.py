@@ -232,9 +232,12 @@ class Reporter:
         # Before pytest takes back its own patches, which it does when it is unconfigured.
         # What failed has failed, whatever it changed: only a pass can have been forged.
         if self._collected_state is not None and not self.unpassed:
-            self.patched, changed = self._collected_state.changes()
-            if self._start is not None:
-                changed += self._start.changes_by_import()
+            try:
+                self.patched, changed = self._collected_state.changes()
+                if self._start is not None:
+                    changed += self._start.changes_by_import()
+            except Exception as problem:  # a class may be made so that it cannot even be looked at
+                changed = [f"what cannot be compared ({type(problem).__name__})"]
             self.changed = sorted(set(changed))
             self.compared = True
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import abc
 import array
 import builtins
+import contextlib
 import ctypes
 import gc
 import sys
@@ -95,23 +96,27 @@ class ProcessState:
     def __init__(self) -> None:
         every = list(_all_classes())
         self._known = {id(cls) for cls in every}
-        self._metaclasses = {cls for cls in every if type in _mro(cls)}
-        self._classes = [cls for cls in every if cls.__flags__ & (_HEAP_TYPE | _IMMUTABLE_TYPE) == _HEAP_TYPE]
+        self._metaclasses = {id(cls) for cls in every if _is_kind(cls, type)}
+        self._classes = [cls for cls in every if _own(cls, "__flags__") & (_HEAP_TYPE | _IMMUTABLE_TYPE) == _HEAP_TYPE]
         for cls in self._classes:
             type.__getattribute__(cls, "__init_subclass__")  # a class that was never asked has no number
         self._attributes = [_tokens(_namespace(cls)) for cls in self._classes]
-        self._bases = [cls.__bases__ for cls in self._classes]
-        modules = {id(module): module for module in list(sys.modules.values()) if isinstance(module, types.ModuleType)}
+        self._bases = [_own(cls, "__bases__") for cls in self._classes]
+        modules = {
+            id(module): module for module in list(sys.modules.values()) if _is_kind(type(module), types.ModuleType)
+        }
         self._modules = list(modules.values())
-        self._globals = [_tokens(vars(module)) for module in self._modules]
+        self._globals = [_tokens(_globals(module)) for module in self._modules]
         self._imported = dict(sys.modules)
         self._system = _system()
         self._token = abc.get_cache_token()
         self._registered = [(cls, _registry(cls)) for cls in self._classes if "_abc_impl" in _namespace(cls)]
-        self._heard: set[str] = set()
+        self._noted: set[str] = set()
         self._body = ("", "")
         self._class_versions = _Versions(self._classes, _CLASS_VERSION, ctypes.c_uint)
-        self._module_versions = _Versions([vars(module) for module in self._modules], _DICT_VERSION, ctypes.c_uint64)
+        self._module_versions = _Versions(
+            [_globals(module) for module in self._modules], _DICT_VERSION, ctypes.c_uint64
+        )
 
     def listen(self, file: str, function: str) -> None:
         """Take note of what can be seen only when it happens: functions that become others, classes that come and go.
@@ -129,17 +134,18 @@ class ProcessState:
             return
         changed, name, value = arguments
         if name == "__class__":
-            self._heard.add(f"the class of a {_name_of(type(changed))}")
-        elif isinstance(changed, types.FunctionType):
+            self._noted.add(f"the class of a {_name_of(type(changed))}")
+        elif type(changed) is types.FunctionType:
             code = changed.__code__
             made = code.co_filename.startswith("<")  # by a library call, of a text
             if (value.co_code != code.co_code or value.co_consts != code.co_consts) if name == "__code__" else not made:
-                self._heard.add(f"{changed.__module__}.{code.co_qualname}.{name}")
+                self._noted.add(f"{changed.__globals__.get('__name__')}.{code.co_qualname}.{name}")
 
     def _before_collection(self, phase: str, collection: dict[str, int]) -> None:
         if phase == "start":
-            for generation in range(collection["generation"] + 1):
-                self._heard.update(self._of_new_classes(gc.get_objects(generation)))
+            with contextlib.suppress(Exception):  # here it would be a warning about the tests
+                for generation in range(collection["generation"] + 1):
+                    self._noted.update(self._of_new_classes(gc.get_objects(generation)))
 
     def changes(self) -> tuple[list[str], list[str]]:
         """Return what changed: of the test framework, and of everything else."""
@@ -163,7 +169,7 @@ class ProcessState:
         yield from self._of_classes(moved)
         yield from self._of_registers()
         yield from self._of_new_classes(gc.get_objects())
-        yield from self._heard
+        yield from list(self._noted)
 
     def _of_classes(self, moved: Collection[int]) -> Iterator[str]:
         for at in moved:
@@ -172,25 +178,26 @@ class ProcessState:
                 private = attribute.startswith("_") and not attribute.startswith("__")
                 if not private or _is_code(before.get(attribute)) or _is_code(now.get(attribute)):
                     yield f"{name}.{attribute}"
-            if self._classes[at].__bases__ != self._bases[at]:
+            if _ids(_own(self._classes[at], "__bases__")) != _ids(self._bases[at]):
                 yield f"{name}.__bases__"
 
     def _restored_classes(self, moved: Collection[int]) -> Iterator[str]:
         """Return classes that are what they were, but were not all the time."""
         if _CLASS_VERSION is None:
             return
-        changed = {self._classes[at] for at in moved}
+        changed = {id(self._classes[at]) for at in moved}
         for at in set(moved) - self._class_versions.unnumbered:
             cls = self._classes[at]
-            same = not any(_different(self._attributes[at], _namespace(cls))) and cls.__bases__ == self._bases[at]
+            same = _ids(_own(cls, "__bases__")) == _ids(self._bases[at])
+            same = same and not any(_different(self._attributes[at], _namespace(cls)))
             # A class counts changes of its bases as its own.
-            if same and changed.isdisjoint(_mro(cls)[1:]) and not _name_of(cls).startswith(_FRAMEWORK):
+            if same and changed.isdisjoint(_ids(_mro(cls)[1:])) and not _name_of(cls).startswith(_FRAMEWORK):
                 yield f"{_name_of(cls)}, which it put back"
 
     def _of_modules(self) -> Iterator[str]:
         for at in self._module_versions.moved():
-            module = self._modules[at]
-            name, before, now = str(module.__name__), self._globals[at], vars(module)
+            before, now = self._globals[at], _globals(self._modules[at])
+            name = str(now.get("__name__"))
             for attribute in _different(before, now):
                 if not self._is_ordinary(name, before, attribute, now.get(attribute, _MISSING)):
                     yield f"{name}.{attribute}"
@@ -222,17 +229,21 @@ class ProcessState:
         for cls, before in self._registered:
             for reference in _registry(cls) - before:
                 added = reference()
-                if added is not None and (id(added) in self._known or added.__module__ in self._imported):
+                if added is not None and (id(added) in self._known or _module_of(added) in self._imported):
                     yield f"{_name_of(cls)}.register({_name_of(added)})"
 
     def _of_new_classes(self, things: Iterable[Any]) -> Iterator[str]:
         """Return special methods of new classes that the body made."""
         metaclasses = self._metaclasses
-        for cls in [thing for thing in things if type(thing) in metaclasses]:
+        for cls in [thing for thing in things if id(type(thing)) in metaclasses]:
             if id(cls) in self._known:
                 continue
             for name, value in list(_namespace(cls).items()):
-                if not (name.startswith("__") and name.endswith("__")) or name in _ORDINARY:
+                if (
+                    not isinstance(name, str)
+                    or not (name.startswith("__") and name.endswith("__"))
+                    or name in _ORDINARY
+                ):
                     continue
                 if _made_by(value, *self._body) or (name in ("__eq__", "__ne__") and not _is_method(value)):
                     yield f"{name} of the new class {_name_of(cls)}"
@@ -256,46 +267,70 @@ def _all_classes() -> Iterator[type]:
                 yield cls
 
 
+def _own(cls: type, name: str) -> Any:
+    """Return what Python knows of a class, whatever its metaclass says of it."""
+    return type.__dict__[name].__get__(cls)
+
+
 def _namespace(cls: type) -> Any:
-    return type.__dict__["__dict__"].__get__(cls)
+    return _own(cls, "__dict__")
 
 
 def _mro(cls: type) -> tuple[type, ...]:
-    found: tuple[type, ...] = type.__dict__["__mro__"].__get__(cls)
+    found: tuple[type, ...] = _own(cls, "__mro__")
     return found
 
 
+def _is_kind(cls: type, kind: type) -> bool:
+    return any(base is kind for base in _mro(cls))
+
+
+def _ids(things: Iterable[object]) -> list[int]:
+    return [id(thing) for thing in things]
+
+
+def _module_of(cls: type) -> str:
+    return str(_namespace(cls).get("__module__"))
+
+
 def _name_of(cls: type) -> str:
-    return f"{cls.__module__}.{cls.__qualname__}"
+    return f"{_module_of(cls)}.{_own(cls, '__qualname__')}"
 
 
-class _Kinds(dict[type, bool]):
-    """Types → whether their instances run something when they are called or looked up."""
-
-    def __missing__(self, kind: type) -> bool:
-        self[kind] = any("__call__" in _namespace(cls) or "__get__" in _namespace(cls) for cls in _mro(kind))
-        return self[kind]
+def _globals(module: types.ModuleType) -> dict[str, Any]:
+    # Some import what is missing when they are asked for it by name.
+    found: dict[str, Any] = _namespace(types.ModuleType)["__dict__"].__get__(module)
+    return found
 
 
-_IS_CODE = _Kinds()
+class _Kinds(dict[int, tuple[type, bool]]):
+    """Types by identity, with whether their instances run something when they are called or looked up."""
+
+    def is_code(self, value: object) -> bool:
+        kind = type(value)
+        if id(kind) not in self:
+            code = any("__call__" in _namespace(cls) or "__get__" in _namespace(cls) for cls in _mro(kind))
+            self[id(kind)] = kind, code
+        return self[id(kind)][1]
 
 
-def _is_code(value: object) -> bool:
-    return _IS_CODE[type(value)]
+_is_code = _Kinds().is_code
 
 
 def _tokens(names: Iterable[Any]) -> dict[str, object]:
     """Return the code under some names, and the identity of everything else, which must not live longer for us."""
-    return {name: value if _IS_CODE[type(value)] else id(value) for name, value in dict(names).items()}
+    return {name: value if _is_code(value) else id(value) for name, value in dict(names).items()}
 
 
 def _different(before: dict[str, object], now: Any) -> Iterator[str]:
     for name, value in list(now.items()):
+        if not isinstance(name, str):
+            continue
         old = before.get(name, _MISSING)
         if old is not value and (type(old) is not int or old != id(value)) and name not in _DESCRIBING:
             yield name
     for name in before:
-        if name not in now and name not in _DESCRIBING:
+        if isinstance(name, str) and name not in now and name not in _DESCRIBING:
             yield name
 
 
