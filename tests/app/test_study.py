@@ -203,9 +203,9 @@ async def test_what_is_missing_or_made_otherwise_is_said_in_every_tab(tmp_path: 
     agents = Agents(tmp_path / "agents.session", repeats=2)
     for case in CASES:
         for repeat in (1, 2):
-            agents.put("good", case, {"offline-2": FULL}, repeat=repeat)
-        agents.put("half", case, {"offline-2": tiers_of(50.0)})
-        agents.put("half", case, {"offline-2": (15.0, 25.0, None, None)}, repeat=2, problem="The judge gave no answer.")
+            agents.put("good", case, {"offline-3": FULL}, repeat=repeat)
+        agents.put("half", case, {"offline-3": tiers_of(50.0)})
+        agents.put("half", case, {"offline-3": (15.0, 25.0, None, None)}, repeat=2, problem="The judge gave no answer.")
     agents.read()
     async with study_of(agents.path) as (pilot, screen):
         app = pilot.app

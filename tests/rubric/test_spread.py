@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from app.recorded import Recorder, card, word_counter
 
 from workbench import cli
 from workbench.app.cases.listing import last_scores
-from workbench.app.trials.lines import in_groups, in_order, load_trials, matrix_of
+from workbench.app.toolkit.table import Arrangement
+from workbench.app.trials.lines import TrialLine, load_trials, matrix_of
 from workbench.app.trials.plotting import against_score, scores_by_agent
+from workbench.app.trials.table import TrialTable
 from workbench.errors import UsageError
 from workbench.interchange.exporting import export
 from workbench.interchange.frames import session_rows
@@ -36,20 +40,29 @@ def recorded(path: Path, *scores: dict[str, object]) -> Path:
     return path
 
 
+def arranged(lines: Sequence[TrialLine], **arrangement: Any) -> TrialTable:
+    """Return the table of some trials, sorted and grouped."""
+    table = TrialTable()
+    table.rows, table.arrangement = tuple(lines), Arrangement(**arrangement)
+    table.arrange_rows()
+    return table
+
+
 def test_a_partly_scored_trial_is_in_no_figure_of_the_list(tmp_path: Path) -> None:
     with SessionReader(recorded(tmp_path / "a.session", RULES_ONLY)) as reader:
         trials = load_trials(reader)
         (cases,) = last_scores(reader).values()
-    lines, places = trials.lines, range(len(trials.lines))
-    (group,) = in_groups(lines, places, "agent")
-    assert (group.spread.mean, group.spread.scored, group.spread.partial) == (79.0, 1, 1)
-    (cell,) = matrix_of(lines, places).cells.values()
+    lines = trials.lines
+    table = arranged(lines, grouping="agent")
+    spread = table.spread_of_group(table.groups()[0])
+    assert (spread.mean, spread.scored, spread.partial) == (79.0, 1, 1)
+    (cell,) = matrix_of(lines).cells.values()
     assert cell.spread.mean == 79.0
-    (drawn,) = scores_by_agent(lines, places)
+    (drawn,) = scores_by_agent(lines)
     assert drawn.values == (79.0,)
-    assert against_score(lines, places).left_out == 1
-    assert in_order(lines, places, "score") == [0, 1]
-    assert in_order(lines, places, "score", reverse=True) == [0, 1]
+    assert against_score(lines).left_out == 1
+    assert arranged(lines, order="score").shown == list(lines)
+    assert arranged(lines, order="score", reverse=True).shown == list(lines)
     assert cases[0].share is None
 
 
@@ -60,9 +73,10 @@ def test_trials_that_all_lack_the_same_tiers_compare_among_themselves(tmp_path: 
     recorder.close()
     with SessionReader(path) as reader:
         lines = load_trials(reader).lines
-    assert [lines[place].points for place in in_order(lines, range(3), "score")] == [40.0, 35.0, 30.0]
-    (group,) = in_groups(lines, range(3), "agent")
-    assert (group.spread.mean, group.spread.out_of, group.spread.left_out) == (35.0, 40.0, "")
+    table = arranged(lines, order="score", grouping="agent")
+    assert [line.points for line in table.shown] == [40.0, 35.0, 30.0]
+    spread = table.spread_of_group(table.groups()[0])
+    assert (spread.mean, spread.out_of, spread.left_out) == (35.0, 40.0, "")
 
 
 def test_reports_and_frames_tell_a_part_from_a_whole(tmp_path: Path) -> None:
@@ -127,11 +141,12 @@ def test_points_from_a_format_and_for_missing_facts_are_read_from_the_card(tmp_p
     recorder.close()
     with SessionReader(path) as reader:
         totals = totals_of(reader, [row for row in reader.scores() if row.rubric == "aeo-bench"])
-        (group,) = in_groups(load_trials(reader).lines, [0, 1, 2], "agent")
+        table = arranged(load_trials(reader).lines, grouping="agent")
     found = {trial: (one.own is not None, one.credited) for (trial, _, _), one in totals.items()}
     assert found == {"held": (True, False), "credited": (False, True), "free": (False, False)}
-    assert group.spread.credited == 1
-    assert (group.spread.own, group.spread.held) == (None, 1)
+    spread = table.spread_of_group(table.groups()[0])
+    assert spread.credited == 1
+    assert (spread.own, spread.held) == (None, 1)
 
 
 def test_a_log_of_inspect_has_no_score_of_which_a_part_is_missing(tmp_path: Path) -> None:

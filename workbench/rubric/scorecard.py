@@ -33,7 +33,7 @@ class Evidence:
 class Criterion:
     """One line of a scorecard. ``points`` is None when it could not be scored: that is never the same as 0.
 
-    ``judged_by`` is ``rule``, ``offline-2`` or the judge model's name; ``samples`` are the points of each repeat of a
+    ``judged_by`` is ``rule``, ``offline-3`` or the judge model's name; ``samples`` are the points of each repeat of a
     judge (empty for rules), whose mean ``points`` is. ``given`` are those of the points that the answer's format earned by
     itself (see `workbench.rubric.format_given`); None where the answer was free, or where that could not be asked.
     """
