@@ -38,6 +38,7 @@ _DISPENSABLE = (
     "controls",
     "cover",
     "rep.",
+    "a sample",
     "tokens",
     "such as",
     "exception",

@@ -187,6 +187,7 @@ def evaluators(outcome: Regenerated) -> Shown:
                 str(totals.unfinished),
                 str(totals.again or ""),
                 wording.count(totals.tokens),
+                wording.count(round(totals.tokens / totals.samples) if totals.samples else None),
                 wording.money(totals.cost_usd),
             )
         )
@@ -206,9 +207,10 @@ def evaluators(outcome: Regenerated) -> Shown:
         "unfinished",
         "tested again",
         "tokens",
+        "a sample",
         "cost $",
     )
-    shown = Shown(headings, tuple(rows), frozenset({*range(1, last + 1), *range(last + 2, last + 10)}))
+    shown = Shown(headings, tuple(rows), frozenset({*range(1, last + 1), *range(last + 2, last + 11)}))
     return _without_empty(
         shown,
         {"tested again", "cut at the token limit", "samples a task", "tasks", "doubtful", "without doubtful", *_BESIDE},
