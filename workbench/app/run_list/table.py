@@ -55,9 +55,9 @@ def title_within(title: str, width: int) -> str:
 COLUMNS: tuple[Column[RunLine], ...] = (
     Column(title="run", cell=lambda run: clean(run.title), width=36, widest=200, text=True, shorten=title_within,
            sort=lambda run: run.title.casefold()),
-    Column(title="state", cell=_state, width=14, text=True,
+    Column(title="state", cell=_state, width=14, widest=14, text=True,
            sort=lambda run: list(STATES).index(run.state) if run.state in STATES else len(STATES)),
-    Column(title="so far", cell=so_far, width=22, priority=1, sort=lambda run: run.done / run.total if run.total else None),
+    Column(title="so far", cell=so_far, width=22, widest=24, priority=1, sort=lambda run: run.done / run.total if run.total else None),
     Column(title="spend $", cell=lambda run: spend_in_figures(run.spend_usd), width=8, priority=2,
            sort=lambda run: run.spend_usd, descending=True),
     Column(title="age", cell=lambda run: age(run.created_at), width=7, priority=3, sort=lambda run: run.created_at,

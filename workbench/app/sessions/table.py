@@ -61,7 +61,7 @@ def _name(entry: SessionEntry) -> str:
 
 COLUMNS: tuple[Column[SessionEntry], ...] = (
     Column(title="name", cell=_name, width=20, widest=60, text=True, sort=lambda entry: entry.path.stem.casefold()),
-    Column(title="state", cell=_state, width=16, text=True, sort=lambda entry: _RANKS.index(state_of_entry(entry))),
+    Column(title="state", cell=_state, width=16, widest=16, text=True, sort=lambda entry: _RANKS.index(state_of_entry(entry))),
     Column(title="age", cell=lambda entry: age(entry.changed_at), width=7, sort=lambda entry: entry.changed_at, descending=True),
     Column(title="trials", cell=_of_facts(_progress, "–"), width=7, sort=_of_facts(lambda facts: facts.trials, None), descending=True),
     Column(title="tasks", cell=_of_facts(lambda facts: f"{facts.tasks:,}" if facts.tasks else "–", "–"), width=6, priority=3,

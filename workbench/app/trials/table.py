@@ -43,9 +43,10 @@ def _mean(rows: Sequence[TrialLine]) -> str:
 
 def _tier(number: int) -> Column[TrialLine]:
     def mean(rows: Sequence[TrialLine]) -> str:
-        known = [row.tiers[number - 1] for row in rows if not row.parent and row.total.share is not None]
-        values = [value for value in known if value is not None]
-        return points(sum(values) / len(values)) if values else NOTHING
+        """Return the mean of the trials whose scores are in the group's mean, where all of them have the tier."""
+        scored = [row.tiers[number - 1] for row in rows if not row.parent and row.total.share is not None]
+        values = [value for value in scored if value is not None]
+        return points(sum(values) / len(values)) if values and len(values) == len(scored) else NOTHING
 
     return Column(title=f"T{number}", cell=lambda line: points(line.tiers[number - 1]), width=5, priority=15,
                   sort=lambda line: line.tiers[number - 1], descending=True, figure=mean)  # fmt: skip
@@ -73,7 +74,7 @@ COLUMNS: tuple[Column[TrialLine], ...] = (
     Column(title="model", cell=lambda line: (line.model, "dim"), width=13, widest=60, text=True, priority=2, shorten=shortened,
            sort=lambda line: (line.model.lower(), line.agent, *_identity(line))),
     Column(title="state", cell=lambda line: (f"{STATES.get(line.state, '?')} {line.state}", _STYLES.get(line.state, "dim")),
-           width=13, text=True, sort=lambda line: [*STATES, line.state].index(line.state)),
+           width=13, widest=13, text=True, sort=lambda line: [*STATES, line.state].index(line.state)),
     Column(title="tags", cell=lambda line: (line.tags, "marked"), width=16, widest=40, text=True, priority=3, shorten=shortened,
            sort=lambda line: line.tags or None),
     Column(title="rep", cell=lambda line: f"{line.repeat}", width=4, priority=11),
