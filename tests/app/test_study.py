@@ -81,7 +81,7 @@ async def test_a_cell_opens_its_trials_and_escape_leads_back(tmp_path: Path) -> 
         await until(pilot, lambda: "repeat" in screen_text(app) and "61.0" in screen_text(app), "the cell's trials")
         await pilot.press("j", "enter")
         await until(pilot, lambda: isinstance(app.screen, TrajectoryScreen), "the trial")
-        assert app.selected_trial == screen.detail.cell_items.items[1].trial
+        assert app.selected_trial == screen.detail.cell_items.rows[1].trial
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is screen, "the study again")
         screen.compare_columns("none · local", "white · local")

@@ -189,7 +189,7 @@ class StudyScreen(ModeScreen):
         self._lay_out_lines()
         self._draws.of(outcome, measure)
         lines = view.lines if view is not None else ()
-        self.detail.studies.put(lines, self._study)
+        self.detail.studies.show(lines, self._study)
         nothing = frozenset({LEADERBOARD} if outcome is not None and outcome.study.kind != AGENTS else ())
         self.detail.mark_empty(nothing)
         if outcome is not None:
@@ -225,7 +225,7 @@ class StudyScreen(ModeScreen):
             text = cell_sentence(outcome, cell, self._measure, self.matrix.part)
         # Its height is fixed: the cursor moves without a layout of the screen.
         self.query_one("#study-line", Static).update(text, layout=False)
-        self.detail.cell_items.put(outcome, cell, self._measure)
+        self.detail.cell_items.show(outcome, cell, self._measure)
         self._title_detail()
 
     def _title_detail(self) -> None:

@@ -9,59 +9,50 @@ from textual.binding import Binding, BindingType
 
 from workbench.app.study.loading import StudyLine
 from workbench.app.study.wording import shape
-from workbench.app.toolkit.headed_list import HeadedList
-from workbench.app.toolkit.row_list import fit
+from workbench.app.toolkit.columns import Column
+from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import STATES
 from workbench.text import one_line, shortened
 
 
-class StudyList(HeadedList):
-    """Row 0 is the heading; below it the studies, the newest first."""
+def _about(line: StudyLine) -> Part:
+    """Return what is wrong with a study, or what it is for."""
+    if line.problem:
+        return one_line(f"{STATES['failed']} {line.problem}", 400), "failed"
+    return one_line(line.study.title, 400) if line.study is not None else "", "dim"
 
-    ALLOW_SELECT = False
+
+def _shape(line: StudyLine) -> Part:
+    return shape(line.study, len(line.study.columns)) if line.study is not None else "", "dim"
+
+
+COLUMNS: tuple[Column[StudyLine], ...] = (
+    Column(title="study", cell=lambda line: one_line(line.name, 200), width=12, widest=60, text=True, shorten=shortened),
+    Column(title="what is compared", cell=_shape, width=20, widest=120, text=True),
+    Column(title="", cell=_about, width=12, widest=400, text=True, priority=1),
+)  # fmt: skip
+
+
+class StudyList(Table[StudyLine]):
+    """Studies, the newest first."""
+
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "show it", id="study.open-study")]
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.lines: tuple[StudyLine, ...] = ()
+        super().__init__(COLUMNS, key=lambda line: line.name, id=id)
         self._current = ""
 
-    def put(self, lines: Sequence[StudyLine], current: str) -> None:
+    def show(self, lines: Sequence[StudyLine], current: str) -> None:
         """Show studies, oldest first; ``current`` is the one that is shown."""
-        kept = self.selected
-        self.lines, self._current = tuple(reversed(lines)), current
-        name = kept.name if kept is not None else current
-        self.rows_changed(cursor=next((at for at, line in enumerate(self.lines, 1) if line.name == name), 1))
+        self._current = current
+        self.rows = tuple(reversed(lines))
+        self.rearrange(to=self.selected.name if self.selected is not None else current)
 
-    @property
-    def selected(self) -> StudyLine | None:
-        """The study under the cursor."""
-        return self.lines[self.cursor - 1] if 0 < self.cursor <= len(self.lines) else None
+    def lead_of(self, row: StudyLine) -> str:
+        """Mark the study that is shown."""
+        return "›" if row.name == self._current else ""
 
-    def row_count(self) -> int:
-        """Return how many rows there are, the heading included."""
-        return len(self.lines) + 1
-
-    def words_of(self, index: int) -> str:
+    def words_of_row(self, row: StudyLine) -> str:
         """Return its name and title."""
-        line = self.lines[index - 1]
-        return f"{line.name} {line.study.title if line.study is not None else ''}"
-
-    def _names(self, width: int) -> int:
-        longest = max((len(line.name) for line in self.lines), default=8)
-        return min(longest + 4, max(12, width // 2))
-
-    def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return the names of the columns."""
-        return [(fit(f"{fit('  study', self._names(width))}what is compared", width), "group")]
-
-    def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a study: its name, how large it is, what is wrong with it or what it is for."""
-        line, names = self.lines[index - 1], self._names(width)
-        mark = "› " if line.name == self._current else "  "
-        parts: list[Part] = [(mark, "marked"), (fit(shortened(one_line(line.name, 200), names - 3), names - 2), "")]
-        if line.study is not None:
-            parts.append((shape(line.study, len(line.study.columns)), "dim"))
-        said = f"{STATES['failed']} {line.problem}" if line.problem else line.study.title if line.study else ""
-        return [*parts, (f"  {one_line(said, 400)}" if said else "", "failed" if line.problem else "dim")]
+        return f"{row.name} {row.study.title if row.study is not None else ''}"

@@ -37,7 +37,7 @@ def detail_title(outcome: StudyOutcome | None, matrix: StudyMatrix, detail: Deta
     cell, found = matrix.selected, detail.comparison.comparison
     titles = {one.column.name: one.title for one in outcome.by_column} if outcome is not None else {}
     if tab == CELL and cell is not None:
-        title = f"{matrix.part or cell.row} · {titles[cell.column.name]} · {len(detail.cell_items.items):,}"
+        title = f"{matrix.part or cell.row} · {titles[cell.column.name]} · {len(detail.cell_items.rows):,}"
     elif tab == COMPARISON and found is not None and found.right.name in titles and found.left.name in titles:
         right, left = (shortened(titles[one.name], 30) for one in (found.right, found.left))
         title = f"B {right} − A {left}"
