@@ -31,11 +31,13 @@ class KeyBar(Widget):
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
 
     def _bindings_changed(self, screen: Screen[object]) -> None:
-        self.keys = tuple(
+        keys = (
             (self.app.get_key_display(active.binding), active.binding.description, active.binding.key)
             for active in screen.active_bindings.values()
             if active.binding.show and active.enabled
         )
+        # What a list is there for stands before what can be done with any list.
+        self.keys = tuple(sorted(keys, key=lambda one: one[2] != "enter"))
 
     def _pieces(self) -> list[tuple[str, str, str]]:
         last = {binding.description: binding for binding in self._always()}

@@ -66,6 +66,10 @@ class TrialsScreen(ModeScreen):
     mode_name = "Trials"
     CSS_PATH = "../styles/trials.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
+        # Also where the matrix or a plot has the focus: they follow the table.
+        Binding("o", "sort_next", "sort", id="trials.sort"),
+        Binding("O", "reverse", "reverse", id="trials.reverse", show=False),
+        Binding("b", "group_next", "group by", id="trials.group"),
         Binding("f", "filter", "filter", id="trials.filter"),
         Binding("F", "clear_filter", "clear filter", id="trials.clear-filter", show=False),
         Binding("C", "compare", "compare", id="trials.compare"),
@@ -351,6 +355,18 @@ class TrialsScreen(ModeScreen):
         """Say how the trials are sorted and grouped."""
         if message.table is self.table:
             self._arranged()
+
+    def action_sort_next(self) -> None:
+        """Sort the table by the next column."""
+        self.table.action_sort_next()
+
+    def action_reverse(self) -> None:
+        """Sort the table the other way round."""
+        self.table.action_reverse()
+
+    def action_group_next(self) -> None:
+        """Put the trials together in the next way."""
+        self.table.action_group_next()
 
     def action_scale(self) -> None:
         """Show the points by the next rubric or judge."""
