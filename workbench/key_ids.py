@@ -32,17 +32,18 @@ _NAMES = {
     "next-hit next-run next-sample next-tab next-task open open-task page-down page-up previous-hit "
     "previous-run previous-sample previous-tab previous-task problem rerun-failed rerun-task resume "
     "samples search up zoom went-wrong sort reverse group fold",
-    "runs": "all back bring-back cancel compare later mark name open pause put-away resume reverse sooner sort",
+    "runs": "all back bring-back cancel compare later mark name open pause put-away resume sooner",
     "search": "all-sessions back facet next open previous query results",
-    "sessions": "all back bring-back cancel delete export mark merge name new open reload resume reverse sort use",
+    "sessions": "all back bring-back cancel delete export mark merge name new open reload resume use",
     "several": "pick",
     "study": "back begin cancel compare export fold group mark matrix-left matrix-right measure new next-study next-tab open open-item open-leader open-pair open-ranking "
     "open-study previous-study previous-tab resume reverse sort weighting",
     "trajectory": "annotate cancel check check-block copy down enter escape evidence export first fork last more next-hit next-step next-tab "
     "next-trial open page-down page-up previous-hit previous-step previous-tab previous-trial raw rerun "
     "rerun-model resume score-view scores search trials up where-from",
+    "table": "fold group reverse sort",
     "tree": "close open open-all",
-    "trials": "back clear-filter compare export filter fold group loss-open mark matrix-left matrix-open matrix-right open plot-open plots reverse scale sort",
+    "trials": "back clear-filter compare export filter group loss-open mark matrix-left matrix-open matrix-right open plot-open plots reverse scale sort",
     "went-wrong": "back evaluator group next-tab open previous-tab",
 }
 KEY_IDS = frozenset(f"{group}.{name}" for group, names in _NAMES.items() for name in names.split())

@@ -107,7 +107,7 @@ async def test_scores_evidence_and_rubrics(two_trials: Path) -> None:
         shown = screen_text(screen.app)
         assert "Score 63 / 70 · aeo-bench" in shown
         assert "? unscored (the judge" in shown
-        assert "offline judge" in shown
+        assert "form and names, not truth" in shown
         await press(pilot, screen, "s", "j", "j", "j", "e")
         pane = screen.outcome.text
         assert [_marked(pane)] == [["Installation"]]

@@ -99,13 +99,13 @@ async def test_the_best_the_costliest_the_readers_side_by_side_tagged_and_export
         while app.is_opening:
             await pilot.pause()
         screen = await at_the_table(pilot)
-        await until(pilot, lambda: screen.losses.losses, "the criteria that cost most")
+        await until(pilot, lambda: screen.losses.rows, "the criteria that cost most")
         picture(pilot, "1-trials")
 
         # The best and the worst of each agent: sorted by score, in groups by agent.
         await pilot.press("o", "b")
-        await until(pilot, lambda: screen.table.grouping == "agent", "groups by agent")
-        shown = [screen.table.trials.lines[place] for place in screen.table.shown]
+        await until(pilot, lambda: screen.table.arrangement.grouping == "agent", "groups by agent")
+        shown = screen.table.shown
         for agent, trials in of.items():
             points = [totals[line.id] for line in shown if line.agent == agent]
             assert points == sorted((totals[trial] for trial in trials), reverse=True)
@@ -114,7 +114,7 @@ async def test_the_best_the_costliest_the_readers_side_by_side_tagged_and_export
         best = max(totals, key=totals.__getitem__)
 
         # What costs most, without a key where there is room.
-        first = screen.losses.losses[0]
+        first = screen.losses.rows[0]
         assert (first.title, first.mean, first.trials) == ("Dependencies", 7.0, 300)
         if size[0] < 100:
             await pilot.press("tab", "tab")
@@ -132,7 +132,7 @@ async def test_the_best_the_costliest_the_readers_side_by_side_tagged_and_export
         screen = await at_the_table(pilot)
 
         # The best beside the worst.
-        while screen.table.grouping:
+        while screen.table.arrangement.grouping:
             await pilot.press("b")
         await pilot.press("g")
         assert screen.table.selected is not None
