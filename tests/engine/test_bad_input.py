@@ -322,7 +322,10 @@ def test_a_backup_put_in_the_place_of_a_session_that_is_written(
     assert session.read_bytes() == content
     assert integrity_problem(session) is None
     assert len(killing.done(session)) == 6
-    resumed(session.with_name("run.rescued.session"), run, kept, loopback_server, until)
+    rescued = session.with_name("run.rescued.session")
+    if how == "renamed over it":
+        assert kept.items() <= killing.done(rescued).items()
+    resumed(rescued, run, killing.done(rescued), loopback_server, until)
     controls = killing.done(session)
     resumed(session, run, controls, loopback_server, until)
 

@@ -92,7 +92,7 @@ def _saved(writer: SessionWriter, fate: Fate) -> str:
             return f"{name} was overwritten while it was written, so the run was ended. {error}"
         where = "The file was left as it is."
         if rescued:
-            where = f"All that it had recorded is in {rescued.name}. Go on with: workbench resume {rescued}"
+            where = f"What could be saved of it is in {rescued.name}. Go on with: workbench resume {rescued}"
         elif kept:
             where = f"What was recorded last is in {kept.name}, which only a copy of the former file can use."
         return f"{name} was overwritten while it was written, so the run was ended. {where}"

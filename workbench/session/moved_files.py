@@ -72,7 +72,9 @@ class Original:
             connection: The writer's, outside any transaction.
         """
         before, self._logged = self._logged, log.log_size(self._path)
-        if self._logged >= before:
+        # Where the file changed as well, our own checkpoint emptied the log, or another file's content is in its place. That
+        # must not be read through the connection, which would then take that file's names for its own.
+        if self._logged >= before or self._stamp() != self._looked:
             return False
         try:
             recorded = connection.execute("SELECT transactions FROM log_identity").fetchone()[0]
