@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -139,12 +140,13 @@ async def handled(app: WorkbenchApp) -> None:
 async def answers(app: WorkbenchApp, pressed: list[str]) -> None:
     """Check that keys still lead from wherever the app is to the list of sessions."""
     resize(app, SIZES[-2])
-    for _ in range(60):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
         await handled(app)
         if app.current_mode == "sessions" and len(app.screen_stack) == 1:
             return
         press(app, "3" if len(app.screen_stack) == 1 and not isinstance(app.focused, Input) else "escape")
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)  # a screen that is still being built answers late on a busy machine
     last = " ".join(pressed[-40:])
     pytest.fail(f"nothing leads to the sessions from {app.screen_stack} after {last}\n{walking.screen_text(app)}")
 
