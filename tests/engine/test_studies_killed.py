@@ -50,7 +50,10 @@ def cells(session: Path) -> dict[tuple[str, str], object]:
                 cell.done,
                 cell.planned,
                 cell.means["score"],
-                [(trial.repeat, trial.steps, trial.tokens, trial.scores) for trial in cell.work.trials],
+                [
+                    (trial.repeat, trial.steps, trial.tokens, {by: one.tiers for by, one in trial.scores.items()})
+                    for trial in cell.work.trials
+                ],
                 [
                     reader.text(row.readme_blob)
                     for one in cell.work.trials

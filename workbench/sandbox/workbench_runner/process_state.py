@@ -143,7 +143,8 @@ class ProcessState:
 
     def _before_collection(self, phase: str, collection: dict[str, int]) -> None:
         if phase == "start":
-            with contextlib.suppress(Exception):  # here it would be a warning about the tests
+            # Here it would be a warning about the tests; what ends a test that hangs must not be swallowed.
+            with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):
                 for generation in range(collection["generation"] + 1):
                     self._noted.update(self._of_new_classes(gc.get_objects(generation)))
 
