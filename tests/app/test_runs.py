@@ -226,7 +226,8 @@ def test_a_run_tells_of_failed_trials_and_a_price_that_nobody_knows_is_not_the_p
         assert sentence((unknown,)) == "1 run · 1 ✓ done · 1 failed trial"
         assert sentence((free, unknown)).endswith("2 failed trials · $0.000")
     shown = RunTable()
-    shown._lines = [unknown]
+    shown.rows = (unknown,)
+    shown.arrange_rows()
     text = "".join(part for part, _ in shown.parts_of(1, 120))
     assert "2 trials, 1 failed" in text
     assert "0.000" not in text
