@@ -75,8 +75,8 @@ def test_docs_none_shows_no_docstring_of_the_tree_and_both_scopes_stand_beside_e
         (group,) = (one for one in closing["groups"] if not one["control"])
         assert (group["docs"], group["docs_scope"]) == ("none", scope)
         shown[scope] = [str(one.body["messages"]) for one in loopback_server.seen[before:]]
-        # A bare line is a body after a repair; nobody's code is changed by what the prompt shows.
-        assert (closing["verdicts"], closing["self_check"]["failed"]) == ({"failed": 1, "passed": 2}, [])
+        # A bare statement is a body after a repair, a bare word is none; nobody's code is changed by what the prompt shows.
+        assert (closing["verdicts"], closing["self_check"]["failed"]) == ({"invalid": 1, "passed": 2}, [])
         assert (closing["repaired"], closing["pass_at_k_without_repairs"]) == (1, {"1": pytest.approx(1 / 3)})
     of_file = [line.strip() for line in SOURCE.splitlines() if line.strip().startswith('"""')]
     assert len(shown["repository"]) == len(shown["target"]) == 3

@@ -58,7 +58,6 @@ def prepare(folder: Path) -> None:
     (folder / "deep.json").write_text("[" * 50_000 + "]" * 50_000)
     (folder / "deep.jsonl").write_text('{"task_id": "a", "completion": ' + "[" * 50_000 + "]" * 50_000 + "}\n")
     (folder / "numbers.jsonl").write_text('{"task_id": 1, "completion": 2}\n')
-    (folder / "half.jsonl").write_text('{"task_id": "a", "completion": "\\ud800"}\n')
     (folder / "text.jsonl").write_text("this is text\n")
     (folder / "rows.jsonl").write_text('{"schema_version": 1}\n')
     (folder / "newer.jsonl").write_text('{"schema_version": 99}\n')

@@ -144,7 +144,6 @@ FILES = (
             ("empty", ("is empty",)),
             ("text.jsonl", ("line 1", "not JSON")),
             ("numbers.jsonl", ("line 1", "as texts")),
-            ("half.jsonl", ("line 1", "half a character")),
             ("deep.jsonl", ("line 1", "nested")),
             ("list.jsonl", ("line 1", "task_id")),
         )

@@ -118,7 +118,12 @@ def test_what_makes_a_result_another_one_makes_another_order() -> None:
         replace(plan, base=replace(plan.base, snapshot="changed")),
     )
     assert len({one.meaning for one in (plan, *others)}) == 1 + len(others)
-    same = (replace(plan, attempts=9), replace(plan, most=1), replace(plan, base=replace(plan.base, spend_limit=1.0)))
+    same = (
+        replace(plan, base=replace(plan.base, extra_body="{}")),
+        replace(plan, attempts=9),
+        replace(plan, most=1),
+        replace(plan, base=replace(plan.base, spend_limit=1.0)),
+    )
     assert {one.meaning for one in same} == {plan.meaning}
     assert ImprovementPlan.from_json(json.dumps(plan.to_json())) == plan
 

@@ -42,9 +42,11 @@ class ImprovementPlan:
     def meaning(self) -> tuple[object, ...]:
         """What makes its result another one; more attempts, more functions or another limit only lead on."""
         base = self.base
+        # Once resolved, both spellings say that a request has no further fields.
+        further = [] if base.extra_body in ("", "{}") else [base.extra_body]
         return (
             (base.source, base.snapshot, base.docs_scope, base.selection, base.sandbox, base.tasks),
-            (base.evaluator, base.prompt, base.context, base.samples, *([base.extra_body] if base.extra_body else [])),
+            (base.evaluator, base.prompt, base.context, base.samples, *further),
             (self.writer, self.held_out, self.below, self.second_evaluator),
         )
 
