@@ -48,7 +48,6 @@ def test_evaluators_by_their_names_controls_too(session: Path, capsys: pytest.Ca
     assert "4/5" in out
     assert "1 more without a difference" in out
     assert "pass@1 B − A No interval: 2 tasks are too few (3 are needed)." in out
-    pytest.importorskip("numpy")
     assert "(paired permutation test over 2 tasks, all 4 ways; 2 tasks give p ≥ 0.5 at best)" in out
     assert "by Holm over" in out
     assert not obeyed(out)

@@ -10,8 +10,6 @@ from app.regenerated import RUN, Recorder
 from workbench.comparison import compare_groups, groups_of
 from workbench.session import SessionReader
 
-pytest.importorskip("numpy")
-
 
 def test_each_difference_is_tested_and_all_are_adjusted_together(tmp_path: Path) -> None:
     from workbench.comparison.chance import chances

@@ -33,7 +33,6 @@ def over_repositories(values):
 @given(differences)
 @settings(max_examples=40)
 def test_the_exact_permutation_test_is_the_share_of_all_sign_flips(values):
-    pytest.importorskip("numpy")
     from workbench.statistics.permutation import permutation_test
 
     seen = abs(sum(values))
@@ -48,7 +47,6 @@ def test_the_exact_permutation_test_is_the_share_of_all_sign_flips(values):
 
 
 def test_random_permutations_come_near_all_of_them():
-    pytest.importorskip("numpy")
     from workbench.statistics import permutation
 
     rng = random.Random(2)
@@ -65,7 +63,6 @@ def test_random_permutations_come_near_all_of_them():
 
 
 def test_a_difference_beyond_all_random_ways_is_below_a_bound_and_never_zero():
-    pytest.importorskip("numpy")
     from workbench.statistics.permutation import permutation_test
 
     found = permutation_test(over_repositories([0.1 + n / 1000 for n in range(60)]), resamples=999)
@@ -140,7 +137,6 @@ def test_weightings_can_turn_a_ranking():
 
 
 def test_pairs_that_keep_their_order_by_repository_and_under_resampling():
-    pytest.importorskip("numpy")
     tasks = [Measured(f"r{n}", "f", {"a": 0.5 + 0.1 * (n != 3), "b": 0.5 + 0.2 * (n == 3)}) for n in range(5)]
     (order,) = pair_orders(tasks, drawn=drawn_orders(tasks, resamples=20_000))
     assert (order.better, order.repositories, order.ties, order.of) == ("a", 4, 0, 5)
@@ -155,7 +151,6 @@ def test_pairs_that_keep_their_order_by_repository_and_under_resampling():
 
 
 def test_within_one_repository_files_are_drawn():
-    pytest.importorskip("numpy")
     tasks = [Measured("r", f"f{n % 2}", {"a": float(n % 2), "b": 0.5 * (n % 2)}) for n in range(10)]
     (order,) = pair_orders(tasks, drawn=drawn_orders(tasks, resamples=20_000))
     assert order.resampled == pytest.approx(0.75, abs=0.015)  # the second file is drawn at least once

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         RunsComparison,
         TaskComparison,
     )
-    from workbench.comparison.chance import Chance
     from workbench.session import SessionReader
 
 SUMMARY = "compare two trials, tasks, samples, evaluators or runs, of one session or of two"
@@ -52,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the comparison, or write it as Markdown."""
     from workbench.commands.comparing import show
     from workbench.commands.output import print_json, tell
+    from workbench.comparison.chance import chances
     from workbench.errors import UsageError
     from workbench.files import expanded
     from workbench.reports.comparisons import Block, blocks_of, markdown
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError(f"A is a {left.kind}, B is a {right.kind}; name two of one kind.")
         if left.kind == "run":
             groups, alone = _all_groups(left, right)
-            for group, tests in zip(groups, _chances(groups), strict=True):
+            for group, tests in zip(groups, chances(groups), strict=True):
                 if arguments.json:
                     values = {"type": "comparison", "kind": "groups", **group.to_json()}
                     for k, each in tests.items():
@@ -125,17 +125,6 @@ def _all_groups(left: _Named, right: _Named) -> tuple[list[GroupComparison], lis
         raise UsageError("They have no samples that could be compared.")
     sides = () if named else (("A", beside.only_left), ("B", beside.only_right))
     return found, [f"only {name}: {side.name}" for name, alone in sides for side in alone]
-
-
-def _chances(found: list[GroupComparison]) -> tuple[dict[int, Chance], ...]:
-    """Return the tests of each comparison, none where numpy is not installed: all else needs no extra."""
-    try:
-        import numpy  # noqa: F401
-    except ImportError:
-        return ({},) * len(found)
-    from workbench.comparison.chance import chances
-
-    return chances(found)
 
 
 def _split(text: str) -> tuple[Path, str]:

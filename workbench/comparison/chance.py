@@ -33,7 +33,7 @@ class Chance:
 
 
 def chances(found: Sequence[GroupComparison]) -> tuple[dict[int, Chance], ...]:
-    """Return for each comparison its tests by k. Imports numpy."""
+    """Return for each comparison its tests by k."""
     tests = {
         (number, tally.k): permutation_test(differences(one, tally.k))
         for number, one in enumerate(found)

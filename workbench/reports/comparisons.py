@@ -61,7 +61,7 @@ def blocks_of(found: Compared, tests: Mapping[int, str] | None = None) -> Iterat
 
     Args:
         found: The comparison.
-        tests: Of two groups the sentence about the test of pass@k for each k, none where there is no numpy.
+        tests: Of two groups the sentence about the test of pass@k for each k.
     """
     match found:
         case Comparison():

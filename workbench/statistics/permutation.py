@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+import operator
+import random
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.statistics.clusters import PLURALS, Value, clusters_of
@@ -75,26 +78,28 @@ def permutation_test(differences: Iterable[Value], *, resamples: int = RESAMPLES
         resamples: Random ways where there are too many for all.
         seed: Of the random ways.
     """
-    import numpy
-
     clusters = clusters_of(differences)
     if not clusters.count:
         return PermutationTest(None, "", 0, 0, exact=True)
-    totals = numpy.array(clusters.totals)
-    seen = abs(float(totals.sum())) - 1e-9 * max(1.0, float(numpy.abs(totals).sum()))
+    seen = abs(math.fsum(clusters.totals)) - 1e-9 * max(1.0, math.fsum(map(abs, clusters.totals)))
     if clusters.count <= MOST_EXACT:
-        sums = numpy.zeros(1)
-        for total in clusters.totals:
-            sums = numpy.concatenate([sums + total, sums - total])
-        p = float(numpy.mean(numpy.abs(sums) >= seen))
-        return PermutationTest(p, clusters.unit, clusters.count, len(sums), exact=True)
-    rng = numpy.random.default_rng(seed)
+        sums = _all_sums(clusters.totals)
+        larger = sum(abs(one) >= seen for one in sums)
+        return PermutationTest(larger / len(sums), clusters.unit, clusters.count, len(sums), exact=True)
+    ways = random.Random(seed)
     # Clusters without a difference have no sign to flip. Eight others together have 256 sums, so a random byte draws eight signs.
-    moving = totals[totals != 0]
-    moving = numpy.concatenate([moving, numpy.zeros(-len(moving) % 8)]).reshape(-1, 8)
-    signs = 1.0 - 2.0 * numpy.unpackbits(numpy.arange(256, dtype=numpy.uint8)[:, None], axis=1)
-    sums = numpy.zeros(resamples)
-    for eight in moving:
-        sums += (signs @ eight)[rng.integers(0, 256, resamples, dtype=numpy.uint8)]
-    larger = int(numpy.count_nonzero(numpy.abs(sums) >= seen))
+    moving = [one for one in clusters.totals if one]
+    sums = [0.0] * resamples
+    for first in range(0, len(moving), 8):
+        of_byte = _all_sums((moving[first : first + 8] + [0.0] * 8)[:8])
+        sums = list(map(operator.add, sums, map(of_byte.__getitem__, ways.randbytes(resamples))))
+    larger = sum(abs(one) >= seen for one in sums)
     return PermutationTest((larger + 1) / (resamples + 1), clusters.unit, clusters.count, resamples, exact=False)
+
+
+def _all_sums(totals: Sequence[float]) -> list[float]:
+    """Return the sums of all 2^n ways to choose the signs."""
+    sums = [0.0]
+    for one in totals:
+        sums = [each + one for each in sums] + [each - one for each in sums]
+    return sums
