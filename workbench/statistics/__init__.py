@@ -1,8 +1,8 @@
 """Statistics of means over tasks that are alike within files and repositories: intervals, paired differences, rankings.
 
-Plain Python, as cheap to import as the standard library, but for ``permutation``, ``resampling`` and ``correlations``: these
 Plain Python, as cheap to import as the standard library, but for ``resampling`` and ``correlations``: these import numpy when
 they compute, for engine, report and command processes.
+"""
 
 import lazy_loader
 
