@@ -10,6 +10,7 @@ from app.recorded import word_counter
 from app.regenerated import RUN, Recorder
 from app.regeneration_app import press, quiet, regeneration
 from app.trajectory_app import screen_text, table_of_trials, trajectory, until
+from app.two_agents import two_agents
 from samples.hostile_names import NAME, obeyed
 from textual.pilot import Pilot
 from textual.widgets import Input
@@ -21,7 +22,7 @@ from workbench.app.compare.run_trials_screen import RunTrialsScreen
 from workbench.app.compare.screen import CompareScreen
 from workbench.app.compare.task_tables import FailingRows, TaskRows, TaskTestRows
 from workbench.app.compare.tasks_screen import TasksScreen
-from workbench.app.compare.trial_tables import RunTrialRows
+from workbench.app.compare.trial_tables import PairedPointRows, RunTrialRows
 from workbench.app.marks import Marked, Pair
 from workbench.app.run_list.screen import RunsScreen
 
@@ -84,12 +85,33 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         runs = (Marked(path, "run", "run-1", of_trials=True) for path in (here, there))
         app.show_pair(Pair(*runs))
         beside = await shown(pilot, RunTrialsScreen)
+        await pilot.press("tab")
         assert "1 in both · only A 1 · only B 0" in screen_text(app)
         assert beside.query_one(RunTrialRows).selected is not None
         await pilot.press("S")
         await until(pilot, lambda: beside.comparison is not None and beside.comparing.idle, "the other way round")
         await pilot.press("g", "enter")
         assert (await shown(pilot, CompareScreen)).pair.left.kind == "trial"
+
+
+async def test_six_keys_tell_which_criterion_costs_an_agent_most(tmp_path: Path, home: Path) -> None:
+    session = two_agents(tmp_path / "agents.session", cases=20, unscored=2)
+    async with trajectory(session, (120, 40)) as (pilot, _):
+        table = await table_of_trials(pilot)
+        await until(pilot, lambda: table.table.selected is not None, "the cursor")
+        await pilot.press("b", "space", "down", "space", "C")
+        screen = await shown(pilot, RunTrialsScreen)
+        assert screen.query_one(PairedPointRows).has_focus
+        first = next(row for row in screen.comparison.points if row.title and row.differs)
+        assert first.title == "Usage"
+        text = screen_text(pilot.app)
+        for words in ("1 of 12 criteria differ", "2 Usage", "18 of 20", "p (Holm)", "95 % interval"):
+            assert words in text, words
+        await pilot.press("f")
+        assert "Clarity" not in screen_text(pilot.app)
+        await pilot.press("S")
+        await until(pilot, lambda: screen.comparison is not None and screen.comparing.idle, "the other way round")
+        assert next(row for row in screen.comparison.points if row.title == "Usage").gap == -first.gap
 
 
 async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, home: Path) -> None:

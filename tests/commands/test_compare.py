@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from app.compared import two_trials
 from app.regenerated import EVALUATOR, RUN, Recorder
+from app.two_agents import two_agents
 from samples.hostile_names import NAME, obeyed
 
 from workbench.cli import main
@@ -89,6 +90,21 @@ def test_samples_and_trials(session: Path, tmp_path: Path, capsys: pytest.Captur
     assert "−10.8" in out
     code, out, _ = told(capsys, f"{trials}/run-1", f"{trials}/run-1", "--json")
     assert (code, json.loads(out)["ties"]) == (0, 2)
+
+
+def test_agents_by_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    session = two_agents(tmp_path / "agents.session", cases=8, unscored=2)
+    code, out, err = told(capsys, f"{session}/white", f"{session}/run-1/second")
+    assert (code, err) == (0, "")
+    usage = next(line for line in out.splitlines() if "2 Usage" in line)
+    for words in ("9.0", "7.2", "−1.8", "0.19"):
+        assert words in usage
+    assert "6 of 8" in out, "trials without a total are said"
+    assert "paired permutation test over 6 cases" in out
+    code, out, _ = told(capsys, f"{session}/white", f"{session}/second", "--json")
+    found = json.loads(out)
+    (usage,) = (one for one in found["points"] if one["criterion"] == "Usage")
+    assert (code, found["kind"], usage["difference"], usage["trials"]) == (0, "trials", -1.75, 8)
 
 
 def test_what_cannot_be_compared_is_said(session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,12 +1,14 @@
-"""Two document runs: trials joined by what they are, by points that both have."""
+"""Two runs or agents: trials joined by what they are, by points that both have."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from app.recorded import Recorder, card
+from app.two_agents import two_agents
 
-from workbench.comparison import compare_runs, scales_of
+from workbench.comparison import ChosenTrials, TrialsComparison, compare_trials, scales_of
 from workbench.session import SessionReader
 
 
@@ -26,6 +28,13 @@ def recorded(
     return path
 
 
+def compared(left: SessionReader, right: SessionReader) -> TrialsComparison:
+    sides = [ChosenTrials.of_run(one, "run-1") for one in (left, right)]
+    assert sides[0] is not None
+    assert sides[1] is not None
+    return compare_trials(sides[0], sides[1])
+
+
 def test_trials_are_joined_and_the_largest_difference_comes_first(tmp_path: Path) -> None:
     here = recorded(tmp_path / "a.session", {"a1": ("one", 50), "a2": ("two", 60), "a3": ("three", 1)})
     there = recorded(
@@ -34,9 +43,8 @@ def test_trials_are_joined_and_the_largest_difference_comes_first(tmp_path: Path
         "single",
     )
     with SessionReader(here) as a, SessionReader(there) as b:
-        found = compare_runs((a, "run-1"), (b, "run-1"))
-        assert found is not None
-        assert compare_runs((a, "run-1"), (b, "gone")) is None
+        found = compared(a, b)
+        assert ChosenTrials.of_run(b, "gone") is None
     assert [(pair.either.trial.case_id, pair.difference) for pair in found.pairs] == [
         ("two", 30),
         ("one", -10),
@@ -54,8 +62,7 @@ def test_repeats_are_compared_by_their_means_and_not_by_their_numbers(tmp_path: 
     here = recorded(tmp_path / "a.session", {"a1": ("one", 50), "a2": ("one", 70), "a3": ("one", None)})
     there = recorded(tmp_path / "b.session", {"b1": ("one", 40), "b2": ("two", 90)})
     with SessionReader(here) as a, SessionReader(there) as b:
-        found = compare_runs((a, "run-1"), (b, "run-1"))
-    assert found is not None
+        found = compared(a, b)
     (pair,) = found.compared
     assert pair.left is not None
     assert (pair.difference, pair.left.points, pair.left.count) == (-20, 60, "2 of 3")
@@ -68,8 +75,7 @@ def test_trials_of_which_other_tiers_are_scored_have_no_difference(tmp_path: Pat
     recorder.writer.update("scorecards", {"trial_id": "b"}, {"tier3": None, "tier4": None, "out_of": 40.0})
     recorder.close()
     with SessionReader(here) as a, SessionReader(there) as b:
-        found = compare_runs((a, "run-1"), (b, "run-1"))
-    assert found is not None
+        found = compared(a, b)
     assert (found.compared, found.means) == ((), (None, None))
 
 
@@ -81,6 +87,37 @@ def test_judges_that_differ_are_taken_each_and_their_points_are_not_compared(tmp
             ("aeo-bench", "offline"), ("aeo-bench", "offline-3"),
         )  # fmt: skip
         assert scales_of((a, "a1"), (a, "a1"), "aeo-bench", "offline-3") == (("aeo-bench", "offline"),) * 2
-        found = compare_runs((a, "run-1"), (b, "run-1"))
-    assert found is not None
+        found = compared(a, b)
     assert (found.left.scale[1], found.right.scale[1], found.pairs[0].difference) == ("offline", "offline-3", None)
+
+
+def test_criteria_are_paired_by_case_and_say_what_is_missing(tmp_path: Path) -> None:
+    with SessionReader(two_agents(tmp_path / "two.session", cases=8, unscored=2)) as reader:
+        rows = reader.trials()
+        sides = [
+            ChosenTrials.of(reader, [row for row in rows if row.agent == agent], agent) for agent in ("white", "second")
+        ]
+        found = compare_trials(*sides)
+    by_part = {(one.tier, one.title): one for one in found.points}
+    usage, clarity = by_part[2, "Usage"], by_part[4, "Clarity"]
+    # Usage costs B three points in each case but one, in two repeats of three; the tier loses what its criterion loses.
+    assert (usage.left, usage.right, usage.gap) == (9.0, pytest.approx(7.25), -1.75)
+    assert by_part[2, ""].gap == usage.gap
+    low, high = usage.difference.interval.low, usage.difference.interval.high
+    assert low is not None
+    assert high is not None
+    assert low < -1.75 < high < 0
+    assert usage.test.p == pytest.approx(2 / 2**7), "seven cases lose, one is equal"
+    assert usage.adjusted == pytest.approx(12 * 2 / 2**7), "of twelve criteria"
+    assert "8 cases" in usage.test.rule
+    assert (usage.trials, usage.missing) == (8, 0)
+    # Clarity of B is unscored in all repeats of two cases: it is compared over the six others, as is the total.
+    assert (clarity.trials, clarity.missing, clarity.gap, clarity.differs) == (6, 2, 0.0, False)
+    assert (by_part[0, ""].trials, by_part[0, ""].missing) == (6, 2)
+
+
+def test_judges_that_differ_have_no_points_in_common(tmp_path: Path) -> None:
+    here = recorded(tmp_path / "a.session", {"a1": ("one", 50)})
+    there = recorded(tmp_path / "b.session", {"b1": ("one", 40)}, judge="offline-3")
+    with SessionReader(here) as a, SessionReader(there) as b:
+        assert compared(a, b).points == ()

@@ -6,7 +6,7 @@ from collections.abc import Container
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-KINDS = {"trial": "trial", "task": "task", "candidate": "sample", "group": "evaluator", "run": "run"}
+KINDS = {"trial": "trial", "task": "task", "candidate": "sample", "group": "evaluator", "run": "run", "trials": "group"}
 """What can be marked, each with the word for it."""
 MANY = frozenset({"task"})
 """Kinds of which any number may be marked: tasks are improved together; only two of them are compared."""
@@ -21,7 +21,7 @@ class Marked:
     Attributes:
         session: The file that it is in.
         kind: A key of :data:`KINDS`.
-        key: Its id; of a group the columns of :class:`workbench.session.groups.Group`.
+        key: Its id; of a group the columns of :class:`workbench.session.groups.Group`, of trials their ids.
         title: How a person calls it.
         run: The run of a task, candidate or group, "" where its id says all.
         of_trials: Whether it is a run of trials, not of tasks.

@@ -1,4 +1,4 @@
-"""``workbench compare A B``: two trials, tasks, samples, evaluators or runs side by side, of one session or of two."""
+"""``workbench compare A B``: two trials, agents, tasks, samples, evaluators or runs side by side, of one session or of two."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ if TYPE_CHECKING:
 
     from workbench.comparison import (
         CandidateComparison,
+        ChosenTrials,
         Comparison,
         GroupComparison,
         GroupSide,
-        RunsComparison,
         TaskComparison,
+        TrialsComparison,
     )
     from workbench.session import SessionReader
 
-SUMMARY = "compare two trials, tasks, samples, evaluators or runs, of one session or of two"
+SUMMARY = "compare two trials, agents, tasks, samples, evaluators or runs, of one session or of two"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     what = (
-        "SESSION/ITEM: a trial, task, candidate or run by the first characters of its id (a run of trials by all of it, or its name), an evaluator by its name, or RUN/EVALUATOR; "
+        "SESSION/ITEM: a trial, task, candidate or run by the first characters of its id (a run of trials by all of it, or its name), an agent, a model or an evaluator by its name, or RUN/NAME for those of one run; "
         "SESSION alone is its newest regeneration run"
     )
     parser.add_argument("a", metavar="A", help=what)
@@ -39,12 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """What a person named; ``groups`` are those that a run was asked for, or the one that was named."""
+    """What a person named; ``groups`` are those that a run was asked for, or the one that was named, ``trials`` those of a run or agent."""
 
     reader: SessionReader
     kind: str
     id: str
     groups: tuple[GroupSide, ...] = ()
+    trials: ChosenTrials | None = None
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -82,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             found = _one(left, right, arguments.rubric, arguments.judge)
             if arguments.json:
-                kind = "runs" if left.kind == "run of trials" else f"{left.kind}s"
+                kind = left.kind if left.trials else f"{left.kind}s"
                 print_json({"type": "comparison", "kind": kind, **found.to_json()})
             blocks += blocks_of(found)
     if out is not None:
@@ -95,16 +97,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _one(
     left: _Named, right: _Named, rubric: str, judge: str
-) -> Comparison | CandidateComparison | TaskComparison | RunsComparison:
+) -> Comparison | CandidateComparison | TaskComparison | TrialsComparison:
     """Compare two things of one kind that are no groups."""
-    from workbench.comparison import compare_runs
+    from workbench.comparison import compare_trials
 
+    if left.trials is not None and right.trials is not None:
+        return compare_trials(left.trials, right.trials, rubric, judge)
     if left.kind == "trial":
         return _trials(left, right, rubric, judge)
-    if left.kind == "run of trials":
-        runs = compare_runs((left.reader, left.id), (right.reader, right.id), rubric, judge)
-        assert runs is not None
-        return runs
     return _candidates(left, right) if left.kind == "candidate" else _tasks(left, right)
 
 
@@ -162,9 +162,9 @@ def _named(reader: SessionReader, item: str) -> _Named:
         if not runs:
             raise UsageError(f"{reader.path.name} has no regeneration run; name a trial: {reader.path.name}/TRIAL.")
         return _of_run(reader, runs[-1].id)
-    of_trials = [run for run in reader.runs() if run.kind == "document" and item in (run.name, run.id)]
-    if len(of_trials) == 1:
-        return _Named(reader, "run of trials", of_trials[0].id)
+    trials = _trials_of(reader, item)
+    if trials is not None:
+        return _Named(reader, "trials", "", trials=trials)
     first, _, rest = item.partition("/")
     meant = [run for run in runs if run.id.startswith(first.lower()) or run.name == first]
     if len(meant) == 1:
@@ -180,6 +180,20 @@ def _named(reader: SessionReader, item: str) -> _Named:
         )
     one = find_item(reader, item)
     return _Named(reader, one.kind, one.id)
+
+
+def _trials_of(reader: SessionReader, item: str) -> ChosenTrials | None:
+    """Return the trials of a run, an agent or a model, or (RUN/NAME) of one in a run; None where the name means none of these."""
+    from workbench.comparison import ChosenTrials
+
+    runs = {name: run for run in reader.runs() if run.kind == "document" for name in (run.id, run.name) if name}
+    if item in runs:
+        return ChosenTrials.of_run(reader, runs[item].id)
+    first, _, rest = item.partition("/")
+    rows = reader.trials(runs[first].id) if first in runs and rest else reader.trials()
+    name = rest if first in runs and rest else item
+    mine = [row for row in rows if name in (row.agent, row.model, row.model.rpartition("/")[2])]
+    return ChosenTrials.of(reader, mine, item) if mine else None
 
 
 def _names(side: GroupSide) -> set[str]:

@@ -20,6 +20,7 @@ from workbench.comparison.groups import groups_of as groups_of
 from workbench.comparison.groups import join_tasks as join_tasks
 from workbench.comparison.groups import read_group as read_group
 from workbench.comparison.groups import telling_samples as telling_samples
+from workbench.comparison.paired_points import PairedPoints as PairedPoints
 from workbench.comparison.reading import read_side as read_side
 from workbench.comparison.reading import scales_of as scales_of
 from workbench.comparison.runs import GroupsBeside as GroupsBeside
@@ -38,10 +39,12 @@ from workbench.comparison.texts import TextPair as TextPair
 from workbench.comparison.texts import TextSide as TextSide
 from workbench.comparison.texts import compare_texts as compare_texts
 from workbench.comparison.texts import read_text as read_text
-from workbench.comparison.trial_runs import RunsComparison as RunsComparison
+from workbench.comparison.trial_runs import ChosenTrials as ChosenTrials
 from workbench.comparison.trial_runs import ScoredTrial as ScoredTrial
+from workbench.comparison.trial_runs import TrialsComparison as TrialsComparison
 from workbench.comparison.trial_runs import TrialsPair as TrialsPair
-from workbench.comparison.trial_runs import compare_runs as compare_runs
+from workbench.comparison.trial_runs import TrialsSide as TrialsSide
+from workbench.comparison.trial_runs import compare_trials as compare_trials
 from workbench.comparison.trials import Comparison as Comparison
 from workbench.comparison.trials import Effort as Effort
 from workbench.comparison.trials import FilePair as FilePair

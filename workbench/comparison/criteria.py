@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -70,7 +71,7 @@ def join_criteria(left: Card, right: Card) -> tuple[TierPair, ...]:
     They keep the order of the left card; what only the right one has follows at the end of its tier. Remarks, which carry
     no points, are left out.
     """
-    mine, other = _by_name(left), _by_name(right)
+    mine, other = criteria_of(left), criteria_of(right)
     by_tier: dict[int, list[CriterionPair]] = {}
     for name in [*mine, *(name for name in other if name not in mine)]:
         a, b = mine.get(name), other.get(name)
@@ -82,7 +83,7 @@ def join_criteria(left: Card, right: Card) -> tuple[TierPair, ...]:
     )
 
 
-def _by_name(card: Card) -> dict[tuple[int, str, int], Mapping[str, Any]]:
+def criteria_of(card: Card) -> dict[tuple[int, str, int], Mapping[str, Any]]:
     """Return the criteria with points by tier, name and, should a name occur twice, which of them."""
     found: dict[tuple[int, str, int], Mapping[str, Any]] = {}
     counts: Counter[tuple[int, str]] = Counter()
@@ -102,4 +103,4 @@ def _judged(criterion: Mapping[str, Any] | None) -> Judged | None:
 
 def _sum(judged: list[Judged | None]) -> float | None:
     given = [one.points for one in judged if one is not None and one.points is not None]
-    return round(sum(given), 6) if given and len(given) == len(judged) else None
+    return round(math.fsum(given), 6) if given and len(given) == len(judged) else None

@@ -1,18 +1,20 @@
-"""Two document runs side by side: mean points of the repeats of each trial, joined by what the trials are."""
+"""Two runs, agents or models side by side: mean points of the repeats of each trial, joined by what the trials are."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison.criteria import difference
+from workbench.comparison.paired_points import PairedPoints, paired_points
+from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.totals import Total, comparable, totals_of
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import RunRow, ScoreRow, TrialRow
+    from workbench.session.rows import ScoreRow, TrialRow
 
 Scale = tuple[str, str]
 """Rubric and judge."""
@@ -20,7 +22,7 @@ Scale = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ScoredTrial:
-    """The repeats of a trial in one run, with their mean points by one rubric and judge.
+    """The repeats of a trial on one side, with their mean points by one rubric and judge.
 
     Attributes:
         trial: The first repeat that is in the mean, else the first of all.
@@ -28,7 +30,7 @@ class ScoredTrial:
         out_of: What they are out of.
         tiers: Of which tiers they are.
         repeats: How many repeats there are.
-        scored: How many of them are in the mean.
+        scores: The scores that are in the mean.
     """
 
     trial: TrialRow
@@ -36,7 +38,12 @@ class ScoredTrial:
     out_of: float
     tiers: tuple[int, ...] = ()
     repeats: int = 1
-    scored: int = 0
+    scores: tuple[ScoreRow, ...] = ()
+
+    @property
+    def scored(self) -> int:
+        """How many repeats are in the mean."""
+        return len(self.scores)
 
     @property
     def count(self) -> str:
@@ -45,18 +52,45 @@ class ScoredTrial:
 
 
 @dataclass(frozen=True, slots=True)
-class RunSide:
-    """One of the two runs: its session's file, its row, its trials, and by which rubric and judge they have points."""
+class ChosenTrials:
+    """The trials of one side: those of a run, of an agent, of a model.
+
+    Attributes:
+        reader: Their session.
+        rows: The trials; forks are left out, for a person took part in them.
+        title: What a person calls them.
+    """
+
+    reader: SessionReader
+    rows: tuple[TrialRow, ...]
+    title: str
+
+    @classmethod
+    def of_run(cls, reader: SessionReader, run_id: str) -> ChosenTrials | None:
+        """Return the trials of a run, None if it is not in the session."""
+        run = reader.run(run_id)
+        return None if run is None else cls.of(reader, reader.trials(run_id), run.name or run.id)
+
+    @classmethod
+    def of(cls, reader: SessionReader, rows: Iterable[TrialRow], title: str) -> ChosenTrials:
+        """Return trials without forks."""
+        return cls(reader, tuple(row for row in rows if not row.parent), title)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialsSide:
+    """One side: its session's file, its title and runs, its trials, and by which rubric and judge they have points."""
 
     session: str
-    run: RunRow
+    title: str
+    runs: tuple[str, ...]
     scale: Scale
     trials: tuple[ScoredTrial, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TrialsPair:
-    """A trial of both runs, or of one (None for the other); ``same_judge`` is whether one judge scored both."""
+    """A trial of both sides, or of one (None for the other); ``same_judge`` is whether one judge scored both."""
 
     left: ScoredTrial | None
     right: ScoredTrial | None
@@ -80,20 +114,24 @@ class TrialsPair:
 
 
 @dataclass(frozen=True, slots=True)
-class RunsComparison:
-    """Two document runs; every difference is right minus left.
+class TrialsComparison:
+    """The trials of two sides; every difference is right minus left.
 
     Attributes:
-        left: The first run, A on the screen.
-        right: The second one, B.
+        left: A on the screen.
+        right: B.
         pairs: All trials of either: those of both by the size of their difference, then A's alone, then B's alone.
-        ignored: What trials were not told apart by, since each run has one of it: ``agent``, ``model``.
+        ignored: What trials were not told apart by, since each side has one of it: ``agent``, ``model``.
+        points: The total, each tier and each criterion over all pairs.
+        conditions: By what the two were made, where that differs: name, A's and B's.
     """
 
-    left: RunSide
-    right: RunSide
+    left: TrialsSide
+    right: TrialsSide
     pairs: tuple[TrialsPair, ...]
     ignored: tuple[str, ...]
+    points: tuple[PairedPoints, ...]
+    conditions: tuple[tuple[str, str, str], ...]
 
     @property
     def compared(self) -> tuple[TrialsPair, ...]:
@@ -102,22 +140,22 @@ class RunsComparison:
 
     @property
     def common(self) -> int:
-        """Trials that both runs have, scored or not."""
+        """Trials that both sides have, scored or not."""
         return sum(pair.left is not None and pair.right is not None for pair in self.pairs)
 
     @property
     def only_left(self) -> int:
-        """Trials that only the left run has."""
+        """Trials that only the left side has."""
         return sum(pair.right is None for pair in self.pairs)
 
     @property
     def only_right(self) -> int:
-        """Trials that only the right run has."""
+        """Trials that only the right side has."""
         return sum(pair.left is None for pair in self.pairs)
 
     @property
     def means(self) -> tuple[float | None, float | None]:
-        """Mean points of each run over the compared pairs, None where there is none."""
+        """Mean points of each side over the compared pairs, None where there is none."""
         found = self.compared
         if not found:
             return None, None
@@ -126,7 +164,7 @@ class RunsComparison:
 
     @property
     def tally(self) -> tuple[int, int, int]:
-        """How many trials the right run wins, how many are equal, how many it loses."""
+        """How many trials the right side wins, how many are equal, how many it loses."""
         gaps = [pair.difference or 0.0 for pair in self.compared]
         return sum(gap > 0 for gap in gaps), sum(gap == 0 for gap in gaps), sum(gap < 0 for gap in gaps)
 
@@ -135,18 +173,8 @@ class RunsComparison:
         wins, ties, losses = self.tally
         means = self.means
         return {
-            "a": {
-                "session": self.left.session,
-                "run": self.left.run.id,
-                "rubric": self.left.scale[0],
-                "judge": self.left.scale[1],
-            },
-            "b": {
-                "session": self.right.session,
-                "run": self.right.run.id,
-                "rubric": self.right.scale[0],
-                "judge": self.right.scale[1],
-            },
+            "a": _side_json(self.left),
+            "b": _side_json(self.right),
             "compared": len(self.compared),
             "common_trials": self.common,
             "only_a": self.only_left,
@@ -157,6 +185,7 @@ class RunsComparison:
             "wins": wins,
             "ties": ties,
             "losses": losses,
+            "points": [one.to_json() for one in self.points],
             "trials": [
                 {
                     "case": pair.either.trial.case_name or pair.either.trial.case_id,
@@ -169,6 +198,16 @@ class RunsComparison:
         }
 
 
+def _side_json(side: TrialsSide) -> dict[str, Any]:
+    return {
+        "session": side.session,
+        "title": side.title,
+        "runs": side.runs,
+        "rubric": side.scale[0],
+        "judge": side.scale[1],
+    }
+
+
 def _trial_json(one: ScoredTrial | None) -> dict[str, Any] | None:
     if one is None:
         return None
@@ -177,36 +216,54 @@ def _trial_json(one: ScoredTrial | None) -> dict[str, Any] | None:
             "repeats": one.repeats, "scored": one.scored}  # fmt: skip
 
 
-def compare_runs(
-    left: tuple[SessionReader, str], right: tuple[SessionReader, str], rubric: str = "", judge: str = ""
-) -> RunsComparison | None:
-    """Read and compare two document runs; None if one of them is not in its session.
+def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", judge: str = "") -> TrialsComparison:
+    """Compare the trials of two sides.
 
     Args:
-        left: The session of one run, and the run.
-        right: Those of the other.
+        left: A.
+        right: B.
         rubric: By which rubric, "" for the one that most of their trials have points by.
         judge: By which judge, "" likewise.
     """
-    runs = [reader.run(key) for reader, key in (left, right)]
-    # A person took part in forks, and they are not drawn independently of their parents.
-    trials = [[row for row in reader.trials(key) if not row.parent] for reader, key in (left, right)]
-    scores = [_scores(reader, mine) for (reader, _), mine in zip((left, right), trials, strict=True)]
+    scores = [_scores(side.reader, side.rows) for side in (left, right)]
     scales = _scales(scores[0], scores[1], rubric, judge)
-    if runs[0] is None or runs[1] is None:
-        return None
-    ignored = tuple(name for name in ("agent", "model") if _one_each(name, trials[0], trials[1]))
+    ignored = tuple(name for name in ("agent", "model") if _one_each(name, left.rows, right.rows))
     key = _key(ignored)
     a, b = (
-        RunSide(reader.path.name, run, scale, _repeats(reader, rows, scale, mine, key))  # type: ignore[arg-type]
-        for (reader, _), run, scale, rows, mine in zip((left, right), runs, scales, trials, scores, strict=True)
+        TrialsSide(
+            side.reader.path.name,
+            side.title,
+            tuple(dict.fromkeys(row.run_id for row in side.rows)),
+            scale,
+            _repeats(side.reader, side.rows, scale, mine, key),
+        )
+        for side, scale, mine in zip((left, right), scales, scores, strict=True)
     )
     mine, other = {key(one.trial): one for one in a.trials}, {key(one.trial): one for one in b.trials}
     pairs = [
         TrialsPair(mine.get(name), other.get(name), scales[0] == scales[1])
         for name in [*mine, *(name for name in other if name not in mine)]
     ]
-    return RunsComparison(a, b, tuple(sorted(pairs, key=_place)), ignored)
+    points = paired_points(pairs, left.reader.card, right.reader.card)
+    return TrialsComparison(a, b, tuple(sorted(pairs, key=_place)), ignored, points, _conditions(left, right))
+
+
+def _conditions(left: ChosenTrials, right: ChosenTrials) -> tuple[tuple[str, str, str], ...]:
+    mine, other = (_limits(side) for side in (left, right))
+    contents = [{row.case_id: row.content for row in side.rows if row.content} for side in (left, right)]
+    changed = sum(contents[0][case] != contents[1][case] for case in contents[0].keys() & contents[1].keys())
+    rows = [(name, mine[name], other[name]) for name in mine if mine[name] != other[name]]
+    return (*rows, *([("content", "as it was", f"changed in {changed:,} cases")] if changed else []))
+
+
+def _limits(side: ChosenTrials) -> dict[str, str]:
+    """Return under which limits trials ran; where runs differ, all values of a limit."""
+    runs = {row.run_id for row in side.rows}
+    plans = [settings_of(run.config) for run in side.reader.every_run() if run.id in runs]
+    return {
+        name: ", ".join(sorted({str(plan[key]) for plan in plans if plan.get(key)})) or "not known"
+        for key, name in AGENT_LIMITS.items()
+    }
 
 
 def _scores(reader: SessionReader, trials: Sequence[TrialRow]) -> dict[tuple[str, str, str], ScoreRow]:
@@ -217,7 +274,7 @@ def _scores(reader: SessionReader, trials: Sequence[TrialRow]) -> dict[tuple[str
 def _scales(
     left: dict[tuple[str, str, str], ScoreRow], right: dict[tuple[str, str, str], ScoreRow], rubric: str, judge: str
 ) -> tuple[Scale, Scale]:
-    """Return by which scale each run's points are: one of both if there is one, else one rubric and each by its own judge."""
+    """Return by which scale each side's points are: one of both if there is one, else one rubric and each by its own judge."""
 
     def ordered(scores: dict[tuple[str, str, str], ScoreRow]) -> list[Scale]:
         counts: dict[Scale, int] = {}
@@ -245,7 +302,7 @@ def _repeats(
     scores: dict[tuple[str, str, str], ScoreRow],
     key: Callable[[TrialRow], tuple[object, ...]],
 ) -> tuple[ScoredTrial, ...]:
-    """Return the trials of a run, the repeats of each together: repeats are drawn independently, so their numbers pair nothing."""
+    """Return the trials of a side, the repeats of each together: repeats are drawn independently, so their numbers pair nothing."""
     totals = totals_of(reader, scores.values())
     groups: dict[tuple[object, ...], list[TrialRow]] = {}
     for row in rows:
@@ -254,18 +311,21 @@ def _repeats(
     for mine in groups.values():
         of = [totals.get((row.id, *scale), Total()) for row in mine]
         counted = comparable(of)
+        kept = tuple(
+            scores[row.id, *scale] for row, one in zip(mine, of, strict=True) if any(one is it for it in counted)
+        )
         points = [one.points for one in counted if one.points is not None]
         if not points:
             found.append(ScoredTrial(mine[0], None, 0.0, repeats=len(mine)))
             continue
         shown = mine[of.index(counted[0])]
         mean, first = statistics.fmean(points), counted[0]
-        found.append(ScoredTrial(shown, mean, first.out_of, first.tiers, len(mine), len(points)))
+        found.append(ScoredTrial(shown, mean, first.out_of, first.tiers, len(mine), kept))
     return tuple(found)
 
 
 def _one_each(name: str, left: Sequence[TrialRow], right: Sequence[TrialRow]) -> bool:
-    """Return whether each run has one agent (or model), and not the same: that is what the runs differ in."""
+    """Return whether each side has one agent (or model), and not the same: that is what the sides differ in."""
     mine, other = {getattr(row, name) for row in left}, {getattr(row, name) for row in right}
     return len(mine) == len(other) == 1 and mine != other
 

@@ -12,12 +12,13 @@ from workbench.comparison import (
     CandidateComparison,
     Comparison,
     GroupComparison,
-    RunsComparison,
+    PairedPoints,
     Side,
     TaskComparison,
     TaskPair,
     TaskTest,
     TextPair,
+    TrialsComparison,
 )
 from workbench.reports.markdown_text import fence, inline, table
 from workbench.reports.report_tables import Shown
@@ -53,7 +54,7 @@ class Difference:
 
 Block = str | Shown | Difference
 """A sentence, a table or a difference."""
-Compared = Comparison | CandidateComparison | TaskComparison | RunsComparison | GroupComparison
+Compared = Comparison | CandidateComparison | TaskComparison | TrialsComparison | GroupComparison
 
 
 def blocks_of(found: Compared, tests: Mapping[int, str] | None = None) -> Iterator[Block]:
@@ -70,7 +71,7 @@ def blocks_of(found: Compared, tests: Mapping[int, str] | None = None) -> Iterat
             yield from _candidates(found)
         case TaskComparison():
             yield from _tasks(found)
-        case RunsComparison():
+        case TrialsComparison():
             yield from _runs(found)
         case _:
             yield from _groups(found, tests or {})
@@ -165,20 +166,24 @@ def _tasks(found: TaskComparison) -> Iterator[Block]:
     yield Difference("prompts", found.prompts)
 
 
-def _runs(found: RunsComparison) -> Iterator[Block]:
-    """Say the means of two runs of trials, then trial by trial, the largest differences first."""
+def _runs(found: TrialsComparison) -> Iterator[Block]:
+    """Say the means of both sides, which parts of the points differ, then trial by trial, the largest differences first."""
     for name, side, mean in zip("AB", (found.left, found.right), found.means, strict=True):
-        run = f"run {side.run.name or side.run.id} · {side.session} · {side.scale[0]}, judge {side.scale[1] or 'none'}"
-        yield f"{name}  {one_line(run, 200)}: mean {_number(mean, 1)} over {len(found.compared):,} compared trials"
+        runs = f"run {side.runs[0]}" if len(side.runs) == 1 else f"{len(side.runs):,} runs"
+        said = f"{side.title} · {runs} · {side.session} · {side.scale[0]}, judge {side.scale[1] or 'none'}"
+        yield f"{name}  {one_line(said, 200)}: mean {_number(mean, 1)} over {len(found.compared):,} compared trials"
     if found.left.scale != found.right.scale:
         yield (
             "Their points are not comparable, for other rubrics or judges gave them; workbench rescore scores both by one"
         )
+    if found.conditions:
+        yield f"They differ in {'; '.join(f'{what} {a} | {b}' for what, a, b in found.conditions)}"
     wins, ties, losses = found.tally
     yield (
         f"B wins {wins:,}, ties {ties:,}, loses {losses:,} by the means of repeats; {found.common:,} trials in both, only A {found.only_left:,}, "
         f"only B {found.only_right:,}"
     )
+    yield from _points(found.points)
     rows = []
     for pair in found.pairs:
         row = pair.either.trial
@@ -187,6 +192,32 @@ def _runs(found: RunsComparison) -> Iterator[Block]:
         counts = " | ".join("–" if one is None else one.count for one in (pair.left, pair.right))
         rows.append((name, counts, *values, _change(pair.difference, 1)))
     yield _shown(("task", "repeats", "A", "B", "B − A"), rows, words=1)
+
+
+def _points(found: Iterable[PairedPoints]) -> Iterator[Block]:
+    """Tabulate total and tiers, then the criteria that differ, the largest difference first, each with its test."""
+    found = list(found)
+    parts = [one for one in found if not one.title]
+    criteria = sorted((one for one in found if one.title and one.differs), key=lambda one: -abs(one.gap))
+    rows = []
+    for one in parts + criteria:
+        low, high = one.difference.interval.low, one.difference.interval.high
+        name = f"{one.tier} {one_line(one.title, 40)}" if one.title else f"tier {one.tier}" if one.tier else "total"
+        trials = f"{one.trials:,} of {one.trials + one.missing:,}" if one.missing else f"{one.trials:,}"
+        bounds = _NONE if low is None or high is None else f"{_change(low, 1)} to {_change(high, 1)}"
+        chance = _NONE if one.adjusted is None else f"{one.adjusted:.2g}"
+        rows.append((name, trials, _number(one.left, 1), _number(one.right, 1), _change(one.gap, 1), bounds, chance))
+    if not rows:
+        return
+    yield Shown(
+        ("points", "trials", "A", "B", "B − A", "95 % interval", "p"), tuple(rows), frozenset({1, 2, 3, 4, 5, 6})
+    )
+    same = sum(bool(one.title) and not one.differs for one in found)
+    test = parts[0].test if parts else criteria[0].test
+    yield (
+        f"p by a {test.rule}; of tiers and of criteria adjusted for their number (Holm)."
+        + (f" {same:,} criteria have the same points in every case." if same else "")
+    )
 
 
 def _groups(found: GroupComparison, tests: Mapping[int, str]) -> Iterator[Block]:

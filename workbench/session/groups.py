@@ -17,6 +17,8 @@ from workbench.session.identity import candidate_id
 
 CONTROLS = ("reference", "stub")
 """Evaluators that ask nobody: the original body, which must pass, and an empty one, which must fail."""
+AGENT_LIMITS = {"max_steps": "limit of steps", "read_limit": "characters read at once"}
+"""What an agent may do, by the key in a run's plan."""
 NO_SETTINGS = "{}"
 
 

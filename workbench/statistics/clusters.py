@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 PLURALS = {"repository": "repositories", "file": "files", "task": "tasks", "case": "cases", "trial": "trials"}
+OF_TRIALS = {"repository": "case", "file": "case", "task": "trial", "": ""}
+"""What clusters of trials are, where those of tasks are repositories, files and tasks."""
 
 
 @dataclass(frozen=True, slots=True)

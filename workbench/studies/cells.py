@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from workbench.statistics.clusters import Clusters, Value, clusters_of
+from workbench.statistics.clusters import OF_TRIALS, Clusters, Value, clusters_of
 from workbench.statistics.intervals import Interval, share_interval_of
 from workbench.studies.declaration import AGENTS, Column, Study, in_points
 from workbench.studies.reading import PUT_AWAY, CellWork, Counts, TrialTally
@@ -27,8 +27,6 @@ from workbench.studies.values import (
     value_of,
 )
 
-UNITS = {"repository": "case", "file": "case", "task": "trial"}
-"""What clusters of trials are, where those of tasks are repositories, files and tasks."""
 WITHOUT = "without a value"
 STATES = ("done", "running", "queued", "interrupted", UNSCORED, "failed", "cancelled", "missing")
 
@@ -152,7 +150,7 @@ class Cell:
 
 def as_trials(interval: Interval) -> Interval:
     """Return an interval over clusters of trials with their units called what they are."""
-    return replace(interval, unit=UNITS.get(interval.unit, interval.unit))
+    return replace(interval, unit=OF_TRIALS[interval.unit])
 
 
 def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> Cell:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from workbench.statistics.clusters import OF_TRIALS
 from workbench.statistics.paired import holm
 from workbench.statistics.permutation import RESAMPLES, PermutationTest, permutation_test
 from workbench.statistics.rankings import PairOrder, pair_orders
 from workbench.statistics.resampling import can_be_drawn, drawn_orders
-from workbench.studies.cells import UNITS
 from workbench.studies.comparing import Comparison, compare
 from workbench.studies.declaration import AGENTS, Column
 from workbench.studies.outcome import StudyOutcome
@@ -55,7 +55,7 @@ def chances(
     for one in compared:
         test = permutation_test(one.values, resamples=resamples, seed=outcome.study.seed)
         if outcome.study.kind == AGENTS:
-            test = replace(test, unit=UNITS.get(test.unit, test.unit))
+            test = replace(test, unit=OF_TRIALS[test.unit])
         tests.append(test)
     known = holm({str(number): test.p for number, test in enumerate(tests) if test.p is not None})
     return tuple(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from workbench.rubric.works import works_by_trial
-from workbench.session.groups import settings_of
+from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.reader import SessionReader
 from workbench.session.rows import ScoreRow, StudyCellRow
 from workbench.session.schema import PUT_AWAY_RUNS
@@ -25,8 +25,6 @@ _ASKED = """
 SELECT trial_id, steps.settings, max(coalesce(finish_reason = 'length', 0))
 FROM steps LEFT JOIN calls ON calls.id = call_id WHERE trial_id IN (SELECT value FROM json_each(?)) GROUP BY 1, 2
 """
-_LIMITS = {"max_steps": "limit of steps", "read_limit": "characters read at once"}
-"""Of the plan of a run: what an agent may do, and what that is called."""
 
 
 class _Known(NamedTuple):
@@ -134,7 +132,7 @@ def _conditions(found: Sequence[Any], known: _Known) -> dict[str, str]:
     values: dict[str, set[str]] = {}
     for trial, run, *_, content, snapshot in found:
         plan = known.plans.get(run, {})
-        mine = {name: plan.get(key) or None for key, name in _LIMITS.items()}
+        mine = {name: plan.get(key) or None for key, name in AGENT_LIMITS.items()}
         mine |= {"content of the case": content, "snapshot": snapshot}
         for settings in known.asked.get(trial, (set(), False))[0]:
             mine |= {name.replace("_", " "): value for name, value in settings_of(settings).items()}

@@ -174,7 +174,7 @@ class SideBySide(ModeScreen):
         from workbench.app.toolkit.path_suggester import PathSuggester
 
         host, problem = self.workbench, ""
-        suggested = suggested_place(host, f"{self.pair.left.kind}s-side-by-side.md")
+        suggested = suggested_place(host, f"{self.pair.left.kind.rstrip('s')}s-side-by-side.md")
         paths = None if host.in_browser else PathSuggester()
         while True:
             note = "\n".join(filter(None, (problem, "It is written as Markdown; a file of that name is replaced.")))

@@ -23,7 +23,7 @@ def screen_for(pair: Pair) -> SideBySide:
         from workbench.app.compare.tasks_screen import TasksScreen
 
         return TasksScreen(pair)
-    if pair.left.of_trials and pair.right.of_trials:
+    if all(one.kind == "trials" or one.of_trials for one in (pair.left, pair.right)):
         from workbench.app.compare.run_trials_screen import RunTrialsScreen
 
         return RunTrialsScreen(pair)

@@ -15,10 +15,11 @@ from workbench.comparison import (
     CriterionPair,
     FilePair,
     Judged,
-    RunsComparison,
+    PairedPoints,
     ScoredTrial,
     StepPair,
     TierPair,
+    TrialsComparison,
     TrialsPair,
 )
 from workbench.session.json_forms import TIER_NAMES
@@ -194,16 +195,68 @@ def _reason(judged: Judged | None) -> str:
     return reason or "no reason was recorded"
 
 
-class RunTrialRows(DifferenceTable[RunsComparison, TrialsPair]):
-    """The trials of two document runs: mean points of each, and what B has more or less; the largest differences first."""
+class PairedPointRows(DifferenceTable[TrialsComparison, PairedPoints]):
+    """The total, the tiers and the criteria of two sides, each paired by case, with its interval and its test."""
 
-    nothing = "Neither run has a trial of its own."
+    nothing = "No trial of both is scored by one judge, so no points can be compared."
 
-    def rows_of(self, comparison: RunsComparison) -> Sequence[TrialsPair]:
+    def rows_of(self, comparison: TrialsComparison) -> Sequence[PairedPoints]:
+        """Return total and tiers, then the criteria, the largest difference first."""
+        parts = [one for one in comparison.points if not one.title]
+        return parts + sorted((one for one in comparison.points if one.title), key=lambda one: -abs(one.gap))
+
+    def columns_of(self, comparison: TrialsComparison) -> Sequence[Column[PairedPoints]]:
+        """Return what is compared, the mean of each side, the difference and how sure it is."""
+        return (
+            Column(title="points", cell=_part, width=14, widest=44, text=True, shorten=shortened),
+            Column(title="B − A", cell=lambda row: _change(row.gap, 1), width=6),
+            Column(title="95 % interval", cell=_bounds, width=14),
+            Column(
+                title="p (Holm)", cell=lambda row: ("" if row.adjusted is None else f"{row.adjusted:.2g}", ""), width=8
+            ),
+            Column(title="A", cell=lambda row: (f"{row.left:.1f}", ""), width=6, priority=2),
+            Column(title="B", cell=lambda row: (f"{row.right:.1f}", ""), width=6, priority=2),
+            Column(title="cases won", cell=_cases_won, width=12, priority=1),
+            Column(title="trials", cell=_trials, width=8, priority=1),
+        )
+
+    def sign_of(self, row: PairedPoints) -> Part:
+        """Return which side has more points."""
+        return signed(row.gap)
+
+
+def _part(row: PairedPoints) -> Part:
+    if row.title:
+        return f"{row.tier} {one_line(row.title, 60)}", ""
+    return (
+        ("total", "strong") if not row.tier else (f"tier {row.tier} {TIER_NAMES.get(row.tier, '')}".rstrip(), "strong")
+    )
+
+
+def _bounds(row: PairedPoints) -> Part:
+    low, high = row.difference.interval.low, row.difference.interval.high
+    return (NOTHING if low is None or high is None else f"{change(low, 1)} to {change(high, 1)}"), "dim"
+
+
+def _cases_won(row: PairedPoints) -> Part:
+    cases = row.difference.repositories
+    return f"B {cases.wins:,} of {cases.items:,}", "dim"
+
+
+def _trials(row: PairedPoints) -> Part:
+    return f"{row.trials:,} of {row.trials + row.missing:,}" if row.missing else f"{row.trials:,}", "dim"
+
+
+class RunTrialRows(DifferenceTable[TrialsComparison, TrialsPair]):
+    """The trials of both sides: mean points of each, and what B has more or less; the largest differences first."""
+
+    nothing = "Neither side has a trial of its own."
+
+    def rows_of(self, comparison: TrialsComparison) -> Sequence[TrialsPair]:
         """Return the trials of both."""
         return comparison.pairs
 
-    def columns_of(self, comparison: RunsComparison) -> Sequence[Column[TrialsPair]]:
+    def columns_of(self, comparison: TrialsComparison) -> Sequence[Column[TrialsPair]]:
         """Return case, agent and model, repeats, mean points of each and the difference."""
         return (
             Column(title="case", cell=_case, width=12, widest=60, text=True),
@@ -215,7 +268,7 @@ class RunTrialRows(DifferenceTable[RunsComparison, TrialsPair]):
         )
 
     def sign_of(self, row: TrialsPair) -> Part:
-        """Return which run has the trial, or more points."""
+        """Return which side has the trial, or more points."""
         return sided(row.left, row.right) or signed(row.difference)
 
 

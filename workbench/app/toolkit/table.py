@@ -110,6 +110,10 @@ class Table(HeadedList, Generic[Row]):
 
     # -- what a screen may say of its rows
 
+    def lead_of_group(self, group: Group[Row]) -> str:
+        """Return whether a group is folded."""
+        return "▸" if group.name in self.arrangement.folded else "▾"
+
     def lead_of(self, row: Row) -> str:
         """Return the sign before a row, "" for none."""
         return ""
@@ -323,10 +327,9 @@ class Table(HeadedList, Generic[Row]):
             return [(f" {self.empty}", "dim")]
         line, width = self._lines[index - 1], width - self.LEAD
         if isinstance(line, Group):
-            sign = "▸" if line.name in self.arrangement.folded else "▾"
             if (line.name, width) not in self._figures:
                 self._figures[line.name, width] = self.columns.figures(line.rows, self.title_of_group(line), width)
-            return [(fit(sign, self.LEAD), "group"), *self._figures[line.name, width]]
+            return [(fit(self.lead_of_group(line), self.LEAD), "group"), *self._figures[line.name, width]]
         cells = self.columns.cells(line, width, self.style_of(line), self.span_of(line))
         return [(fit(self.lead_of(line), self.LEAD), "marked"), *cells]
 

@@ -342,11 +342,13 @@ class TrialsScreen(ModeScreen):
         self.focus_pane(self.query_one("#trials"))
 
     def action_compare(self) -> None:
-        """Show the two marked trials side by side, or the marked one beside the one under the cursor."""
-        selected, scale = self.table.selected, self.table.trials.scale
-        pair = self.table.marks.pair("trial", self.table.marked(selected) if selected is not None else None)
+        """Show the two marked trials, or groups of them, side by side, or the marked one beside the one under the cursor."""
+        under_cursor, scale = self.table.under_cursor, self.table.trials.scale
+        kind = under_cursor.kind if under_cursor is not None else "trial"
+        pair = self.table.marks.pair(kind, under_cursor)
         if pair is None:
-            self.notify("Mark a trial with space, then go to another one and press C.", timeout=6)
+            what = "group" if kind == "trials" else "trial"
+            self.notify(f"Mark a {what} with space, then go to another one and press C.", timeout=6)
         else:
             rubric, judge = (scale.rubric, scale.judge) if scale is not None else ("", "")
             self.workbench.show_pair(replace(pair, rubric=rubric, judge=judge))

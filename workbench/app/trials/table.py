@@ -196,22 +196,42 @@ class TrialTable(Table[TrialLine]):
         """Return what a trial is, what went wrong in it and which files it read."""
         return f"{row.case} {row.agent} {row.model} {row.state} {row.tags} {row.error} {row.read}"
 
+    def lead_of_group(self, group: Group[TrialLine]) -> str:
+        """Return the mark of a group, or whether it is folded."""
+        return self.marks.letter(self.marked_group(group)) or super().lead_of_group(group)
+
     def on_group(self) -> str:
         """Return what the keys do with the group under the cursor."""
         group = self.selected_group
+        marked = self.marks.of("trials")
+        if len(marked) == 2:
+            return "A and B are marked: C shows them side by side, case by case and criterion by criterion."
+        if marked and group is not None and not self.marks.letter(self.marked_group(group)):
+            return f"A ({marked[0].title}) is marked: C shows it beside this group."
         folded = group is not None and group.name in self.arrangement.folded
-        return "Enter opens this group; o sorts the trials in it." if folded else "Enter folds this group."
+        return f"Enter {'opens' if folded else 'folds'} this group; space marks it, to be compared with another one."
 
     def action_mark(self) -> None:
-        """Mark the trial under the cursor to be compared, or take its mark away; fold or unfold a group."""
-        if self.selected is None:
-            self.action_fold()
+        """Mark the trial or the group under the cursor to be compared, or take its mark away."""
+        one = self.under_cursor
+        if one is None:
             return
-        self.marks.toggle(self.marked(self.selected))
+        self.marks.toggle(one)
         self.refresh()
         self.post_message(self.Moved(self, self.cursor))
+
+    @property
+    def under_cursor(self) -> Marked | None:
+        """The trial or group under the cursor as it is marked."""
+        if self.selected is not None:
+            return self.marked(self.selected)
+        return None if self.selected_group is None else self.marked_group(self.selected_group)
 
     def marked(self, line: TrialLine) -> Marked:
         """Return a trial as it is marked."""
         title = f"{line.agent} · {line.case} · rep {line.repeat}"
         return Marked(self.session, "trial", line.id, one_line(title, 100))
+
+    def marked_group(self, group: Group[TrialLine]) -> Marked:
+        """Return a group as it is marked: the trials that it has now."""
+        return Marked(self.session, "trials", tuple(line.id for line in group.rows), one_line(group.name, 100))
