@@ -33,7 +33,7 @@ from workbench.app.compare.run_trials_screen import RunTrialsScreen
 from workbench.app.compare.screen import CompareScreen
 from workbench.app.compare.task_tables import TaskRows
 from workbench.app.compare.tasks_screen import TasksScreen
-from workbench.app.compare.trial_tables import RunTrialRows
+from workbench.app.compare.trial_tables import PairedPointRows, RunTrialRows
 from workbench.app.help import HelpScreen
 from workbench.app.marked.screen import MarkedScreen
 from workbench.app.marks import Marked, Pair
@@ -119,7 +119,7 @@ def test_every_list_of_the_app_is_in_the_walk() -> None:
     import_all()
     walked = {"CaseList", "RepositoryTree", "Outline", "SessionTable", "TrialTable", "MatrixView", "LossList", "RunTable",
               "MarkedList", "StepRows", "PointRows", "FileRows", "TextRows", "FacetList", "SpreadPlot", "TaskRows", "FailingRows",
-              "UnifiedRows", "RunTrialRows", "FindingList", "FactRows", "TaskTestRows", "EvaluatorRows", "StudyMatrix", "CellItems",
+              "UnifiedRows", "PairedPointRows", "RunTrialRows", "FindingList", "FactRows", "TaskTestRows", "EvaluatorRows", "StudyMatrix", "CellItems",
               "ComparisonList", "RankingList", "LeaderList", "StudyList", "BeginList", "PickRows"}  # fmt: skip
     found = {kind.__name__ for kind in kinds() if kind not in ABSTRACT and kind.__module__.startswith("workbench")}
     assert found - SEARCHED_BY_THEIR_SCREEN - NEVER_FOCUSED == walked
@@ -197,6 +197,8 @@ async def test_in_the_trials_of_two_runs(tmp_path: Path) -> None:
         run = Marked(session, "run", "run-1", of_trials=True)
         pilot.app.show_pair(Pair(run, run))
         screen = await shown(pilot, RunTrialsScreen)
+        await narrowed(pilot, screen.query_one(PairedPointRows))
+        await pilot.press("tab")
         await narrowed(pilot, screen.query_one(RunTrialRows))
 
 
