@@ -98,13 +98,18 @@ def test_tasks_candidates_and_failing_tests_are_found(index: SearchIndex, tmp_pa
         (run,) = reader.runs()
         rows = [row for row in reader.candidates(run.id) if not row.control]
         failed = [row for row in rows if row.verdict == "failed"]
-        tests = {test.test_id for row in failed for test in reader.failing_tests(row.id)}
+        reader_tests = {row.id: reader.failing_tests(row.id) for row in failed}
+    tests = {test.test_id for mine in reader_tests.values() for test in mine}
     found = index.search(parse("verdict:failed kind:candidate"))
     assert {hit.item.id for hit in found.hits} == {row.id for row in failed if row.body_blob}
     assert {hit.item.task for hit in found.hits} == {row.task_id for row in failed if row.body_blob}
     test = sorted(tests)[0].rpartition("::")[2]
     assert {hit.entry.kind for hit in index.search(parse(test)).hits} == {"failing"}
     assert dict(found.counts["verdict"]) == {"failed": len(found.hits)}
+    raised = {hit.item.id for hit in index.search(parse("error:AssertionError kind:candidate")).hits}
+    assert raised == {row.id for row in failed if any("assert" in test.message for test in reader_tests[row.id])}
+    assert raised
+    assert asked(index, "error:KeyboardInterrupt") == set()
 
 
 def test_what_changed_replaces_what_was(index: SearchIndex, documented: recorded.Recorder) -> None:

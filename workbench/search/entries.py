@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.regeneration.failure_groups import FailedTest
 from workbench.rubric.losses import lost_points
 from workbench.session.labels import SESSION, criterion_part, star_first
 
@@ -36,6 +37,7 @@ class Item:
         order: Where it stands in its session.
         task: The task of a candidate, else "".
         tag: Its tags and its star and those of its parts, a line each.
+        error: Exceptions of the failing tests of a candidate, why a trial or task failed; a line each.
     """
 
     id: str
@@ -55,6 +57,7 @@ class Item:
     order: int = 0
     task: str = ""
     tag: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,7 @@ def _trial(reader: SessionReader, trial: TrialRow) -> Item:
         trial.id, "trial", trial.run_id, f"{trial.case_name or trial.case_id} · {trial.agent} #{trial.repeat}", trial.agent,
         trial.model, trial.case_name or trial.case_id, trial.state, "", score, trial.cost_usd, trial.finished_at,
         "\n".join(read), lost, int(float((place[0][0] if place else 0) or 0) * 1e6) + trial.position,
-        tag=_tags(reader, trial.id),
+        tag=_tags(reader, trial.id), error=f"{trial.error_kind or ''}\n{trial.error or ''}".strip(),
     )  # fmt: skip
 
 
@@ -209,13 +212,15 @@ def _candidate(reader: SessionReader, key: str) -> tuple[Item | None, list[Entry
     task = reader.task(row.task_id)
     short = task.qualified_name if task is not None else row.task_id
     name = f"{task.path}::{short}" if task is not None else short
+    failing = reader.failing_tests(key)
+    raised = (FailedTest(test.test_id, test.outcome, test.message).exception for test in failing)
     item = Item(
         key, "candidate", row.run_id, f"{short} · sample {row.sample + 1}", model=row.evaluator, case=name, state=row.state,
         verdict=row.verdict or "", cost=row.cost_usd, at=row.at, order=task.position if task is not None else 0,
-        task=row.task_id, tag=_tags(reader, key),
+        task=row.task_id, tag=_tags(reader, key), error="\n".join(dict.fromkeys(filter(None, raised))),
     )  # fmt: skip
     entries = [Entry(key, "candidate", row.sample, row.body_blob)] if row.body_blob else []
-    for test in reader.failing_tests(key):
+    for test in failing:
         entries.append(Entry(key, "failing", row.sample, text=f"{test.test_id} {test.message}".strip()))
         if test.traceback_blob:
             entries.append(Entry(key, "failing", row.sample, test.traceback_blob))

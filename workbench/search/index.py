@@ -24,7 +24,7 @@ from workbench.search.query import NUMBERS, Query
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
-VERSION = 6
+VERSION = 7
 MOST_BYTES = 1_000_000
 """Bytes of one text that are searched."""
 _BATCH = 200  # parts in one transaction: some milliseconds each

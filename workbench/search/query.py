@@ -16,6 +16,7 @@ FIELDS = {
     "case": "the case or source",
     "state": "done, failed, running …",
     "verdict": "passed, failed, timeout …",
+    "error": "the exception of a failing test, or why a trial failed: error:TypeError",
     "file": "a file that the agent read",
     "lost": "a criterion that lost points",
     "tag": "a tag of a trial, its parts, or a task; tag:★ is starred",

@@ -38,11 +38,12 @@ LEVELS: Final = {"": None, "error": same_error, "exception": same_exception}
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row: its cells, the candidate that stands for it, and the test that is shown with it ("" for its leading one)."""
+    """A row: its cells, the candidate that stands for it, the test that is shown with it ("" for its leading one), and its group."""
 
     cells: tuple[str, ...]
     candidate: FailedCandidate | None = None
     test: str = ""
+    group: FailureGroup | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +163,38 @@ def _failures(failed: int, groups: Sequence[FailureGroup]) -> Listing:
                 one_line(_where(group.place, group.representative), 200),
             ),
             group.representative,
+            group=group,
         )
         for group in groups
     ]
     said = f"{plural(failed, 'candidate')} in {plural(len(groups), 'group')}"
     return Listing(columns(*declared), tuple(entries), said, "No candidate failed.")
+
+
+def members_of(group: FailureGroup) -> Listing:
+    """Return the candidates of a group, the one with the smallest difference to the original first."""
+    declared = (
+        ("function", 0, False),
+        ("sample", 6, True),
+        ("changed", 7, True),
+        ("evaluator", 24, False),
+        ("message", 30, False),
+    )
+    entries = [
+        Entry(
+            (
+                one_line(f"{one.path}::{one.function}", 300),
+                f"{one.sample + 1:,}",
+                f"{one.changed:,}",
+                one_line(one.group.evaluator, 60),
+                one_line(one.lead.message if one.lead is not None and one.lead.message else one.reason, 300),
+            ),
+            one,
+        )
+        for one in group.candidates
+    ]
+    said = f"{plural(len(entries), 'candidate')} of {plural(group.tasks, 'task')} · {one_line(group.exception, 60)}"
+    return Listing(columns(*declared), tuple(entries), said, "")
 
 
 def _where(place: str, one: FailedCandidate) -> str:

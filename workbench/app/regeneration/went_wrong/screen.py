@@ -26,6 +26,7 @@ from workbench.app.regeneration.went_wrong.findings import (
     Findings,
     load_curves,
     load_findings,
+    members_of,
 )
 from workbench.app.toolkit.curve import CurvePlot, PlotLine
 from workbench.app.toolkit.document import note
@@ -41,7 +42,7 @@ from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.app.regeneration.loading import RunView
-    from workbench.regeneration.failure_groups import FailedCandidate
+    from workbench.regeneration.failure_groups import FailedCandidate, FailureGroup
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
@@ -77,20 +78,23 @@ class WentWrongScreen(ModeScreen):
         Binding("left_square_bracket", "tab(-1)", "Previous tab", id="went-wrong.previous-tab", show=False),
         Binding("v", "evaluator", "next evaluator", id="went-wrong.evaluator"),
         Binding("b", "group", "group by", id="went-wrong.group"),
+        Binding("m", "members", "members", id="went-wrong.members"),
         Binding("escape,w", "leave", "back", id="went-wrong.back"),
     ]
 
     def __init__(self, view: RunView, opened: Callable[[FailedCandidate], None]) -> None:
         super().__init__()
-        self._view, self._opened = view, opened
+        self._view, self._open_candidate = view, opened
         self.group: Group | None = view.group  # whose candidates; None for all
         self.tab = FAILURES
         self.level = ""  # how alike failures of one group are, a key of LEVELS
+        self.opened: FailureGroup | None = None  # the group whose members are listed in place of all groups
         self.findings: Findings | None = None
         self.curves: Curves | None = None
         self.reading, self.drawing = Latest(self, "went-wrong"), Latest(self, "curves")
         self.detailing = Latest(self, "failed-candidate")
         self._cursors: dict[str, int] = {}
+        self._group_cursor = 1
         self._shown: Entry | None = None
         self._soon = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self.reading.idle)
 
@@ -201,6 +205,8 @@ class WentWrongScreen(ModeScreen):
         for selector in ("#test-pane", "#body-pane"):
             self.query_one(selector).set_class(self.tab in {CURVE, BY_FILE}, "-off")
         self.query_one("#beside").set_class(self.tab == BY_FILE, "-off")  # the bars have all the room
+        if self.opened is not None and self.tab == FAILURES:
+            listing = members_of(self.opened)
         listing = listing or COMING
         self.list.show(listing, cursor=self._cursors.get(self.tab, 1))
         by = f" by {self.level}" if self.level and self.tab == FAILURES else ""
@@ -253,12 +259,14 @@ class WentWrongScreen(ModeScreen):
         if action == "evaluator":
             return len(self._view.groups) > 1
         if action == "group":
-            return self.tab == FAILURES
+            return self.tab == FAILURES and self.opened is None
+        if action == "members":
+            return self.tab == FAILURES and (self.opened is not None or self.list.selected is not None)
         return super().check_action(action, parameters)
 
     def show_tab(self, name: str) -> None:
         """Show another tab."""
-        self.tab, self._shown = name, None
+        self.tab, self.opened, self._shown = name, None, None
         if self.curves is None:
             self._load_curves()
         self._show_tab()
@@ -279,7 +287,7 @@ class WentWrongScreen(ModeScreen):
         """Show the candidates of the next evaluator, after the last one those of all."""
         order = [*self._view.groups, None]
         self.group = order[(order.index(self.group) + 1) % len(order)] if self.group in order else order[0]
-        self._cursors, self._shown, self.curves = {}, None, None
+        self._cursors, self.opened, self._shown, self.curves = {}, None, None, None
         self._load()
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
@@ -287,8 +295,26 @@ class WentWrongScreen(ModeScreen):
         entry = self.list.selected
         if entry is not None and entry.candidate is not None:
             self.dismiss()
-            self._opened(entry.candidate)
+            self._open_candidate(entry.candidate)
+
+    def action_members(self) -> None:
+        """List the candidates of the group under the cursor, or all groups again."""
+        if self.opened is not None:
+            self.opened = None
+            self._cursors[FAILURES] = self._group_cursor
+        else:
+            entry = self.list.selected
+            if entry is None or entry.group is None:
+                return
+            self._group_cursor = self.list.cursor
+            self.opened = entry.group
+            self._cursors.pop(FAILURES, None)
+        self._shown = None
+        self._show_tab()
 
     def action_leave(self) -> None:
-        """Go back to the tasks."""
-        self.dismiss()
+        """Go back from the members of a group to all groups, from there to the tasks."""
+        if self.opened is not None:
+            self.action_members()
+        else:
+            self.dismiss()
