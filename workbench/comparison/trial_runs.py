@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison.criteria import difference
-from workbench.session.totals import Total, comparable, totals_of
+from workbench.results.scores import totals_of
+from workbench.rubric.totals import Total, comparable
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.errors import UsageError
 from workbench.reports import FORMATS
 from workbench.reports.contents import read_contents
-from workbench.reports.items import find_item
+from workbench.results.items import find_item
 from workbench.session.damage import Damage
 from workbench.session.reader import SessionReader
 

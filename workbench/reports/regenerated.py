@@ -27,10 +27,10 @@ from workbench.session.rows import (
 
 if TYPE_CHECKING:
     from workbench.regeneration.breakdown import TaskGroup
-    from workbench.regeneration.diagnosis import Diagnosis
     from workbench.regeneration.outcome import GroupOutcome, TaskResult
     from workbench.regeneration.passk import Estimate
     from workbench.regeneration.self_check import SelfCheck
+    from workbench.results.failures import Diagnosis
     from workbench.session.sample_counts import SampleCount
 
 
@@ -118,9 +118,9 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
     """Read what came of a run's tasks, samples that later runs added to them included."""
     # Imported here: reports on document runs do not need the room of regeneration.
     from workbench.regeneration.breakdown import pass_by
-    from workbench.regeneration.diagnosis import diagnose
     from workbench.regeneration.outcome import group_outcomes, ks_of, task_result
     from workbench.regeneration.self_check import self_check
+    from workbench.results.failures import diagnose
     from workbench.session.sample_counts import counts_of, failed_checks, group_of, sample_counts
 
     every = reader.tasks(run.id)

@@ -195,13 +195,15 @@ class SessionReader(RowReader):
         same = "SELECT count(DISTINCT content) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND repeat = ?"
         return f"@{trial.content[:8] or 'older'}" if self.query(same, names)[0][0] > 1 else ""
 
-    def steps(self, trial_id: str, after: int = 0) -> list[StepRow]:
+    def steps(self, trial_id: str, after: int = 0, limit: int = -1) -> list[StepRow]:
         """Return the steps of a trial with a number greater than ``after``; contents stay in their blobs."""
-        return self.rows(StepRow, "steps", "WHERE trial_id = ? AND number > ? ORDER BY number", (trial_id, after))
+        where = "WHERE trial_id = ? AND number > ? ORDER BY number LIMIT ?"
+        return self.rows(StepRow, "steps", where, (trial_id, after, limit))
 
-    def seen(self, trial_id: str) -> list[AccessedFileRow]:
-        """Return what the agent listed and read."""
-        return self.rows(AccessedFileRow, "seen", "WHERE trial_id = ? ORDER BY path, how", (trial_id,))
+    def seen(self, trial_id: str, since: int = -1) -> list[AccessedFileRow]:
+        """Return what the agent listed and read, at step ``since`` or later."""
+        where = "WHERE trial_id = ? AND step >= ? ORDER BY path, how"
+        return self.rows(AccessedFileRow, "seen", where, (trial_id, since))
 
     def scores(self, trial_id: str | None = None) -> list[ScoreRow]:
         """Return the scores of one trial, or of all trials, by rubric and judge; a rule that a newer one followed comes last.

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from workbench.rubric.totals import Total
 from workbench.session.groups import settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow, ScoreRow, StudyCellRow
 from workbench.session.task_names import picked, readable_id
-from workbench.session.totals import Total
 from workbench.session.verdict_counts import COUNTS_OF_CANDIDATES
 from workbench.studies.declaration import Column, Study
 

@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from workbench.results.scores import totals_of
+from workbench.rubric.totals import Total
 from workbench.rubric.works import works_by_trial
 from workbench.session.groups import settings_of
 from workbench.session.reader import SessionReader
 from workbench.session.rows import ScoreRow, StudyCellRow
 from workbench.session.schema import PUT_AWAY_RUNS
-from workbench.session.totals import Total, totals_of
 from workbench.studies.declaration import Column, Study
 from workbench.studies.reading import PUT_AWAY, CellWork, TrialTally, loudest, run_states
 
