@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     path = resolve_session(arguments.session)
     with SessionReader(path) as reader:
-        reader.query("BEGIN")
+        reader.hold()
         item = find_item(reader, _id_of(reader, arguments.item)) if arguments.item else None
         contents = read_contents(reader, item)
         if arguments.json:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench import glyphs
 from workbench.reports import wording
+from workbench.results.samples import candidates_of
 from workbench.session.groups import Group
 from workbench.session.reader import SessionReader
 from workbench.session.rows import (
@@ -22,7 +23,6 @@ from workbench.session.rows import (
     RunRow,
     StageRow,
     TaskRow,
-    columns,
 )
 
 if TYPE_CHECKING:
@@ -134,13 +134,8 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
     check = self_check(counts, len(every))
     if check.suspect:
         check = self_check(counts, len(every), failed_checks(reader, run.id))
-    rows = reader.query(
-        f"SELECT {columns(CandidateRow)} FROM candidates WHERE task_id IN (SELECT id FROM tasks WHERE run_id = ?) "
-        "ORDER BY control, evaluator, prompt, context, settings, sample",
-        (run.id,),
-    )
     found: dict[tuple[str, bool, Group], list[CandidateRow]] = {}
-    for candidate in (CandidateRow(*row) for row in rows):
+    for candidate in candidates_of(reader, run.id):
         if candidate.task_id in known:
             group = group_of(candidate, known[candidate.task_id])
             found.setdefault((candidate.task_id, bool(candidate.control), group), []).append(candidate)

@@ -92,6 +92,11 @@ def latest_regeneration(reader: SessionReader) -> str | None:
     return str(found[0][0]) if found else None
 
 
+def snapshot_sources(reader: SessionReader) -> dict[str, tuple[str, str]]:
+    """Return source and revision of each snapshot of a session."""
+    return {row[0]: (row[1], row[2]) for row in reader.query("SELECT digest, source, revision FROM snapshots")}
+
+
 def load_runs(reader: SessionReader, now: float) -> tuple[RunLine, ...]:
     """Read all runs of a session, those that were put away too, the newest first."""
     trials = trials_by_run(reader)

@@ -68,6 +68,18 @@ def samples_of(reader: SessionReader, task_id: str, group: Group) -> list[Candid
     return reader.rows(CandidateRow, "candidates", where, (task_id, *group.arguments))
 
 
+def candidates_of(reader: SessionReader, run_id: str) -> list[CandidateRow]:
+    """Return the candidates of the tasks of a run, by group and sample, those that later runs added to them included."""
+    where = "WHERE task_id IN (SELECT id FROM tasks WHERE run_id = ?) ORDER BY control, evaluator, prompt, context, settings, sample"
+    return reader.rows(CandidateRow, "candidates", where, (run_id,))
+
+
+def next_sample(reader: SessionReader, task_id: str, evaluator: str) -> int:
+    """Return the number that the next sample of a task by an evaluator gets."""
+    numbers = "SELECT coalesce(max(sample), -1) + 1 FROM candidates WHERE task_id = ? AND evaluator = ?"
+    return int(reader.query(numbers, (task_id, evaluator))[0][0])
+
+
 def failing_tests(reader: SessionReader, task_id: str, group: Group | None = None) -> list[FailingTestRow]:
     """Return what samples of a task failed, in a group or in all of them, by the tests' ids; controls are left out."""
     of = f"SELECT id FROM candidates WHERE task_id = ? AND control = 0{f' AND {OF_GROUP}' if group else ''}"

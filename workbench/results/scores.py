@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -44,9 +45,10 @@ def cards_of(reader: SessionReader, scores: Iterable[ScoreRow]) -> tuple[Scoreca
     return tuple(card for score in scores if (card := card_of(reader, score)) is not None)
 
 
-def scores_of(reader: SessionReader, trials: str) -> list[ScoreRow]:
-    """Return the scores of trials, given as a JSON list of their ids."""
-    return reader.rows(ScoreRow, "scorecards", "WHERE trial_id IN (SELECT value FROM json_each(?))", (trials,))
+def scores_of(reader: SessionReader, trials: Iterable[str]) -> list[ScoreRow]:
+    """Return the scores of trials."""
+    where = "WHERE trial_id IN (SELECT value FROM json_each(?))"
+    return reader.rows(ScoreRow, "scorecards", where, (json.dumps(list(trials)),))
 
 
 def scores_version(reader: SessionReader) -> tuple[int, float]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,12 +17,12 @@ from workbench.rubric.totals import Total
 from workbench.session.forks import SIGN, below_parents
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
+from workbench.session.rows import TrialRow
 from workbench.session.schema import PUT_AWAY_RUNS
 
 if TYPE_CHECKING:
     from workbench.results.grounding import Counts
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import TrialRow
 
 _READ = "SELECT trial_id, group_concat(path, char(10)) FROM seen WHERE how = 'read' GROUP BY trial_id"
 # Of files of older schemas `problem` is empty: the card itself then says whether its judge failed.
@@ -227,6 +228,21 @@ def trials_by_run(reader: SessionReader) -> dict[str, RunTrials]:
         states.setdefault(run, Counter())[state] += count
         firsts[run] = min(firsts.get(run, (position, trial)), (position, trial))
     return {run: RunTrials(counts, firsts[run][1]) for run, counts in states.items()}
+
+
+_OWN = f"parent = '' AND run_id NOT IN {PUT_AWAY_RUNS}"
+
+
+def trials_named(reader: SessionReader, trials: Iterable[str]) -> list[TrialRow]:
+    """Return trials by their ids, as far as they count: no forks, none of archived runs."""
+    where = f"WHERE {_OWN} AND id IN (SELECT value FROM json_each(?))"
+    return reader.rows(TrialRow, "trials", where, (json.dumps(list(trials)),))
+
+
+def trials_on(reader: SessionReader, cases: Iterable[str]) -> list[TrialRow]:
+    """Return the trials of cases, as far as they count: no forks, none of archived runs."""
+    where = f"WHERE {_OWN} AND case_id IN (SELECT value FROM json_each(?))"
+    return reader.rows(TrialRow, "trials", where, (json.dumps(list(cases)),))
 
 
 def latest_trial(reader: SessionReader) -> str | None:

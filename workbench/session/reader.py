@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -80,6 +81,14 @@ class SessionReader(RowReader):
         return told
 
     # -- what changed
+
+    def hold(self) -> None:
+        """Begin a read transaction that lasts until the reader is closed: all that is read agrees, although a run goes on."""
+        self.query("BEGIN")
+
+    def version(self) -> int:
+        """Return the version of the schema that the open file has."""
+        return int(self.query("PRAGMA user_version")[0][0])
 
     def data_version(self) -> int:
         """Return a number that differs when another connection has committed since; costs microseconds."""
@@ -255,9 +264,10 @@ class SessionReader(RowReader):
 
     # -- calls
 
-    def calls(self, scope: str) -> list[CallRow]:
-        """Return the model calls of one work item, oldest first."""
-        return self.rows(CallRow, "calls", "WHERE scope = ? ORDER BY id", (scope,))
+    def calls(self, *scopes: str) -> list[CallRow]:
+        """Return the model calls of work items, oldest first."""
+        where = "WHERE scope IN (SELECT value FROM json_each(?)) ORDER BY id"
+        return self.rows(CallRow, "calls", where, (json.dumps(scopes),))
 
     def shape_of(self, trial_id: str) -> str | None:
         """Return the grammar that the answer with which a trial handed in was held to, None where the model was free."""
