@@ -16,6 +16,7 @@ from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.figures_line import FiguresLine
 from workbench.app.regeneration.screen import RegenerationScreen
+from workbench.regeneration.outcome import PassFigures
 
 
 def quiet(screen: RegenerationScreen) -> bool:
@@ -55,6 +56,7 @@ async def press(pilot: Pilot[int], screen: RegenerationScreen, *keys: str) -> No
         await until(pilot, lambda: quiet(screen), f"the effect of {key}")
 
 
-def figures(screen: RegenerationScreen) -> object:
-    """Return the figures that are shown."""
-    return screen.query_one(FiguresLine).figures
+def figures(screen: RegenerationScreen) -> PassFigures | None:
+    """Return pass@k as it is shown."""
+    shown = screen.query_one(FiguresLine).figures
+    return shown.passing if shown is not None else None

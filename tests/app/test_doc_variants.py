@@ -13,6 +13,7 @@ from trajectory_app import screen_text, until
 
 from workbench.app.regeneration.loading import load_view
 from workbench.app.regeneration.standings import MOST_VARIANTS, OtherSamples, Standings, beside, load_variants
+from workbench.results.samples import SampleState
 from workbench.session import SessionReader
 
 LLM = "llm:openai/gpt-5-mini"
@@ -37,6 +38,11 @@ def variant(recorder: Recorder, run_id: str, docs: str, cells: dict[str, str], *
         recorder.cells(task, said, run_id=run_id, prompt=prompt)
 
 
+def samples(signs: str) -> tuple[SampleState, ...]:
+    """Return tested samples by the signs of their verdicts."""
+    return tuple(SampleState({"✓": "passed", "✗": "failed", "⧖": "timeout"}[sign], route="hot") for sign in signs)
+
+
 def variants(path: Path, run_id: str = RUN) -> tuple[OtherSamples, ...]:
     with SessionReader(path) as reader:
         view = load_view(reader, run_id)
@@ -56,8 +62,8 @@ def test_cells_are_joined_by_function_and_the_newest_run_of_each_variant_counts(
     variant(recorder, "other-prompt", LLM, {"f": "✓✓"}, prompt="another")
     recorder.close()
     assert variants(path) == (
-        OtherSamples("none", {f"{RUN}-2": "✗✗", f"{RUN}-1": "✗✓"}),
-        OtherSamples("original (target)", {f"{RUN}-0": "⧖⧖"}),
+        OtherSamples("none", {f"{RUN}-2": samples("✗✗"), f"{RUN}-1": samples("✗✓")}),
+        OtherSamples("original (target)", {f"{RUN}-0": samples("⧖⧖")}),
     )
 
 
@@ -82,8 +88,8 @@ def test_among_evaluators_a_column_says_that_it_is_of_docs(tmp_path: Path) -> No
     with SessionReader(path) as reader:
         view = load_view(reader, RUN, evaluator=EVALUATOR)
         assert view is not None
-        cells = {group: {f"{RUN}-0": "✗"} for group in view.groups}
-        shown, found = beside(view, Standings(cells=cells, variants=load_variants(reader, view)))
+        cells = {group: {f"{RUN}-0": samples("✗")} for group in view.groups}
+        shown, found = beside(view, Standings(samples=cells, variants=load_variants(reader, view)))
     assert [shown, *(one.name for one in found)] == ["gpt-5-mini", "other", "docs none"]
 
 

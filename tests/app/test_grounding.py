@@ -10,8 +10,9 @@ from app.recorded import Recorder
 from app.trajectory_app import press, quiet, screen_text, table_of_trials, trajectory, until
 
 from workbench.app.trajectory.grounding_list import GroundingList
-from workbench.grounding import KeptGroundings, kept
 from workbench.repository import fetch
+from workbench.results import grounding as kept
+from workbench.results.grounding import KeptGroundings
 from workbench.session import SessionReader, SessionWriter
 
 README = """# wordy

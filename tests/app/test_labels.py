@@ -167,7 +167,7 @@ async def test_the_list_of_all_leads_to_each(two: Path, recorder: Recorder) -> N
         await pilot.press("enter")
         pane = screen.score_pane
         await until(pilot, lambda: pane.selected is not None and pane.selected.key == "usage", "its row")
-        assert pane.card["rubric"] == "strict"
+        assert pane.card.rubric == "strict"
         await until(pilot, lambda: screen.focused is pane and "✎ Nine points for that" in screen_text(pilot.app), "it")
 
 

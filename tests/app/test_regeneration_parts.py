@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,10 +12,12 @@ from hypothesis import strategies as st
 from workbench.app.regeneration import columns, funnel
 from workbench.app.regeneration.columns import GAP, Needs
 from workbench.app.regeneration.filters import EVERYTHING, QUESTIONS
-from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.task_table import route_of
 from workbench.regeneration.self_check import Control, Problem, Rechecks, banner
+from workbench.results.samples import SampleState
+from workbench.results.tasks import TaskLine
 from workbench.session.rows import StageRow, UnusedTestRow
+from workbench.session.verdict_counts import is_counted
 
 needs = st.builds(
     Needs,
@@ -43,19 +46,42 @@ def test_columns_fit_and_the_least_important_go_first(wanted: Needs, width: int)
 
 
 def line(name: str, **more: object) -> TaskLine:
-    values: dict[str, object] = {
+    values: dict[str, Any] = {
         "id": name, "snapshot": "s", "path": f"pkg/{name}.py", "name": name, "tests": 3, "coverage": 1.0, "leak": 0.0,
-        "leaking": False, "excluded": False, "reason": "", "cells": "✓", "routes": "h",
+        "leaking": False, "excluded": False, "reason": "", "samples": samples("passed/hot"),
     }  # fmt: skip
-    return TaskLine(**{**values, **more})  # type: ignore[arg-type]
+    values |= more
+    of = values["samples"]
+    values |= {
+        "counted": sum(is_counted(one.verdict) for one in of),
+        "passed": sum(one.verdict == "passed" for one in of),
+    }
+    return TaskLine(**values)
+
+
+def samples(*said: str) -> tuple[SampleState, ...]:
+    """Return samples by ``VERDICT/ROUTE``, by ``=STATE``, or by ``VERDICT=STATE`` for one that is tested again."""
+    found = []
+    for one in said:
+        verdict, _, state = one.partition("=")
+        verdict, _, route = verdict.partition("/")
+        found.append(SampleState(verdict or None, state or "done", route))
+    return tuple(found)
 
 
 LINES = (
     line("all_passed"),
-    line("failed", cells="✓✗", routes="hw", coverage=0.49, leaking=True),
-    line("crashed", cells="!!", routes="cc", unstable=2, branches=4, branches_covered=1, coverage=None),
-    line("waiting", cells="✓·", routes="h-", rechecked=1, disagreeing=1, former="f-"),
-    line("out", cells="⊘", routes="-", excluded=True, coverage=0.2),
+    line("failed", samples=samples("passed/hot", "failed/warm"), coverage=0.49, leaking=True),
+    line(
+        "crashed",
+        samples=samples("crashed/cold", "crashed/cold"),
+        unstable=2,
+        branches=4,
+        branches_covered=1,
+        coverage=None,
+    ),
+    line("waiting", samples=samples("passed/hot=testing", "=queued"), rechecked=1, disagreeing=1),
+    line("out", samples=samples("=cancelled"), excluded=True, coverage=0.2),
 )
 
 

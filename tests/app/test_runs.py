@@ -14,9 +14,9 @@ import regenerated
 from regenerated import Recorder
 from trajectory_app import screen_text, trajectory, until
 
-from workbench.app.run_list.lines import load_runs, sentence
 from workbench.app.run_list.screen import RunsScreen
 from workbench.app.run_list.table import RunTable, title_within
+from workbench.results.runs import load_runs, sentence
 from workbench.session import SessionReader, SessionWriter, create
 
 SIZES = ((60, 15), (80, 24), (120, 40), (200, 60))

@@ -121,7 +121,7 @@ async def test_scores_evidence_and_rubrics(two_trials: Path) -> None:
         assert _marked(screen.content.text) == ["import argparse"]
         await press(pilot, screen, "s")
         assert "strict" in screen_text(screen.app)
-        assert screen.score_pane.card["rubric"] == "strict"
+        assert screen.score_pane.card.rubric == "strict"
 
 
 def _marked(pane: TextPane) -> list[str]:

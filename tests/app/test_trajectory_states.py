@@ -256,7 +256,7 @@ async def test_judges_are_switched_by_key_and_their_agreement_is_shown(recorder:
         )
         await pilot.press("s", "s")
         await until(pilot, lambda: "judge openai/[b]judge" in screen_text(screen.app), "the other judge's name")
-        assert screen.score_pane.card["judge"] == "openai/[b]judge"
+        assert screen.score_pane.card.judge == "openai/[b]judge"
         assert screen.score_pane.agreement[0] == "tier 3 beside offline: +1.0 points, 0% the same, r 1.00, n 3"
         screen.score_pane.scroll_end(animate=False)
         await until(pilot, lambda: "n 3" in screen_text(screen.app), "the agreement below the criteria")

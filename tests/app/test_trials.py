@@ -20,19 +20,19 @@ from workbench.app.toolkit.filter_dialog import FilterDialog
 from workbench.app.toolkit.table import Arrangement
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.app.trials.filters import EVERYTHING, questions_about
-from workbench.app.trials.lines import (
+from workbench.app.trials.screen import TrialsScreen
+from workbench.app.trials.table import COLUMNS, TrialTable
+from workbench.app.trials.wording import spread_in_words
+from workbench.results.trials import (
     Scale,
     load_trials,
     matrix_of,
     share_of,
     with_losses,
 )
-from workbench.app.trials.screen import TrialsScreen
-from workbench.app.trials.table import COLUMNS, TrialTable
-from workbench.app.trials.wording import spread_in_words
 from workbench.rubric.spread import spread_of
+from workbench.rubric.totals import Total
 from workbench.session import SessionReader
-from workbench.session.totals import Total
 from workbench.text import shortened
 
 

@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
 from regenerated import RUN, Recorder
 
 from workbench.app.regeneration.arrangement import arranged
-from workbench.app.regeneration.lines import load_lines
 from workbench.app.regeneration.went_wrong.findings import load_curves, load_findings
+from workbench.results.tasks import load_lines
 from workbench.session import SessionReader
 from workbench.session.groups import Group
 

@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from app.many_trials import many_trials
 
 from workbench.app.trials.filters import EVERYTHING, questions_about
-from workbench.app.trials.lines import load_trials, matrix_of
 from workbench.app.trials.table import TrialTable
+from workbench.results.trials import load_trials, matrix_of
 from workbench.session import SessionReader
 
 AIM_MS, AIM_COUNT = 50.0, 5000

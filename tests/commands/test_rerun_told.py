@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from app.regenerated import RUN, Recorder, word_counter
 
-from workbench.app.regeneration.lines import load_lines
 from workbench.cli import main
 from workbench.commands.regeneration_summary import summary
 from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow
@@ -20,6 +19,7 @@ from workbench.engine.orders import last_ask
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.rerunning import rerun_items
 from workbench.engine.stages import StageTable
+from workbench.results.tasks import load_lines
 from workbench.session import SessionReader
 from workbench.session.groups import Group
 from workbench.session.identity import candidate_id

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from workbench.comparison import join_criteria, join_files
+from workbench.rubric import Criterion, Scorecard
 from workbench.session.rows import AccessedFileRow
 
 
-def criterion(key: str, points: float | None, tier: int = 1, maximum: float = 10.0, **more: Any) -> dict[str, Any]:
-    return {
-        "tier": tier,
-        "key": key,
-        "title": key.title(),
-        "points": points,
-        "maximum": maximum,
-        "reason": "so",
-        **more,
-    }
+def criterion(key: str, points: float | None, tier: int = 1, maximum: float = 10.0, title: str = "") -> Criterion:
+    return Criterion(tier, key, title or key.title(), points, maximum, "so")
 
 
-def card(*criteria: dict[str, Any]) -> dict[str, Any]:
-    return {"criteria": list(criteria)}
+def card(*criteria: Criterion) -> Scorecard:
+    return Scorecard("strict", "offline", criteria)
 
 
 def test_criteria_are_joined_by_their_keys_in_the_order_of_the_left_card() -> None:
@@ -54,10 +45,10 @@ def test_remarks_are_left_out_and_a_name_may_occur_twice() -> None:
 
 
 def test_without_a_card_everything_is_the_other_ones() -> None:
-    (tier,) = join_criteria({}, card(criterion("a", 3.0)))
+    (tier,) = join_criteria(None, card(criterion("a", 3.0)))
     assert tier.criteria[0].left is None
     assert tier.criteria[0].differs
-    assert join_criteria({}, {}) == ()
+    assert join_criteria(None, None) == ()
 
 
 def test_files_are_joined_by_path_with_the_closest_look_of_each() -> None:

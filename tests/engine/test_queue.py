@@ -14,8 +14,9 @@ from loopback.server import LoopbackServer
 
 from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan
-from workbench.engine.queue import enqueue, move, pause, wait_for_turn, waiting
+from workbench.engine.queue import enqueue, move, pause, wait_for_turn
 from workbench.errors import UsageError
+from workbench.results.runs import waiting_runs
 from workbench.session import SessionReader, SessionWriter, create, engine_starts
 
 Until = Callable[..., object]
@@ -54,7 +55,7 @@ class Waiters:
 
     def order(self) -> list[str]:
         with SessionReader(self.path) as reader:
-            return [run.id for run in waiting(reader)]
+            return [run.id for run in waiting_runs(reader)]
 
     def close(self) -> None:
         for run in (FIRST, SECOND, THIRD):
@@ -172,7 +173,7 @@ def test_a_queued_run_begins_when_the_one_before_is_over(
         launching.launch(session, runs[-1])
         until(author.reached.is_set, 60, "the first run's third step")
     with SessionReader(session) as reader:
-        assert [run.id for run in waiting(reader)] == [runs[1]]
+        assert [run.id for run in waiting_runs(reader)] == [runs[1]]
     author.go.set()
     assert [ended(session, run, until) for run in runs] == ["done", "done"]
     with SessionReader(session) as reader:

@@ -150,7 +150,8 @@ def test_a_criterion_is_one_entry_in_one_file(home: Path, tmp_path: Path) -> Non
 COLUMN = """
 import asyncio
 from workbench.app.app import WorkbenchApp
-from workbench.app.regeneration.lines import TaskLine
+from workbench.results.samples import SampleState
+from workbench.results.tasks import TaskLine
 from workbench.app.regeneration.task_table import TaskTable
 from workbench.settings import Settings
 
@@ -161,7 +162,7 @@ async def main():
             await pilot.pause()
         table = TaskTable()
         await app.screen.mount(table)
-        table.put([TaskLine("t", "s", "sums.py", "add", 2, 1.0, 0.25, False, False, "", cells="+")], (1,))
+        table.put([TaskLine("t", "s", "sums.py", "add", 2, 1.0, 0.25, False, False, "", (SampleState("passed"),))], (1,))
         table.styles.width, table.styles.height = 150, 5
         await pilot.pause()
         print(table.heading())

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from app.regenerated import EVALUATOR, RUN, Recorder
 
-from workbench.app.regeneration.figures import compute
-from workbench.app.regeneration.lines import load_lines
 from workbench.app.regeneration.loading import load_view
 from workbench.commands.regeneration_summary import summary
 from workbench.commands.regeneration_watching import figures
 from workbench.reports import write_report
+from workbench.results.tasks import figures_of, load_lines
 from workbench.session import SessionReader
 
 
@@ -54,7 +53,7 @@ def test_the_app_counts_the_same(session: Path) -> None:
     with SessionReader(session) as reader:
         view = load_view(reader, RUN, None)
         assert view is not None
-        found = compute(load_lines(reader, RUN, view.group, (1, 3)), (1, 3))
+        found = figures_of(reader, RUN, view.group, load_lines(reader, RUN, view.group, (1, 3)), (1, 3))
     assert (found.passing.cut, found.passing.samples_per_task) == (1, (3, 5))
 
 

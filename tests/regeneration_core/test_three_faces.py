@@ -15,11 +15,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
 from regenerated import RUN, Recorder
 
-from workbench.app.regeneration.figures import compute
-from workbench.app.regeneration.lines import load_lines
 from workbench.app.regeneration.loading import load_view
 from workbench.commands.regeneration_summary import summary
 from workbench.reports import write_report
+from workbench.results.tasks import figures_of, load_lines
 from workbench.session import SessionReader
 from workbench.session.groups import NO_SETTINGS, Group
 
@@ -83,15 +82,15 @@ def in_app(path: Path, group: Group) -> dict[str, Any]:
         view = load_view(reader, RUN, group)
         assert view is not None
         assert view.group == group
-        figures = compute(load_lines(reader, RUN, group, KS), KS)
+        figures = figures_of(reader, RUN, group, load_lines(reader, RUN, group, KS), KS).passing
     return {
         "pass_at_k": {
             str(one.k): (one.value, one.low, one.high, one.interval.words if one.interval else None, one.tasks)
             for one in figures.pass_at
         },
-        "without_leaking": list(figures.unleaked),
+        "without_leaking": list(figures.without_leaking),
         "leaking": figures.leaking,
-        "without_doubtful": list(figures.undoubted),
+        "without_doubtful": list(figures.without_doubtful),
         "doubtful": figures.doubtful,
         "tasks": figures.tasks,
         "samples": view.total,

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.rubric import Criterion, Scorecard
 from workbench.rubric.agreement import FEWEST, agreements
 
 
-def card(judge: str, clarity: float | None, completeness: float | None, by: str = "") -> dict[str, Any]:
-    return {
-        "rubric": "strict",
-        "judge": judge,
-        "criteria": [
-            {"tier": 1, "key": "heading", "title": "Heading", "points": 5, "judged_by": "rule"},
-            {"tier": 4, "key": "clarity", "title": "Clarity", "points": clarity, "judged_by": by or judge},
-            {
-                "tier": 4,
-                "key": "completeness",
-                "title": "Completeness",
-                "points": completeness,
-                "judged_by": by or judge,
-            },
-        ],
-    }
+def card(judge: str, clarity: float | None, completeness: float | None, by: str = "") -> Scorecard:
+    heading = Criterion(1, "heading", "Heading", 5, 5, "")
+    judged = (("clarity", "Clarity", clarity), ("completeness", "Completeness", completeness))
+    others = (Criterion(4, key, title, points, 10, "", judged_by=by or judge) for key, title, points in judged)
+    return Scorecard("strict", judge, (heading, *others))
 
 
 def test_figures_by_hand() -> None:
@@ -56,7 +46,7 @@ def test_figures_by_hand() -> None:
 def test_nothing_is_said_of_too_few_or_of_other_rubrics() -> None:
     few = [[card("a", 1, 1), card("b", 2, 2)]] * (FEWEST - 1)
     assert list(agreements(few)) == []
-    other = [[card("a", 1, 1), {**card("b", 2, 2), "rubric": "aeo-bench"}]] * 5
+    other = [[card("a", 1, 1), replace(card("b", 2, 2), rubric="aeo-bench")]] * 5
     assert list(agreements(other)) == []
 
 

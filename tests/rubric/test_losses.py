@@ -6,17 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.rubric import Criterion, Scorecard
 from workbench.rubric.losses import Loss, losses_among, lost_points
 
 
-def criterion(title: str, points: float | None, maximum: float = 10.0) -> dict[str, object]:
-    return {"title": title, "points": points, "maximum": maximum}
+def criterion(title: str, points: float | None, maximum: float = 10.0) -> Criterion:
+    return Criterion(1, title, title, points, maximum, "")
 
 
 def test_only_what_was_scored_and_is_not_complete_lost_points() -> None:
-    card = {"criteria": [criterion("a", 10.0), criterion("b", 7.5), criterion("c", None), criterion("d", 0.0, 8.0)]}
+    criteria = (criterion("a", 10.0), criterion("b", 7.5), criterion("c", None), criterion("d", 0.0, 8.0))
+    card = Scorecard("strict", "offline", criteria)
     assert lost_points(card) == (("b", 2.5), ("d", 8.0))
-    assert lost_points({}) == ()
+    assert lost_points(None) == ()
 
 
 def test_the_mean_is_over_all_scorecards_and_the_dearest_comes_first() -> None:

@@ -14,16 +14,16 @@ from app.recorded import Recorder, card, word_counter
 from workbench import cli
 from workbench.app.cases.listing import last_scores
 from workbench.app.toolkit.table import Arrangement
-from workbench.app.trials.lines import TrialLine, load_trials, matrix_of
 from workbench.app.trials.plotting import against_score, scores_by_agent
 from workbench.app.trials.table import TrialTable
 from workbench.errors import UsageError
 from workbench.interchange.exporting import export
 from workbench.interchange.frames import session_rows
 from workbench.reports import write_report
+from workbench.results.scores import totals_of
+from workbench.results.trials import TrialLine, load_trials, matrix_of
 from workbench.search.entries import Part, read_part
 from workbench.session import SessionReader
-from workbench.session.totals import totals_of
 
 RULES_ONLY = {"total": 40.0, "out_of": 40.0, "tier3": None, "tier4": None, "problem": "the judge failed"}
 

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from workbench.app.facts import gather
-from workbench.app.regeneration.loading import choose_run
-from workbench.app.trajectory.loading import latest_trial
-from workbench.app.trials.lines import load_trials
 from workbench.engine import client
 from workbench.engine.plan import DocumentPlan, RegenerationPlan
 from workbench.engine.regeneration_client import plan_regeneration
 from workbench.reports.contents import read_contents
+from workbench.results.runs import latest_regeneration
+from workbench.results.sessions import gather
+from workbench.results.trials import latest_trial, load_trials
 from workbench.session import SessionReader, SessionWriter, create
 
 
@@ -111,10 +110,10 @@ def test_ordering_the_same_regeneration_brings_its_run_back(needs_bubblewrap: No
     run = plan_regeneration(path, plan)
     change(path, "put_away_run", run)
     with SessionReader(path) as reader:
-        assert choose_run(reader) is None
+        assert latest_regeneration(reader) is None
     assert plan_regeneration(path, plan) == run
     with SessionReader(path) as reader:
-        assert choose_run(reader) == run
+        assert latest_regeneration(reader) == run
 
 
 def test_reports_and_show_say_what_is_left_out(session: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
     from textual.notifications import SeverityLevel
 
-    from workbench.app.facts import SessionFacts
     from workbench.app.going import Going
     from workbench.app.marks import Marks, Pair
     from workbench.app.messages import SessionChanged, SessionFailed, SessionMigrated
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from workbench.app.trials.table import TableState
     from workbench.engine.launching import WarmEngine
     from workbench.engine.plan import DocumentPlan
+    from workbench.results.sessions import SessionFacts
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
     from workbench.settings import Settings
@@ -245,7 +245,9 @@ class WorkbenchApp(OpeningApp):
     @property
     def facts_sentence(self) -> str:
         """How the open session stands, in one sentence."""
-        return self.facts.sentence() if self.facts is not None else ""
+        from workbench.app.sessions.wording import open_sentence
+
+        return open_sentence(self.facts) if self.facts is not None else ""
 
     def open_session(self, path: Path, *, show: bool = False, then: Callable[[], Any] | None = None) -> None:
         """Open a session file; ``show`` goes to what its state is about, ``then`` is called once it is open."""

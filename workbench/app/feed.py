@@ -108,7 +108,7 @@ class SessionFeed(threading.Thread):
         from workbench.session.file import peek_version
 
         try:
-            return peek_version(reader.path) > int(reader.query("PRAGMA user_version")[0][0])
+            return peek_version(reader.path) > reader.version()
         except WorkbenchError:
             return False
 

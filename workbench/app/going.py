@@ -84,8 +84,8 @@ class Going:
 
     async def to_what_matters(self) -> None:
         """Show what the state of the open session is about: a trial, with the table of all where there are more, or a run."""
-        from workbench.app.facts import what_matters
         from workbench.app.trials.screen import TrialsScreen
+        from workbench.results.sessions import what_matters
 
         reader = self._host.reader
         found = await asyncio.to_thread(what_matters, reader) if reader is not None else None

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
-from workbench.session.schema import PUT_AWAY_RUNS
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 MOST_FOUND = 50
 """Places that are offered at once."""
-_TASKS = f"SELECT id, run_id, qualified_name, path, docs FROM tasks WHERE run_id NOT IN {PUT_AWAY_RUNS} ORDER BY rowid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ def _studies(reader: SessionReader) -> Iterator[NamedPlace]:
 def _runs(reader: SessionReader) -> Iterator[NamedPlace]:
     from time import time
 
-    from workbench.app.run_list.lines import load_runs
+    from workbench.results.runs import load_runs
 
     for line in load_runs(reader, time()):
         if not line.put_away:
@@ -96,7 +94,7 @@ def _runs(reader: SessionReader) -> Iterator[NamedPlace]:
 
 
 def _trials(reader: SessionReader) -> Iterator[NamedPlace]:
-    from workbench.app.trials.lines import load_trials
+    from workbench.results.trials import load_trials
 
     for line in load_trials(reader).lines:
         points = f"{line.points:g} of {line.total.out_of:g}" if line.points is not None else line.state
@@ -105,8 +103,10 @@ def _trials(reader: SessionReader) -> Iterator[NamedPlace]:
 
 
 def _tasks(reader: SessionReader) -> Iterator[NamedPlace]:
-    for key, run, name, path, docs in reader.query(_TASKS):
-        yield NamedPlace("task", str(name), f"task · {path} · docs {docs}", str(key), str(run))
+    from workbench.results.tasks import task_names
+
+    for task in task_names(reader):
+        yield NamedPlace("task", task.function, f"task · {task.path} · docs {task.docs}", task.id, task.run)
 
 
 def files(paths: Iterable[str], of: str) -> list[NamedPlace]:

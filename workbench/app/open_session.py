@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
     from textual.signal import Signal
 
-    from workbench.app.facts import SessionFacts
     from workbench.app.feed import SessionFeed
     from workbench.app.messages import SessionChanged
+    from workbench.results.sessions import SessionFacts
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
     from workbench.settings import Settings
@@ -212,8 +212,8 @@ class OpenSession:
 
     def _count(self, reader: SessionReader) -> None:
         def work() -> SessionFacts | None:
-            from workbench.app.facts import gather
             from workbench.errors import WorkbenchError
+            from workbench.results.sessions import gather
 
             began = time.thread_time()
             try:

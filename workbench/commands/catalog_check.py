@@ -18,6 +18,7 @@ from workbench.catalog.repositories import Repository
 from workbench.commands.output import print_json, say, tell
 from workbench.errors import WorkbenchError
 from workbench.session.groups import CONTROLS
+from workbench.session.verdict_counts import is_counted
 
 if TYPE_CHECKING:
     from workbench.engine.task_building import Prepared
@@ -91,7 +92,7 @@ def check_one(entry: Repository, sandbox: str = "") -> Checked:
         f"{control} {verdict or 'has no verdict'} on {name}"
         for control, right in (("reference", True), ("stub", False))
         for name in names
-        if (verdict := outcomes.get((control, name), "")) in ("", "error") or (verdict == "passed") != right
+        if not is_counted(verdict := outcomes.get((control, name), "")) or (verdict == "passed") != right
     ]
     passed = {control: sum(outcomes.get((control, name)) == "passed" for name in names) for control in CONTROLS}
     seconds = {"tasks": round(built - began, 1), "controls": round(ended - built, 1)}

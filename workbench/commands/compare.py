@@ -154,7 +154,7 @@ def _named(reader: SessionReader, item: str) -> _Named:
     """
     from workbench.comparison import groups_of
     from workbench.errors import UsageError
-    from workbench.reports.items import all_items, find_item
+    from workbench.results.items import all_items, find_item
     from workbench.text import one_line
 
     runs = [run for run in reader.runs() if run.kind == "regenerate"]

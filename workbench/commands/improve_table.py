@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.commands.output import say
 from workbench.commands.terminal import Terminal
 from workbench.improving.attempts import overall_gain
-from workbench.improving.kinds import Kind
+from workbench.results.kinds import Kind
 from workbench.session.task_names import row_id
 
 if TYPE_CHECKING:

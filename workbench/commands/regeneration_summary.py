@@ -12,7 +12,6 @@ from workbench.engine.orders import Order, is_finished, last_order, ordered_work
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.selection import row_id
 from workbench.regeneration.breakdown import pass_by
-from workbench.regeneration.diagnosis import diagnose
 from workbench.regeneration.failure_groups import FailureGroup
 from workbench.regeneration.outcome import (
     GroupOutcome,
@@ -23,8 +22,9 @@ from workbench.regeneration.outcome import (
     totals,
 )
 from workbench.regeneration.self_check import SelfCheck, self_check
+from workbench.results.failures import diagnose
+from workbench.results.reasons import counted
 from workbench.session import SessionReader
-from workbench.session.reasons import counted
 from workbench.session.rows import CandidateRow, RunRow, TaskRow
 from workbench.session.sample_counts import counts_of, failed_checks, sample_counts
 

@@ -14,9 +14,9 @@ from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.engine.orders import Order, belongs, is_finished, refusal
 from workbench.engine.selection import row_id
 from workbench.reports.regenerated import is_former
+from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS, docs_words
-from workbench.session.reasons import Reason, kind_of
 from workbench.text import one_line
 
 if TYPE_CHECKING:

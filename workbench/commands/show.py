@@ -32,12 +32,12 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.commands.damaged import tell_damage
     from workbench.engine.session_names import resolve_session
     from workbench.reports.contents import read_contents
-    from workbench.reports.items import find_item
+    from workbench.results.items import find_item
     from workbench.session import SessionReader
 
     path = resolve_session(arguments.session)
     with SessionReader(path) as reader:
-        reader.query("BEGIN")
+        reader.hold()
         item = find_item(reader, _id_of(reader, arguments.item)) if arguments.item else None
         contents = read_contents(reader, item)
         if arguments.json:
@@ -63,7 +63,7 @@ def _id_of(reader: SessionReader, text: str) -> str:
     from workbench.engine.rerunning import find_items
     from workbench.engine.selection import row_id
     from workbench.errors import UsageError
-    from workbench.reports.items import all_items
+    from workbench.results.items import all_items
     from workbench.text import one_line
 
     if any(key.startswith(text.strip().lower()) for key in all_items(reader)):

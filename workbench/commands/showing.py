@@ -12,11 +12,12 @@ from workbench.commands.terminal import Terminal
 from workbench.errors import WorkbenchError
 from workbench.reports import report_tables, wording
 from workbench.reports.checked import checked_readme
-from workbench.reports.contents import Contents, Trial, accessed_files_words, card_of
+from workbench.reports.contents import Contents, Trial, accessed_files_words
 from workbench.reports.excerpts import pretty_json, split_answer
 from workbench.reports.grounded import grounded
 from workbench.reports.regenerated import Regenerated, former_failing, former_words, interval_notes, stands_words
 from workbench.reports.report_tables import Shown
+from workbench.results.scores import card_of
 from workbench.session import SessionReader, json_forms
 from workbench.session.forks import inheritance
 from workbench.session.judges import with_limit

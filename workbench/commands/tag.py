@@ -85,7 +85,7 @@ def _named(reader: SessionReader, text: str) -> tuple[str, str]:
         UsageError: There is none, or there are several.
     """
     from workbench.errors import UsageError
-    from workbench.reports.items import find_item
+    from workbench.results.items import find_item
     from workbench.text import one_line
 
     runs = [run.id for run in reader.every_run() if run.id.startswith(text.strip().lower())]
@@ -108,13 +108,14 @@ def _criterion(reader: SessionReader, trial: str, name: str) -> str:
         UsageError: No scorecard has it, or several rubrics do.
     """
     from workbench.errors import UsageError
+    from workbench.results.scores import cards_of
     from workbench.session.labels import criterion_part
     from workbench.text import one_line
 
     parts = [
-        criterion_part(score.rubric, int(one["tier"]), str(one["key"]))
-        for score in reader.scores(trial)
-        for one in reader.card(score).get("criteria", [])
+        criterion_part(card.rubric, one.tier, one.key)
+        for card in cards_of(reader, reader.scores(trial))
+        for one in card.criteria
     ]
     known = list(dict.fromkeys(parts))
     named = [part for part in known if name == part.partition(":")[2] or name == part.rpartition(".")[2]]

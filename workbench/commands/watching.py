@@ -16,13 +16,14 @@ from workbench import glyphs
 from workbench.commands.output import tell
 from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan, PlanDamaged
+from workbench.results.reasons import Reason, counted
+from workbench.results.scores import card_of
+from workbench.rubric.totals import own_points
 from workbench.session import SessionError, SessionReader
 from workbench.session.judges import recorded_as
 from workbench.session.moved_files import Fate
 from workbench.session.pending_work import judges_of, problem_of, trial_state
-from workbench.session.reasons import Reason, counted
 from workbench.session.rows import RunRow, StepRow, TrialRow
-from workbench.session.totals import own_points
 
 _LOOK_SECONDS = 0.1
 _PATIENCE_SECONDS = 15.0
@@ -94,7 +95,8 @@ def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str
     card = next((score for score in scores if score.rubric == meant.rubric), scores[0] if scores else None)
     if card is None and meant.judge and trial.state == "done":
         problem = f"The judge {meant.judge} did not score it."
-    tiers = [card.tier1, card.tier2, card.tier3, card.tier4] if card else [None] * 4
+    scorecard = card_of(reader, card) if card is not None else None
+    tiers = card.tiers if card is not None else (None,) * 4
     return {
         "case": trial.case_id,
         "case_name": trial.case_name,
@@ -106,7 +108,7 @@ def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str
         "trial": trial.id,
         "score": card.total if card else None,
         "out_of": card.out_of if card else None,
-        "given_by_format": reader.card(card).get("given") if card else None,
+        "given_by_format": scorecard.given if scorecard is not None else None,
         "rubric": card.rubric if card else None,
         "judge": card.judge if card else None,
         "tiers": {str(number): points for number, points in enumerate(tiers, 1)},

@@ -13,7 +13,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "alignment": ["align", "longest_common"],
         "candidates": ["CandidateComparison", "CandidateSide", "FailingPair", "compare_candidates", "read_candidate"],
-        "criteria": ["CriterionPair", "Judged", "TierPair", "join_criteria"],
+        "criteria": ["CriterionPair", "TierPair", "join_criteria"],
         "groups": [
             "FailingCount",
             "GroupComparison",

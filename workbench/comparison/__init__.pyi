@@ -6,7 +6,6 @@ from workbench.comparison.candidates import FailingPair as FailingPair
 from workbench.comparison.candidates import compare_candidates as compare_candidates
 from workbench.comparison.candidates import read_candidate as read_candidate
 from workbench.comparison.criteria import CriterionPair as CriterionPair
-from workbench.comparison.criteria import Judged as Judged
 from workbench.comparison.criteria import TierPair as TierPair
 from workbench.comparison.criteria import join_criteria as join_criteria
 from workbench.comparison.groups import FailingCount as FailingCount

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-Card = Mapping[str, Any]
-"""A decoded scorecard, see :meth:`workbench.session.SessionReader.card`; empty where a trial has none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What one scorecard says of a criterion; ``points`` is None where it could not be scored."""
-
-    points: float | None
-    maximum: float
-    reason: str
+if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Criterion, Scorecard
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +17,8 @@ class CriterionPair:
 
     tier: int
     title: str
-    left: Judged | None
-    right: Judged | None
+    left: Criterion | None
+    right: Criterion | None
 
     @property
     def difference(self) -> float | None:
@@ -65,7 +55,7 @@ def difference(left: float | None, right: float | None) -> float | None:
     return None if left is None or right is None else round(right - left, 6) + 0.0
 
 
-def join_criteria(left: Card, right: Card) -> tuple[TierPair, ...]:
+def join_criteria(left: Scorecard | None, right: Scorecard | None) -> tuple[TierPair, ...]:
     """Return the criteria of two scorecards by tier, each joined by its key, or by its title where it has no key.
 
     They keep the order of the left card; what only the right one has follows at the end of its tier. Remarks, which carry
@@ -75,32 +65,27 @@ def join_criteria(left: Card, right: Card) -> tuple[TierPair, ...]:
     by_tier: dict[int, list[CriterionPair]] = {}
     for name in [*mine, *(name for name in other if name not in mine)]:
         a, b = mine.get(name), other.get(name)
-        title = str((a or b or {}).get("title") or name[1])
-        by_tier.setdefault(name[0], []).append(CriterionPair(name[0], title, _judged(a), _judged(b)))
+        either = a or b
+        title = either.title if either is not None and either.title else name[1]
+        by_tier.setdefault(name[0], []).append(CriterionPair(name[0], title, a, b))
     return tuple(
         TierPair(number, _sum([one.left for one in pairs]), _sum([one.right for one in pairs]), tuple(pairs))
         for number, pairs in sorted(by_tier.items())
     )
 
 
-def criteria_of(card: Card) -> dict[tuple[int, str, int], Mapping[str, Any]]:
+def criteria_of(card: Scorecard | None) -> dict[tuple[int, str, int], Criterion]:
     """Return the criteria with points by tier, name and, should a name occur twice, which of them."""
-    found: dict[tuple[int, str, int], Mapping[str, Any]] = {}
+    found: dict[tuple[int, str, int], Criterion] = {}
     counts: Counter[tuple[int, str]] = Counter()
-    for one in card.get("criteria") or ():
-        if one["maximum"]:
-            name = int(one["tier"]), str(one.get("key") or one["title"])
+    for one in card.criteria if card is not None else ():
+        if one.maximum:
+            name = one.tier, one.key or one.title
             found[*name, counts[name]] = one
             counts[name] += 1
     return found
 
 
-def _judged(criterion: Mapping[str, Any] | None) -> Judged | None:
-    if criterion is None:
-        return None
-    return Judged(criterion["points"], float(criterion["maximum"]), str(criterion["reason"]))
-
-
-def _sum(judged: list[Judged | None]) -> float | None:
+def _sum(judged: list[Criterion | None]) -> float | None:
     given = [one.points for one in judged if one is not None and one.points is not None]
     return round(math.fsum(given), 6) if given and len(given) == len(judged) else None

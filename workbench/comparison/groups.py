@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.comparison.criteria import difference
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
 from workbench.regeneration.passk import Estimate, summarise
-from workbench.session.groups import OF_GROUP, Group, settings_of
+from workbench.results.samples import failing_tests, samples_of
+from workbench.session.groups import Group, settings_of
 from workbench.session.rows import RunRow, TaskRow
 from workbench.session.sample_counts import sample_counts
 from workbench.statistics.clusters import Value
@@ -27,6 +28,8 @@ MOST_KS = 3
 """So many k of pass@k are compared, the smallest ones."""
 Function = tuple[str, str, str, int]
 """What a task is: snapshot ("" where the two are of different ones), path, qualified name, occurrence."""
+_MESSAGE = 2_000  # characters of what a test said
+_MOST_SAMPLES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +359,7 @@ def failing_counts(
         left: The session, task and group of one, None where it has no such task.
         right: The same of the other.
     """
-    mine, other = (_failing(*side) if side is not None else {} for side in (left, right))
+    mine, other = (failed_counts(*side) if side is not None else {} for side in (left, right))
     none = (0, "")
     found = [
         FailingCount(
@@ -367,29 +370,21 @@ def failing_counts(
     return tuple(sorted(found, key=lambda one: (bool(one.left and one.right), -abs(one.left - one.right), one.test)))
 
 
-def _failing(reader: SessionReader, task: str, group: Group) -> dict[str, tuple[int, str]]:
-    rows = reader.query(
-        "SELECT test_id, count(DISTINCT candidates.id), min(substr(message, 1, 2000)) FROM failing_tests "
-        f"JOIN candidates ON candidates.id = candidate_id WHERE task_id = ? AND {OF_GROUP} AND control = 0 GROUP BY test_id",
-        (task, *group.arguments),
-    )
-    return {str(test): (int(count), str(message or "")) for test, count, message in rows}
+def failed_counts(reader: SessionReader, task: str, group: Group | None = None) -> dict[str, tuple[int, str]]:
+    """Return of how many samples of a task each test failed, and what it said of the first of them in order."""
+    found: dict[str, tuple[int, str]] = {}
+    for row in failing_tests(reader, task, group):
+        count, message = found.get(row.test_id, (0, row.message))
+        found[row.test_id] = (count + 1, min(message, row.message))
+    return {test: (count, message[:_MESSAGE]) for test, (count, message) in found.items()}
 
 
 def telling_samples(
     left: tuple[SessionReader, str, Group], right: tuple[SessionReader, str, Group]
 ) -> tuple[str, str] | None:
     """Return a candidate of each group for a task whose verdicts differ, or the first of each; None where one has none."""
-    mine, other = _samples(*left), _samples(*right)
+    mine, other = ([(row.id, row.verdict or "") for row in samples_of(*side)[:_MOST_SAMPLES]] for side in (left, right))
     if not mine or not other:
         return None
     apart = [(a, b) for a, verdict in mine for b, said in other if verdict != said and "passed" in (verdict, said)]
     return apart[0] if apart else (mine[0][0], other[0][0])
-
-
-def _samples(reader: SessionReader, task: str, group: Group) -> list[tuple[str, str]]:
-    rows = reader.query(
-        f"SELECT id, coalesce(verdict, '') FROM candidates WHERE task_id = ? AND {OF_GROUP} AND control = 0 ORDER BY sample LIMIT 50",
-        (task, *group.arguments),
-    )
-    return [(str(key), str(verdict)) for key, verdict in rows]

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from workbench.comparison.criteria import Card, criteria_of
+from workbench.comparison.criteria import criteria_of
 from workbench.statistics.clusters import OF_TRIALS, Value, clusters_of
 from workbench.statistics.paired import Difference, holm, paired_difference
 from workbench.statistics.permutation import PermutationTest, permutation_test
 
 if TYPE_CHECKING:
     from workbench.comparison.trial_runs import ScoredTrial, TrialsPair
+    from workbench.rubric.scorecard import Scorecard
     from workbench.session.rows import ScoreRow
 
 Part = tuple[int, str, int]
 """Tier, name and occurrence of a criterion; the name is "" of a whole tier, the tier 0 of the total."""
+ReadCard = Callable[["ScoreRow"], "Scorecard | None"]
 TOTAL: Part = (0, "", 0)
 
 
@@ -93,9 +95,7 @@ class _Points:
     title: str
 
 
-def paired_points(
-    pairs: Iterable[TrialsPair], left_card: Callable[[ScoreRow], Card], right_card: Callable[[ScoreRow], Card]
-) -> tuple[PairedPoints, ...]:
+def paired_points(pairs: Iterable[TrialsPair], left_card: ReadCard, right_card: ReadCard) -> tuple[PairedPoints, ...]:
     """Return the total, each tier and its criteria, in the order of the scorecard.
 
     Args:
@@ -132,23 +132,20 @@ def paired_points(
     return tuple(found.values())
 
 
-def _points_of(trial: ScoredTrial, card_of: Callable[[ScoreRow], Card]) -> dict[Part, _Points]:
-    repeats: dict[Part, list[tuple[float | None, float, str]]] = defaultdict(list)
+def _points_of(trial: ScoredTrial, card_of: ReadCard) -> dict[Part, _Points]:
+    repeats: dict[Part, list[_Points]] = defaultdict(list)
     for score in trial.scores:
-        tiers: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
-        for name, one in criteria_of(card_of(score)).items():
-            repeats[name].append((one["points"], float(one["maximum"]), str(one["title"])))
-            tiers[name[0]].append(one)
-        for tier, criteria in tiers.items():
-            points = [one["points"] for one in criteria]
-            total = None if None in points else round(math.fsum(points), 6)
-            repeats[tier, "", 0].append((total, math.fsum(float(one["maximum"]) for one in criteria), ""))
-    found = {}
-    for part, given in repeats.items():
-        scored = [points for points, _, _ in given if points is not None]
-        if scored:
-            found[part] = _Points(math.fsum(scored) / len(scored), given[0][1], given[0][2])
-    return found
+        card = card_of(score)
+        for part, one in criteria_of(card).items():
+            if one.points is not None:
+                repeats[part].append(_Points(one.points, one.maximum, one.title))
+        for tier, whole in card.tiers.items() if card is not None else ():
+            if whole.points is not None:
+                repeats[tier, "", 0].append(_Points(whole.points, whole.maximum, ""))
+    return {
+        part: _Points(math.fsum(one.mean for one in given) / len(given), given[0].maximum, given[0].title)
+        for part, given in repeats.items()
+    }
 
 
 def _paired(part: Part, both: Sequence[tuple[str, _Points, _Points]], missing: int) -> PairedPoints:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.comparison.criteria import Card
 from workbench.comparison.texts import MOST_BYTES
 from workbench.comparison.trials import Side
+from workbench.results.scores import card_of
 from workbench.session.blob_reader import TextDamaged
 from workbench.session.pending_work import trial_state
 from workbench.text import clean, one_line
 
 if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Scorecard
     from workbench.session.reader import SessionReader
     from workbench.session.rows import ScoreRow, TrialRow
 
@@ -105,10 +106,12 @@ def _readme(reader: SessionReader, trial: TrialRow, state: str) -> tuple[str | N
     return None, one_line(why, 300)
 
 
-def _card(reader: SessionReader, row: ScoreRow | None, state: str, rubric: str, judge: str) -> tuple[Card, str]:
+def _card(
+    reader: SessionReader, row: ScoreRow | None, state: str, rubric: str, judge: str
+) -> tuple[Scorecard | None, str]:
     if row is None:
         by = f" by {one_line(rubric, 40)}, judge {one_line(judge, 40)}" if rubric else ""
         why = "not scored yet" if state in {"queued", "running"} else f"not scored{by}"
-        return {}, why
-    card = reader.card(row)
-    return card, "" if card.get("criteria") else "the scorecard has no criteria to be read"
+        return None, why
+    card = card_of(reader, row)
+    return card, "" if card is not None and card.criteria else "the scorecard has no criteria to be read"

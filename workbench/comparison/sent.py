@@ -84,16 +84,14 @@ def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
     call = reader.call(step.call_id) if step.call_id is not None else None
     if call is None:
         return None
-    rows = reader.query(
-        "SELECT number, call_id FROM steps WHERE trial_id = ? AND number < ? AND call_id IS NOT NULL "
-        "ORDER BY number DESC LIMIT ?",
-        (step.trial_id, step.number, MOST_REQUESTS),
-    )
+    asked = [
+        (one.number, one.call_id) for one in reader.steps(step.trial_id) if one.number < step.number and one.call_id
+    ]
     earlier = []
-    for number, key in reversed(rows):
+    for number, key in asked[-MOST_REQUESTS:]:
         before = reader.call(key)
         if before is not None and before.id != call.id:
-            earlier.append(_Request(int(number), before.prompt_tokens, tuple(reader.message_digests(before))))
+            earlier.append(_Request(number, before.prompt_tokens, tuple(reader.message_digests(before))))
     request = _Request(step.number, call.prompt_tokens, tuple(reader.message_digests(call)))
     last = earlier[-1] if earlier else None
     sizes = [reader.size(digest) for _, digest in request.messages]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison.criteria import difference
+from workbench.comparison.groups import failed_counts
 from workbench.comparison.prompts import prompt_of_task
 from workbench.comparison.texts import TextPair, TextSide, compare_texts, read_text
 from workbench.regeneration.outcome import TaskResult, ks_of, task_result
@@ -221,14 +222,7 @@ def _tests(reader: SessionReader, task: TaskRow, samples: int) -> dict[str, Task
         listed = json.loads(task.tests)
     except (ValueError, RecursionError):
         listed = []
-    failed = {
-        str(test): (int(count), str(message or ""))
-        for test, count, message in reader.query(
-            "SELECT test_id, count(DISTINCT candidates.id), min(substr(message, 1, 2000)) FROM failing_tests "
-            "JOIN candidates ON candidates.id = candidate_id WHERE task_id = ? AND control = 0 GROUP BY test_id",
-            (task.id,),
-        )
-    }
+    failed = failed_counts(reader, task.id)
     names = [str(test) for test in listed] if isinstance(listed, list) else []
     # A verdict may name a test that is no longer listed, such as a whole file that could not be imported.
     return {test: TaskTest(failed.get(test, (0, ""))[0], samples, failed.get(test, (0, ""))[1]) for test in {**dict.fromkeys(names), **failed}}  # fmt: skip

@@ -5,12 +5,14 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison.criteria import difference
 from workbench.comparison.paired_points import PairedPoints, paired_points
+from workbench.results.scores import card_of, totals_of
+from workbench.rubric.totals import Total, comparable
 from workbench.session.groups import AGENT_LIMITS, settings_of
-from workbench.session.totals import Total, comparable, totals_of
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -244,7 +246,7 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
         TrialsPair(mine.get(name), other.get(name), scales[0] == scales[1])
         for name in [*mine, *(name for name in other if name not in mine)]
     ]
-    points = paired_points(pairs, left.reader.card, right.reader.card)
+    points = paired_points(pairs, partial(card_of, left.reader), partial(card_of, right.reader))
     return TrialsComparison(a, b, tuple(sorted(pairs, key=_place)), ignored, points, _conditions(left, right))
 
 

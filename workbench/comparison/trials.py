@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison.alignment import align
-from workbench.comparison.criteria import Card, TierPair, difference, join_criteria
+from workbench.comparison.criteria import TierPair, difference, join_criteria
 from workbench.comparison.words import TextDiff, word_diff
 
 if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Scorecard
     from workbench.session.rows import AccessedFileRow, StepRow, TrialRow
 
 _HOW_CLOSELY = {"listed": 1, "read": 2}
@@ -31,7 +32,7 @@ class Side:
         cut: Whether the README goes on behind what was read.
         total: Points on the scale of the comparison, None where it has none.
         out_of: What they are out of.
-        card: The scorecard, empty where there is none.
+        card: The scorecard, None where there is none.
         no_card: Why there are no criteria, "" where there are some.
         session: Name of its session's file.
         judge: By whose points it is compared.
@@ -49,7 +50,7 @@ class Side:
     cut: bool
     total: float | None
     out_of: float
-    card: Card
+    card: Scorecard | None
     no_card: str
     session: str = ""
     judge: str = ""

@@ -22,6 +22,7 @@ from workbench.regeneration.extraction import Extraction
 from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Report, Route, Verdict
 from workbench.session import SessionError, SessionWriter
+from workbench.session.verdict_counts import is_counted
 from workbench.task_groups import task_group
 
 #: So many candidates in a row that no model answers end the run: the rest would only fail as well, slowly.
@@ -258,7 +259,7 @@ class Candidates:
     def _verdict(self, work: Work, report: Report, look: Recheck | None = None) -> None:
         gate = self._gates.get(work.item.id) if work.decides else None
         # Our error says nothing of the candidate: it takes nobody's verdict away.
-        failed_again = report.verdict is Verdict.ERROR and work.former not in (None, "error")
+        failed_again = report.verdict is Verdict.ERROR and is_counted(work.former)
         with self._writer.transaction():
             if failed_again:
                 self._set(work, state="queued")

@@ -25,6 +25,7 @@ from workbench.engine.stages import recount
 from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import is_dotted
 from workbench.plugins import path_of
+from workbench.results.runs import waiting_runs
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
 from workbench.session.pending_work import unfinished
@@ -383,7 +384,7 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
             if held is not None:
                 raise WorkbenchError(f"Run {run} is being executed right now (process {held.pid} on {held.host}).")
         # What waits in the queue has its engine already.
-        queued = {row.id for row in queue.waiting(reader)}
+        queued = {row.id for row in waiting_runs(reader)}
         rows = [row for row in unfinished(reader) if run in (None, row.id) and row.id not in queued]
     waiting = [row.id for row in rows]
     ordered = {row.id for row in rows if row.kind == "regenerate" and RegenerationPlan.from_json(row.config).waiting}

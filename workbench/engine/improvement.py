@@ -29,13 +29,13 @@ from workbench.improving.changes import written
 from workbench.improving.failing import failing_bodies
 from workbench.improving.gain import Gain, Share, share_of
 from workbench.improving.gates import check_docstring, longest_for
-from workbench.improving.kinds import Kind
 from workbench.improving.standing import standings
 from workbench.improving.writer_prompt import ONE_LITERAL, writer_prompt
 from workbench.models import Gateway
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local, sampling_for
 from workbench.models.types import EmptyAnswer, ModelError, Request
 from workbench.repository.functions import Function
+from workbench.results.kinds import Kind
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import CandidateRow, TaskRow
 from workbench.session.task_names import row_id

@@ -16,8 +16,8 @@ from workbench.engine.launching import engine_process
 from workbench.engine.plan import Ask, PlanDamaged, RegenerationPlan
 from workbench.engine.plan_checks import check_place
 from workbench.errors import UsageError
-from workbench.improving.kinds import BELOW
 from workbench.read_only import must_write
+from workbench.results.kinds import BELOW
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
 from workbench.session.rows import ImprovementRow

@@ -13,8 +13,8 @@ from workbench.engine.regeneration_estimate import estimate_order, known_tasks
 from workbench.engine.same_work import is_same_work
 from workbench.engine.selection import chosen, row_id
 from workbench.errors import UsageError
-from workbench.improving.kinds import Kind
 from workbench.improving.standing import standings
+from workbench.results.kinds import Kind
 from workbench.session import SessionReader
 
 

@@ -11,7 +11,8 @@ import threading
 from pathlib import Path
 
 from workbench.errors import UsageError, WorkbenchError
-from workbench.session import SessionError, SessionReader, SessionWriter, engine_starts
+from workbench.results.runs import waiting_runs
+from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.moved_files import Fate
 from workbench.session.rows import RunRow
 
@@ -27,13 +28,6 @@ def enqueue(session: Path, run: str) -> None:
         connection.execute("UPDATE runs SET turn = ? WHERE id = ? AND state = 'queued'", (last + 1, run))
 
 
-def waiting(reader: SessionReader) -> list[RunRow]:
-    """Return the runs that wait for their turn, the next one first; one whose engine is gone waits no more."""
-    queued = [run for run in reader.runs() if run.state == "queued" and run.turn is not None]
-    living = [run for run in queued if engine_starts.is_coming(run.id) and reader.holder(run.id) is None]
-    return sorted(living, key=lambda run: (run.turn or 0.0, run.created_at))
-
-
 def move(session: Path, run: str, places: int) -> None:
     """Let a waiting run go so many places up (negative) or down in the queue, as far as it goes.
 
@@ -41,7 +35,7 @@ def move(session: Path, run: str, places: int) -> None:
         UsageError: It does not wait.
     """
     with SessionReader(session) as reader:
-        rows = waiting(reader)
+        rows = waiting_runs(reader)
     at = _place(rows, run)
     to = max(0, min(len(rows) - 1, at + places))
     order = [row.id for row in rows]
@@ -59,7 +53,7 @@ def pause(session: Path, run: str, paused: bool) -> None:
         UsageError: It does not wait.
     """
     with SessionReader(session) as reader:
-        _place(waiting(reader), run)
+        _place(waiting_runs(reader), run)
     with SessionWriter(session) as writer, writer.transaction() as connection:
         connection.execute("UPDATE runs SET paused = ? WHERE id = ? AND state = 'queued'", (int(paused), run))
 
@@ -114,7 +108,7 @@ def wait_for_turn(session: Path, run: str) -> bool:
 
 def _before(reader: SessionReader, mine: RunRow) -> bool:
     """Return whether another run is being executed, or one that waits comes before this one."""
-    ahead = (run for run in waiting(reader) if not run.paused)
+    ahead = (run for run in waiting_runs(reader) if not run.paused)
     if next(ahead, mine).id != mine.id:
         return True
     going = (run for run in reader.every_run() if run.id != mine.id and run.state in {"queued", "running"})

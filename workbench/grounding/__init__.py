@@ -14,7 +14,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "claims": ["claims_of"],
         "exploration": ["Exploration", "explore"],
         "items": ["Claim", "Grounding", "Item", "Place", "RepositoryFile", "Shown"],
-        "kept": ["Counts", "KeptGroundings", "counts_of"],
         "linking": ["ground"],
         "reading": ["Why", "read_trial"],
     },

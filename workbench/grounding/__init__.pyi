@@ -7,9 +7,6 @@ from workbench.grounding.items import Item as Item
 from workbench.grounding.items import Place as Place
 from workbench.grounding.items import RepositoryFile as RepositoryFile
 from workbench.grounding.items import Shown as Shown
-from workbench.grounding.kept import Counts as Counts
-from workbench.grounding.kept import KeptGroundings as KeptGroundings
-from workbench.grounding.kept import counts_of as counts_of
 from workbench.grounding.linking import ground as ground
 from workbench.grounding.reading import Why as Why
 from workbench.grounding.reading import read_trial as read_trial

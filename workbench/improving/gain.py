@@ -8,6 +8,7 @@ from functools import cached_property
 
 from workbench.regeneration.passk import pass_at_k
 from workbench.session.rows import CandidateRow
+from workbench.session.verdict_counts import is_counted
 from workbench.statistics.intervals import FEWEST, newcombe
 
 
@@ -30,7 +31,7 @@ class Share:
 
 def share_of(rows: Iterable[CandidateRow], numbers: range) -> Share:
     """Return the share among samples of these numbers; what failed for a reason of our own does not count."""
-    verdicts = [row.verdict for row in rows if row.sample in numbers and row.verdict not in (None, "error")]
+    verdicts = [row.verdict for row in rows if row.sample in numbers and is_counted(row.verdict)]
     return Share(verdicts.count("passed"), len(verdicts))
 
 

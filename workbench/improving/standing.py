@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.improving.gain import Share, share_of
-from workbench.improving.kinds import Kind, kind_of
+from workbench.results.kinds import Kind, kind_of
 from workbench.session.rows import CandidateRow, DroppedRow, TaskRow
 from workbench.session.task_names import readable_id, row_id
 

@@ -17,6 +17,7 @@ from workbench.interchange.exporting import Written, replaced, write_text
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
 from workbench.session.rows import CandidateRow, TaskRow
+from workbench.session.verdict_counts import is_counted
 from workbench.text import clean
 
 _STATUS = {"passed": "pass", "timeout": "timeout"}
@@ -193,7 +194,7 @@ def write_results(reader: SessionReader, tasks: list[TaskRow], output: Path) -> 
     groups = _by_evaluator(reader, tasks)
     count = left = 0
     for path, group in zip(_places(output, list(groups), "_eval_results.json"), groups.values(), strict=True):
-        told = [one for one in group if one.row.verdict not in (None, "error")]
+        told = [one for one in group if is_counted(one.row.verdict)]
         left += len(group) - len(told)
         if not told:
             continue
@@ -369,7 +370,7 @@ def write_junit(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Wr
         file.write('<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="workbench">\n')
         for name, group in groups.items():
             verdicts = [one.row.verdict for one in group]
-            failed = sum(verdict not in (None, "passed", "error") for verdict in verdicts)
+            failed = sum(is_counted(verdict) and verdict != "passed" for verdict in verdicts)
             file.write(
                 f'<testsuite name={_attribute(name)} tests="{len(group)}" failures="{failed}" errors="{verdicts.count("error")}" '
                 f'skipped="{verdicts.count(None)}">\n'

@@ -90,16 +90,12 @@ def record(
                 answer_blob=put(connection, answer) if answer else None,
                 observation_blob=put(connection, observation) if observation else None,
             )
-            connection.execute(
-                _STEP, tuple(map(_storable, (getattr(stored, name) for name in StepRow.__dataclass_fields__)))
-            )
+            writer.insert("steps", {name: getattr(stored, name) for name in StepRow.__dataclass_fields__})
         # What the agent itself recorded counts over what can be read out of its calls.
         for number, step in enumerate(() if own.seen else shown, 1):
             for one in seen_in(step):
-                connection.execute(
-                    "INSERT OR IGNORE INTO seen (trial_id, path, how, step, size, blob) VALUES (?, ?, ?, ?, ?, ?)",
-                    (trial, _storable(one.path), one.how, number, 0, None),
-                )
+                seen = {"trial_id": trial, "path": one.path, "how": one.how, "step": number, "size": 0}
+                writer.insert("seen", seen, conflict="IGNORE")
         put_own(writer, trial, own)
         writer.insert(
             "imported",
@@ -112,13 +108,6 @@ def record(
                 "at": time.time(),
             },
         )
-
-
-_STEP = f"INSERT INTO steps ({', '.join(StepRow.__dataclass_fields__)}) VALUES ({', '.join('?' * len(StepRow.__dataclass_fields__))})"
-
-
-def _storable(value: object) -> object:
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def trial_row(

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.interchange.samples import ForeignCandidate, ForeignTask, task_of_sample
+from workbench.results.samples import next_sample
+from workbench.results.tasks import task_states
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.blobs import put
 from workbench.session.identity import imported_id
@@ -71,7 +73,7 @@ class SampleRecorder:
                 self._writer.update("tasks", {"id": key}, values)
                 self._writer.update("imported", {"item": key}, {**self._origin, "extra_blob": extra})
                 return True
-            place = connection.execute("SELECT count(*) FROM tasks WHERE run_id = ?", (run,)).fetchone()[0]
+            place = task_states(self._reader, run).total()
             fixed = {
                 "id": key,
                 "run_id": run,
@@ -95,8 +97,9 @@ class SampleRecorder:
         row = self._reader.candidate(key)
         if row is not None and (row.verdict is not None or candidate.verdict is None):
             return False
+        recorded = self._reader.task(of[0])
+        sample = next_sample(self._reader, of[0], candidate.evaluator)
         with self._writer.transaction() as connection:
-            run = connection.execute("SELECT run_id FROM tasks WHERE id = ?", (of[0],)).fetchone()[0]
             verdict: dict[str, Any] = {
                 "state": "cancelled" if candidate.verdict is None else "done",
                 "verdict": candidate.verdict,
@@ -105,12 +108,9 @@ class SampleRecorder:
             extra = put(connection, json.dumps(dict(candidate.extra), ensure_ascii=False))
             if row is None:
                 body = put(connection, candidate.text)
-                sample = connection.execute(
-                    "SELECT coalesce(max(sample), -1) + 1 FROM candidates WHERE task_id = ? AND evaluator = ?", of[:2]
-                ).fetchone()[0]
                 values = {
                     "id": key,
-                    "run_id": run,
+                    "run_id": recorded.run_id if recorded is not None else self._run(),
                     "task_id": of[0],
                     "evaluator": candidate.evaluator,
                     "sample": sample,

@@ -11,7 +11,8 @@ from typing import Any
 from workbench.errors import UsageError
 from workbench.files import shown
 from workbench.interchange.exporting import Written, replaced
-from workbench.interchange.frames import TABLES, Rows, session_rows
+from workbench.interchange.frames import session_rows
+from workbench.results.tables import TABLES, Rows
 
 
 def write_tables(session: Path, to: str, output: Path) -> Written:

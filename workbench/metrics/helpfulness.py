@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import asyncio
 import hashlib
-import json
 import math
 import textwrap
 from collections.abc import Mapping
@@ -29,10 +28,6 @@ VERSION = "helpfulness-1"
 LEAST, MOST = 1, 5
 TRIES = 3
 """How often a docstring is asked about before it stays unjudged; each time with what was wrong with the answer before."""
-_RECORDED = """
-SELECT scope, model, answer_blob FROM calls
-WHERE scope IN (SELECT value FROM json_each(?)) AND purpose = 'metric' AND answer_blob IS NOT NULL ORDER BY id
-"""
 _CODE_LIMIT = 12_000
 _DOC_LIMIT = 8_000
 
@@ -150,12 +145,14 @@ def recorded_helpfulness(reader: SessionReader, items: Mapping[str, Documented])
     """
     scopes = {f"{task}/{VERSION}": task for task in items}
     found: dict[str, dict[str, dict[str, float]]] = {}
-    for scope, model, digest in reader.query(_RECORDED, (json.dumps(list(scopes)),)):
-        task = scopes[scope]
-        points, _ = read_points(reader.kept(digest, "an answer of a judge") or "", _aspects(items[task]))
+    for call in reader.calls(*scopes):
+        if call.purpose != "metric" or call.answer_blob is None:
+            continue
+        task = scopes[call.scope]
+        points, _ = read_points(reader.kept(call.answer_blob, "an answer of a judge") or "", _aspects(items[task]))
         if points is not None:
             # The first usable answer counts, as it did when it was asked for.
-            found.setdefault(str(model), {}).setdefault(task, points)
+            found.setdefault(call.model, {}).setdefault(task, points)
     return tuple(
         Helpfulness(
             model,

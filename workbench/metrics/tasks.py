@@ -24,6 +24,7 @@ from workbench.repository.functions import find_functions
 from workbench.session.groups import Group, settings_of
 from workbench.session.rows import CandidateRow, TaskRow
 from workbench.session.sample_counts import group_of, sample_counts
+from workbench.session.verdict_counts import is_counted
 from workbench.statistics.clusters import Value, clusters_of
 from workbench.statistics.correlations import KINDS, Correlation, Pair, correlation
 from workbench.statistics.intervals import Interval, difference_interval
@@ -314,7 +315,7 @@ def _bodies(reader: SessionReader, run_id: str, tasks: Mapping[str, TaskRow]) ->
 
 
 def _counts(row: CandidateRow) -> bool:
-    return not row.control and row.verdict not in (None, "error") and bool(row.body_blob)
+    return not row.control and is_counted(row.verdict) and bool(row.body_blob)
 
 
 def function_key(task: TaskRow) -> FunctionKey:

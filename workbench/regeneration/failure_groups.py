@@ -5,7 +5,7 @@ shows the same: the same wrong value (``assert 1 == 2``), or the same exception 
 paths differ from run to run and are left out of the comparison. Line numbers count in other files only: in the file of the
 task they move with the length of the body, so there the exception's message is compared in their stead.
 
-Pure functions over plain rows; :mod:`workbench.regeneration.diagnosis` reads these from a session.
+Pure functions over plain rows; :mod:`workbench.results.failures` reads these from a session.
 """
 
 from __future__ import annotations

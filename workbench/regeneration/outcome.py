@@ -19,6 +19,7 @@ from workbench.regeneration.passk import Estimate, TaskCount, pass_at_k, summari
 from workbench.session.groups import Group
 from workbench.session.rows import TaskRow
 from workbench.session.sample_counts import SampleCount
+from workbench.session.verdict_counts import is_counted
 from workbench.statistics.intervals import LEVEL
 
 DEFAULT_KS = (1, 3)
@@ -262,10 +263,10 @@ def task_result(task: TaskRow, rows: Iterable[SampleCount]) -> TaskResult:
     """Return the result of one task from its samples of one group."""
     counted = passed = doubtful = waiting = repaired = cut = 0
     for row in rows:
-        counted += row.count if row.verdict not in ("", "error") else 0
+        counted += row.count if is_counted(row.verdict) else 0
         passed += row.count if row.verdict == "passed" else 0
         doubtful += row.count if row.verdict == "passed" and row.doubtful else 0
-        cut += row.count if row.verdict not in ("", "error") and row.cut else 0
+        cut += row.count if is_counted(row.verdict) and row.cut else 0
         waiting += row.count if not row.verdict else 0
         repaired += row.count if row.verdict == "passed" and row.repaired else 0
     leaking, documented = is_leaking(task.leak), task.docstring_blob is not None
@@ -289,9 +290,9 @@ def pass_figures(results: Sequence[TaskResult], ks: Sequence[int], *, interval: 
     """
     overall = summarise([one.count() for one in results], ks, interval=LEVEL if interval else None)
     clean = [one for one in results if not one.leaking]
-    unleaked = summarise([one.count() for one in clean], ks).overall
-    undoubted = summarise([one.count(doubtful=False) for one in results], ks).overall
-    unrepaired = summarise([one.count(repaired=False) for one in results], ks).overall
+    without_leaking = summarise([one.count() for one in clean], ks).overall
+    without_doubtful = summarise([one.count(doubtful=False) for one in results], ks).overall
+    without_repairs = summarise([one.count(repaired=False) for one in results], ks).overall
     documented = [one for one in results if one.documented]
     of_documented = summarise([one.count() for one in documented], ks).overall
     drawn = [one.counted for one in results]
@@ -301,11 +302,11 @@ def pass_figures(results: Sequence[TaskResult], ks: Sequence[int], *, interval: 
         decided=sum(not one.waiting for one in results),
         samples_per_task=(min(drawn, default=0), max(drawn, default=0)),
         leaking=len(results) - len(clean),
-        without_leaking=tuple(unleaked[k].value for k in ks),
+        without_leaking=tuple(without_leaking[k].value for k in ks),
         doubtful=sum(one.doubtful for one in results),
-        without_doubtful=tuple(undoubted[k].value for k in ks),
+        without_doubtful=tuple(without_doubtful[k].value for k in ks),
         repaired=sum(one.repaired for one in results),
-        without_repairs=tuple(unrepaired[k].value for k in ks),
+        without_repairs=tuple(without_repairs[k].value for k in ks),
         documented=len(documented),
         of_documented=tuple(of_documented[k].value for k in ks),
         cut=sum(one.cut for one in results),

@@ -1,6 +1,6 @@
 """Reports: a session, or one work item of it, as Markdown, HTML, JSON or CSV, for people and for other programs.
 
-Others use :func:`write_report`, and of studies :func:`workbench.reports.study_report.write_study_report`, which needs numpy; ``workbench show`` also uses :mod:`workbench.reports.items` (which item does a person
+Others use :func:`write_report`, and of studies :func:`workbench.reports.study_report.write_study_report`, which needs numpy; ``workbench show`` also uses :mod:`workbench.results.items` (which item does a person
 mean) and :mod:`workbench.reports.records` (rows as JSON values). Importing this front door costs nothing: the formats
 load when a report is written.
 """

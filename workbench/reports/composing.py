@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.errors import UsageError
 from workbench.reports import FORMATS
 from workbench.reports.contents import read_contents
-from workbench.reports.items import find_item
+from workbench.results.items import find_item
 from workbench.session.damage import Damage
 from workbench.session.reader import SessionReader
 
@@ -28,8 +28,7 @@ def compose(session: Path, format: str, item: str | None, damage: list[Damage] |
         return
     renderer = importlib.import_module(f"workbench.reports.{_MODULES[format]}")
     with SessionReader(session) as reader:
-        # One read transaction: the tables of a report agree with each other although a run goes on.
-        reader.query("BEGIN")
+        reader.hold()
         chosen = None if item is None else find_item(reader, item)
         yield from renderer.render(reader, read_contents(reader, chosen))
         if damage is not None:
@@ -44,5 +43,5 @@ def _foreign(session: Path, format: str, item: str | None) -> str:
         known = ", ".join([*FORMATS, *foreign_names()])
         raise UsageError(f"There is no report format {format!r}; choose from {known}, or package.module:Class.")
     with SessionReader(session) as reader:
-        reader.query("BEGIN")
+        reader.hold()
         return render_foreign(path, reader, item)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from workbench.grounding.exploration import WHOLE
 from workbench.reports import wording
-from workbench.reports.items import Item, all_items, short_ids
 from workbench.reports.regenerated import Regenerated, regenerated
-from workbench.rubric.agreement import Agreement, agreements
+from workbench.results.items import Item, all_items, short_ids
+from workbench.results.scores import ImportedScore, agreement_of, card_of, imported_scores, totals_of
+from workbench.rubric.agreement import Agreement
 from workbench.rubric.spread import Spread, spreads
+from workbench.rubric.totals import Total
 from workbench.rubric.works import works_by_trial
 from workbench.session.forks import below_parents
 from workbench.session.labels import in_words, labels_by_part, part_in_words
 from workbench.session.pending_work import is_rescored, trial_problem
 from workbench.session.reader import SessionReader
 from workbench.session.rows import AnnotationRow, LabelRow, RunRow, ScoreRow, TrialRow
-from workbench.session.totals import Total, totals_of
 
 if TYPE_CHECKING:
-    from workbench.rubric.scorecard import Evidence, Scorecard, TierScore
+    from workbench.rubric.scorecard import Evidence, TierScore
     from workbench.rubric.works import Works
 
 PREFERRED_RUBRIC = "aeo-bench"
@@ -35,15 +36,6 @@ class Run:
     state: str
     items: int
     regenerated: Regenerated | None
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedScore:
-    """What a scorer of another program gave, as its file says it; none of our figures counts it."""
-
-    scorer: str
-    value: str
-    explanation: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,18 +167,6 @@ def _trials_of(run: RunRow, trials: Sequence[Trial]) -> int:
     return sum(trial.row.run_id == run.id for trial in trials)
 
 
-def agreement_of(reader: SessionReader, documents: Iterable[Sequence[ScoreRow]]) -> tuple[Agreement, ...]:
-    """Return how judges agree on documents of which each has these scores; nothing where none has two judges."""
-    several = []
-    for scores in documents:
-        judges: dict[str, set[str]] = {}
-        for score in scores:
-            judges.setdefault(score.rubric, set()).add(score.judge)
-        if mine := [score for score in scores if len(judges[score.rubric]) > 1]:
-            several.append([reader.card(score) for score in mine])
-    return tuple(agreements(several)) if several else ()
-
-
 def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...], works: Works | None) -> Trial:
     problem = trial_problem(reader, row)
     card = card_of(reader, scores[0]) if scores else None
@@ -202,20 +182,6 @@ def _trial(reader: SessionReader, row: TrialRow, scores: tuple[ScoreRow, ...], w
     )
 
 
-def imported_scores(reader: SessionReader, trial: str) -> tuple[ImportedScore, ...]:
-    """Return the scores in the file from which a trial was imported, () where it has none."""
-    origin = reader.imported(trial)
-    if origin is None:
-        return ()
-    of = f"the origin of trial {trial}"
-    found = reader.decoded(reader.kept(origin.extra_blob, of), dict, of).get("scores")
-    return tuple(
-        ImportedScore(*(str(one.get(name) or "") for name in ("scorer", "value", "explanation")))
-        for one in (found if isinstance(found, list) else ())
-        if isinstance(one, dict)
-    )
-
-
 def _wanted(reader: SessionReader, item: Item | None) -> tuple[str | None, str | None]:
     if item is None:
         return None, None
@@ -223,14 +189,6 @@ def _wanted(reader: SessionReader, item: Item | None) -> tuple[str | None, str |
         candidate = reader.candidate(item.id)
         return None, candidate.task_id if candidate else item.id
     return (item.id, None) if item.kind == "trial" else (None, item.id)
-
-
-def card_of(reader: SessionReader, score: ScoreRow) -> Scorecard | None:
-    """Return the whole scorecard without what of it is damaged, None where nothing can be read."""
-    from workbench.rubric.scorecard import Scorecard
-
-    values = reader.card(score)
-    return Scorecard.from_json(values) if values else None
 
 
 def evidence_words(evidence: Evidence) -> str:

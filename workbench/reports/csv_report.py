@@ -9,10 +9,10 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from workbench.grounding import Counts, KeptGroundings
 from workbench.reports import records, wording
 from workbench.reports.contents import Contents, Trial
 from workbench.reports.regenerated import Line, Regenerated, is_former
+from workbench.results.grounding import Counts, KeptGroundings
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow
 from workbench.text import clean

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from workbench.reports import report_tables, wording
 from workbench.reports.checked import NOT_IN_POINTS, checked_readme
-from workbench.reports.contents import Contents, Trial, accessed_files_words, card_of, evidence_words
+from workbench.reports.contents import Contents, Trial, accessed_files_words, evidence_words
 from workbench.reports.excerpts import Excerpt, Excerpts, pretty_json, split_answer
 from workbench.reports.grounded import grounded
 from workbench.reports.html_diff import difference
 from workbench.reports.html_parts import bar, details, e, facts, pre, table
 from workbench.reports.html_readme import rendered
+from workbench.results.scores import card_of
 from workbench.session.forks import inheritance
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import in_words, with_limit

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from workbench.reports import report_tables, wording
 from workbench.reports.checked import NOT_IN_POINTS, checked_readme
-from workbench.reports.contents import Contents, Run, Trial, accessed_files_words, card_of, evidence_words
+from workbench.reports.contents import Contents, Run, Trial, accessed_files_words, evidence_words
 from workbench.reports.excerpts import Excerpts, pretty_json, split_answer
 from workbench.reports.grounded import grounded
 from workbench.reports.markdown_text import fence, folded, inline, table
 from workbench.reports.regenerated import Line, Regenerated, former_words, interval_notes, stands_words
 from workbench.reports.report_tables import Shown
+from workbench.results.scores import card_of
 from workbench.session.forks import inheritance
 from workbench.session.judges import with_limit
 from workbench.session.labels import SESSION, part_in_words

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench import glyphs
 from workbench.reports import wording
+from workbench.results.samples import candidates_of
 from workbench.session.groups import Group
 from workbench.session.reader import SessionReader
 from workbench.session.rows import (
@@ -22,15 +23,14 @@ from workbench.session.rows import (
     RunRow,
     StageRow,
     TaskRow,
-    columns,
 )
 
 if TYPE_CHECKING:
     from workbench.regeneration.breakdown import TaskGroup
-    from workbench.regeneration.diagnosis import Diagnosis
     from workbench.regeneration.outcome import GroupOutcome, TaskResult
     from workbench.regeneration.passk import Estimate
     from workbench.regeneration.self_check import SelfCheck
+    from workbench.results.failures import Diagnosis
     from workbench.session.sample_counts import SampleCount
 
 
@@ -118,9 +118,9 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
     """Read what came of a run's tasks, samples that later runs added to them included."""
     # Imported here: reports on document runs do not need the room of regeneration.
     from workbench.regeneration.breakdown import pass_by
-    from workbench.regeneration.diagnosis import diagnose
     from workbench.regeneration.outcome import group_outcomes, ks_of, task_result
     from workbench.regeneration.self_check import self_check
+    from workbench.results.failures import diagnose
     from workbench.session.sample_counts import counts_of, failed_checks, group_of, sample_counts
 
     every = reader.tasks(run.id)
@@ -134,13 +134,8 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
     check = self_check(counts, len(every))
     if check.suspect:
         check = self_check(counts, len(every), failed_checks(reader, run.id))
-    rows = reader.query(
-        f"SELECT {columns(CandidateRow)} FROM candidates WHERE task_id IN (SELECT id FROM tasks WHERE run_id = ?) "
-        "ORDER BY control, evaluator, prompt, context, settings, sample",
-        (run.id,),
-    )
     found: dict[tuple[str, bool, Group], list[CandidateRow]] = {}
-    for candidate in (CandidateRow(*row) for row in rows):
+    for candidate in candidates_of(reader, run.id):
         if candidate.task_id in known:
             group = group_of(candidate, known[candidate.task_id])
             found.setdefault((candidate.task_id, bool(candidate.control), group), []).append(candidate)

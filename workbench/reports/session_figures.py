@@ -17,9 +17,9 @@ from workbench.reports.page import Heat, HeatCell
 from workbench.reports.regenerated import Regenerated
 from workbench.rubric.spread import spread_of
 from workbench.rubric.standing import GOOD, MIDDLING, standing
+from workbench.rubric.totals import Total, comparable
 from workbench.session.forks import SIGN
 from workbench.session.json_forms import TIER_NAMES
-from workbench.session.totals import Total, comparable
 from workbench.statistics.histogram import histogram, means_of_runs
 
 if TYPE_CHECKING:

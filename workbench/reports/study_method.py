@@ -12,6 +12,9 @@ from workbench.regeneration.self_check import self_check
 from workbench.reports import wording
 from workbench.reports.page import Facts, Grid, Note, Part, Points, Section
 from workbench.reports.study_figures import NOTHING, dollars
+from workbench.results.costs import calls_of
+from workbench.results.runs import snapshot_sources
+from workbench.results.tasks import dropped_stages
 from workbench.session.groups import settings_of
 from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow
@@ -143,24 +146,18 @@ def _plans(runs: Sequence[RunRow]) -> Iterator[tuple[str, str]]:
 
 
 def _asked(reader: SessionReader, runs: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    marks = ", ".join("?" * len(runs))
-    for purpose, model, answered_by, sampling, source, count, tokens, cost in reader.query(
-        "SELECT purpose, model, coalesce(answered_by, ''), sampling, source, count(*), "
-        "total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), sum(cost_usd) FROM calls "
-        f"WHERE run_id IN ({marks}) GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5",
-        tuple(runs),
-    ):
-        given = settings_of(sampling)
+    for one in calls_of(reader, runs):
+        given = settings_of(one.sampling)
         said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items() if value is not None)
         yield (
-            purpose,
-            model,
-            answered_by or NOTHING,
+            one.purpose,
+            one.model,
+            one.answered_by or NOTHING,
             said or NOTHING,
-            source,
-            f"{count:,}",
-            f"{tokens:,.0f}",
-            dollars(cost),
+            one.source,
+            f"{one.requests:,}",
+            f"{one.tokens:,}",
+            dollars(one.cost_usd),
         )
 
 
@@ -201,11 +198,9 @@ def _checked(reader: SessionReader, outcome: StudyOutcome, runs: Iterable[tuple[
     dropped: Counter[str] = Counter()
     failed: dict[str, None] = {}
     for row, run in runs:
-        tasks = reader.query("SELECT state, coalesce(reason, '') FROM tasks WHERE run_id = ?", (run.id,))
-        mine = Counter(reason for state, reason in tasks if state == "excluded")
-        stages = Counter(
-            dict(reader.query("SELECT stage, count(*) FROM dropped WHERE run_id = ? GROUP BY 1", (run.id,)))
-        )
+        tasks = reader.tasks(run.id)
+        mine = Counter(task.reason or "" for task in tasks if task.state == "excluded")
+        stages = dropped_stages(reader, run.id)
         excluded += mine
         dropped += stages
         check = self_check(sample_counts(reader, run.id), len(tasks))
@@ -254,10 +249,7 @@ def _check_cells(row: str, checks: Sequence[_RowCheck]) -> tuple[str, ...]:
 
 
 def _revisions(reader: SessionReader, runs: Iterable[tuple[str, RunRow]]) -> tuple[tuple[str, ...], ...]:
-    snapshots = {
-        digest: (source, revision)
-        for digest, source, revision in reader.query("SELECT digest, source, revision FROM snapshots")
-    }
+    snapshots = snapshot_sources(reader)
     found: dict[tuple[str, ...], None] = {}
     for row, run in runs:
         digest = str(settings_of(run.config).get("snapshot") or "")

@@ -91,8 +91,7 @@ def compose_study(
 
     _check(format, STUDY_FORMATS)
     with SessionReader(session) as reader:
-        # One read transaction: the tables of a report agree with each other although a run goes on.
-        reader.query("BEGIN")
+        reader.hold()
         outcome = read_study(reader, name)
         if format == "csv":
             from workbench.reports.study_rows import study_csv

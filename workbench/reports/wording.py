@@ -8,8 +8,8 @@ import time
 from typing import Any
 
 from workbench import glyphs
+from workbench.rubric.totals import own_points
 from workbench.session import json_forms
-from workbench.session.totals import own_points
 
 NOTHING = "–"
 CELLS = f"A cell per sample: {glyphs.legend((*glyphs.VERDICTS.values(), glyphs.RUNNING, glyphs.WAITING, glyphs.FORMER, glyphs.DOUBTFUL))}."

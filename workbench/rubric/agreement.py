@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Scorecard
 
 #: Below so many documents that both judges scored, nothing is said about their agreement.
 FEWEST = 3
@@ -40,19 +43,19 @@ class Agreement:
     correlation: float | None
 
 
-def agreements(documents: Iterable[Sequence[Mapping[str, Any]]]) -> Iterator[Agreement]:
+def agreements(documents: Iterable[Sequence[Scorecard]]) -> Iterator[Agreement]:
     """Yield the agreement of each two judges, tier by tier, the tier's criteria after it.
 
     What rules scored is left out: on it every judge agrees. So is what fewer than :data:`FEWEST` documents have of both.
 
     Args:
-        documents: Of each document its scorecards as plain data, see :meth:`workbench.rubric.Scorecard.to_json`.
+        documents: Of each document its scorecards.
     """
     # (rubric, judge) -> document -> (tier, criterion) -> points
     given: dict[tuple[str, str], dict[int, dict[tuple[int, str], float]]] = {}
     for number, cards in enumerate(documents):
         for card in cards:
-            given.setdefault((str(card.get("rubric")), str(card.get("judge"))), {})[number] = _judged(card)
+            given.setdefault((card.rubric, card.judge), {})[number] = _judged(card)
     for first, second in combinations(sorted(given), 2):
         if first[0] != second[0]:
             continue
@@ -68,17 +71,16 @@ def agreements(documents: Iterable[Sequence[Mapping[str, Any]]]) -> Iterator[Agr
                 yield _agreement(first[0], (first[1], second[1]), tier, criterion, both)
 
 
-def _judged(card: Mapping[str, Any]) -> dict[tuple[int, str], float]:
+def _judged(card: Scorecard) -> dict[tuple[int, str], float]:
     """Return the points of the criteria that the judge scored, and of each tier of which it scored all of them."""
     tiers: dict[int, list[float | None]] = {}
     found: dict[tuple[int, str], float] = {}
-    for one in card.get("criteria") or ():
-        if one.get("judged_by", "rule") == "rule":
+    for one in card.criteria:
+        if one.judged_by == "rule":
             continue
-        tier, points = int(one.get("tier") or 0), one.get("points")
-        tiers.setdefault(tier, []).append(points)
-        if points is not None:
-            found[tier, str(one.get("title") or one.get("key"))] = float(points)
+        tiers.setdefault(one.tier, []).append(one.points)
+        if one.points is not None:
+            found[one.tier, one.title or one.key] = one.points
     sums = {(tier, ""): math.fsum(p for p in mine if p is not None) for tier, mine in tiers.items() if None not in mine}
     return {**sums, **found}
 

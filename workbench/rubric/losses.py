@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Scorecard
 
 Lost = tuple[tuple[str, float], ...]
 """The criteria of a scorecard that lost points, by their titles, each with how many."""
@@ -26,16 +29,12 @@ class Loss:
     trials: int
 
 
-def lost_points(card: Mapping[str, Any]) -> Lost:
-    """Return what the criteria of a scorecard lost; one that is unscored, or has all its points, is left out.
-
-    Args:
-        card: A scorecard as :meth:`workbench.session.SessionReader.card` gives it.
-    """
+def lost_points(card: Scorecard | None) -> Lost:
+    """Return what the criteria of a scorecard lost; one that is unscored, or has all its points, is left out."""
     return tuple(
-        (str(one["title"]), float(one["maximum"] - one["points"]))
-        for one in card.get("criteria", [])
-        if one["points"] is not None and one["maximum"] is not None and one["points"] < one["maximum"]
+        (one.title, float(one.maximum - one.points))
+        for one in (card.criteria if card is not None else ())
+        if one.points is not None and one.points < one.maximum
     )
 
 
@@ -79,28 +78,19 @@ class Missing:
         return round(self.maximum - (self.points or 0.0), 6)
 
 
-def missing_points(card: Mapping[str, Any]) -> tuple[Missing, ...]:
+def missing_points(card: Scorecard) -> tuple[Missing, ...]:
     """Return what it would take to have all points: the criteria that gave fewer than they can, the largest loss first.
 
     What could not be scored comes last: nobody knows what is missing there.
-
-    Args:
-        card: A scorecard as :meth:`workbench.session.SessionReader.card` gives it.
     """
-    criteria = [one for one in card.get("criteria") or () if one["maximum"]]
-    scored = [one for one in criteria if one["points"] is not None]
+    criteria = [one for one in card.criteria if one.maximum]
     lacking = sorted(
-        (one for one in scored if one["points"] < one["maximum"]),
-        key=lambda one: (one["points"] - one["maximum"], int(one["tier"]), str(one["title"])),
+        ((one.maximum - one.points, one) for one in criteria if one.points is not None and one.points < one.maximum),
+        key=lambda gap: (-gap[0], gap[1].tier, gap[1].title),
     )
-    total = math.fsum(float(one["points"]) for one in scored)
+    total = math.fsum(one.points for one in criteria if one.points is not None)
     found = []
-    for one in [*lacking, *(one for one in criteria if one["points"] is None)]:
-        if one["points"] is not None:
-            total += float(one["maximum"]) - float(one["points"])
-        points = None if one["points"] is None else float(one["points"])
-        key, reason = str(one.get("key") or ""), str(one["reason"])
-        found.append(
-            Missing(int(one["tier"]), key, str(one["title"]), points, float(one["maximum"]), reason, round(total, 6))
-        )
+    for gap, one in [*lacking, *((0.0, one) for one in criteria if one.points is None)]:
+        total += gap
+        found.append(Missing(one.tier, one.key, one.title, one.points, one.maximum, one.reason, round(total, 6)))
     return tuple(found)

@@ -110,6 +110,13 @@ class Scorecard:
         return _sum(found) if found else None
 
     @property
+    def credited(self) -> bool:
+        """Whether tier 3 has the points that the original gives a case without facts."""
+        third = [criterion for criterion in self.criteria if criterion.tier == 3 and criterion.maximum]
+        # A judge asks for the points of tier 3 wherever there are facts; a rule gives none but these.
+        return bool(third) and all(one.judged_by == "rule" and one.points for one in third)
+
+    @property
     def out_of(self) -> float:
         """Return the maximum of the scored tiers: what ``total`` is out of."""
         return sum(tier.maximum for tier in self.tiers.values() if tier.points is not None)
@@ -155,7 +162,7 @@ class Scorecard:
             rubric=data["rubric"],
             judge=data["judge"],
             criteria=tuple(_criterion_from(item) for item in data["criteria"]),
-            spread=tuple(Spread(**item) for item in data.get("spread", ())),
+            spread=tuple(Spread(**{name: item[name] for name in Spread.__slots__}) for item in data.get("spread", ())),
         )
 
 

@@ -6,10 +6,13 @@ import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
+from workbench.rubric.totals import NO_FACTS_POINTS, Total, comparable, own_points
 from workbench.session.rows import ScoreRow, TrialRow
-from workbench.session.totals import NO_FACTS_POINTS, Total, comparable, own_points
+
+if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Scorecard
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,28 +200,19 @@ class PointSpread:
     high: float
 
 
-def point_spreads(cards: Iterable[Mapping[str, Any]]) -> tuple[PointSpread, ...]:
+def point_spreads(cards: Iterable[Scorecard]) -> tuple[PointSpread, ...]:
     """Return how each tier and each criterion came out over the scorecards of repeats, by one rubric and judge.
 
     A tier counts where all of its criteria were scored; what was scored nowhere is left out.
-
-    Args:
-        cards: Scorecards as :meth:`workbench.session.SessionReader.card` gives them.
     """
     given: dict[tuple[int, str], list[float]] = {}
     for card in cards:
-        tiers: dict[int, list[float | None]] = {}
-        for one in card.get("criteria") or ():
-            if not one["maximum"]:
-                continue
-            tier, points = int(one["tier"]), one["points"]
-            tiers.setdefault(tier, []).append(points)
-            if points is not None:
-                given.setdefault((tier, str(one.get("key") or one["title"])), []).append(float(points))
-        for tier, all_points in tiers.items():
-            scored = [points for points in all_points if points is not None]
-            if len(scored) == len(all_points):
-                given.setdefault((tier, ""), []).append(math.fsum(scored))
+        for one in card.criteria:
+            if one.maximum and one.points is not None:
+                given.setdefault((one.tier, one.key or one.title), []).append(one.points)
+        for number, tier in card.tiers.items():
+            if tier.maximum and tier.points is not None:
+                given.setdefault((number, ""), []).append(tier.points)
     return tuple(
         PointSpread(
             tier,

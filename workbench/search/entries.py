@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.regeneration.failure_groups import FailedTest
+from workbench.results.scores import card_of
 from workbench.rubric.losses import lost_points
 from workbench.session.labels import SESSION, criterion_part, star_first
 
@@ -151,13 +152,13 @@ def _trial(reader: SessionReader, trial: TrialRow) -> Item:
     cards = [card for card in reader.scores(trial.id) if card.rubric == "aeo-bench"] or reader.scores(trial.id)
     if cards:
         score = cards[0].points
-        lost = "\n".join(title for title, _ in lost_points(reader.card(cards[0])))
+        lost = "\n".join(title for title, _ in lost_points(card_of(reader, cards[0])))
     read = [seen.path for seen in reader.seen(trial.id) if seen.how == "read"]
-    place = reader.query("SELECT created_at FROM runs WHERE id = ?", (trial.run_id,))
+    run = reader.run(trial.run_id)
     return Item(
         trial.id, "trial", trial.run_id, f"{trial.case_name or trial.case_id} · {trial.agent} #{trial.repeat}", trial.agent,
         trial.model, trial.case_name or trial.case_id, trial.state, "", score, trial.cost_usd, trial.finished_at,
-        "\n".join(read), lost, int(float((place[0][0] if place else 0) or 0) * 1e6) + trial.position,
+        "\n".join(read), lost, int((run.created_at if run is not None else 0.0) * 1e6) + trial.position,
         tag=_tags(reader, trial.id), error=f"{trial.error_kind or ''}\n{trial.error or ''}".strip(),
     )  # fmt: skip
 
@@ -168,10 +169,11 @@ def _of_trial(reader: SessionReader, trial: TrialRow) -> Iterator[Entry]:
         if blob:
             yield Entry(trial.id, kind, 0, blob)
     for score in reader.scores(trial.id):
-        for criterion in reader.card(score).get("criteria", []):
-            if criterion["reason"]:
-                said = f"{criterion['title']} ({score.rubric}): {criterion['reason']}"
-                part = criterion_part(score.rubric, criterion["tier"], criterion["key"])
+        card = card_of(reader, score)
+        for criterion in card.criteria if card is not None else ():
+            if criterion.reason:
+                said = f"{criterion.title} ({score.rubric}): {criterion.reason}"
+                part = criterion_part(score.rubric, criterion.tier, criterion.key)
                 yield Entry(trial.id, "reason", 0, text=said, criterion=part)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -80,6 +81,14 @@ class SessionReader(RowReader):
         return told
 
     # -- what changed
+
+    def hold(self) -> None:
+        """Begin a read transaction that lasts until the reader is closed: all that is read agrees, although a run goes on."""
+        self.query("BEGIN")
+
+    def version(self) -> int:
+        """Return the version of the schema that the open file has."""
+        return int(self.query("PRAGMA user_version")[0][0])
 
     def data_version(self) -> int:
         """Return a number that differs when another connection has committed since; costs microseconds."""
@@ -195,13 +204,15 @@ class SessionReader(RowReader):
         same = "SELECT count(DISTINCT content) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND repeat = ?"
         return f"@{trial.content[:8] or 'older'}" if self.query(same, names)[0][0] > 1 else ""
 
-    def steps(self, trial_id: str, after: int = 0) -> list[StepRow]:
+    def steps(self, trial_id: str, after: int = 0, limit: int = -1) -> list[StepRow]:
         """Return the steps of a trial with a number greater than ``after``; contents stay in their blobs."""
-        return self.rows(StepRow, "steps", "WHERE trial_id = ? AND number > ? ORDER BY number", (trial_id, after))
+        where = "WHERE trial_id = ? AND number > ? ORDER BY number LIMIT ?"
+        return self.rows(StepRow, "steps", where, (trial_id, after, limit))
 
-    def seen(self, trial_id: str) -> list[AccessedFileRow]:
-        """Return what the agent listed and read."""
-        return self.rows(AccessedFileRow, "seen", "WHERE trial_id = ? ORDER BY path, how", (trial_id,))
+    def seen(self, trial_id: str, since: int = -1) -> list[AccessedFileRow]:
+        """Return what the agent listed and read, at step ``since`` or later."""
+        where = "WHERE trial_id = ? AND step >= ? ORDER BY path, how"
+        return self.rows(AccessedFileRow, "seen", where, (trial_id, since))
 
     def scores(self, trial_id: str | None = None) -> list[ScoreRow]:
         """Return the scores of one trial, or of all trials, by rubric and judge; a rule that a newer one followed comes last.
@@ -253,9 +264,10 @@ class SessionReader(RowReader):
 
     # -- calls
 
-    def calls(self, scope: str) -> list[CallRow]:
-        """Return the model calls of one work item, oldest first."""
-        return self.rows(CallRow, "calls", "WHERE scope = ? ORDER BY id", (scope,))
+    def calls(self, *scopes: str) -> list[CallRow]:
+        """Return the model calls of work items, oldest first."""
+        where = "WHERE scope IN (SELECT value FROM json_each(?)) ORDER BY id"
+        return self.rows(CallRow, "calls", where, (json.dumps(scopes),))
 
     def shape_of(self, trial_id: str) -> str | None:
         """Return the grammar that the answer with which a trial handed in was held to, None where the model was free."""

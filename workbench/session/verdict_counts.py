@@ -5,12 +5,21 @@ Every writer of candidates keeps them, for no statement can change a candidate w
 
 from __future__ import annotations
 
+COUNTS = "coalesce({0}verdict != 'error', 0)"
+"""Whether a candidate is a sample of pass@k, in SQL; ``{0}`` is the table with its dot, or nothing. See :func:`is_counted`."""
+
+
+def is_counted(verdict: str | None) -> bool:
+    """Return whether a candidate is a sample of pass@k: it has a verdict, which no error of the Workbench gave."""
+    return verdict not in (None, "", "error")
+
+
 GROUPED = ("task_id", "evaluator", "prompt", "context", "settings", "control")
 # Column of verdict_counts -> what a candidate adds to it; the rules are those of workbench.regeneration.outcome.
 COUNTED = {
     "samples": "1",
     "waiting": "{0}verdict IS NULL",
-    "counted": "coalesce({0}verdict != 'error', 0)",
+    "counted": COUNTS,
     "passed": "coalesce({0}verdict = 'passed', 0)",
     "doubtful": "coalesce({0}verdict = 'passed' AND {0}doubtful IS NOT NULL, 0)",
     "repaired": "coalesce({0}verdict = 'passed' AND {0}repairs > 0, 0)",

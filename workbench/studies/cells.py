@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from workbench.results.studies import Counts
 from workbench.statistics.clusters import OF_TRIALS, Clusters, Value, clusters_of
 from workbench.statistics.intervals import Interval, share_interval_of
 from workbench.studies.declaration import AGENTS, Column, Study, in_points
-from workbench.studies.reading import PUT_AWAY, CellWork, Counts, TrialTally
+from workbench.studies.reading import PUT_AWAY, CellWork, TrialTally
 from workbench.studies.values import (
     CREDITED,
     CUT,

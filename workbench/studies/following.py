@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from workbench.errors import WorkbenchError
 from workbench.files import expanded
+from workbench.results.studies import runs_of_tasks
 from workbench.session.reader import SessionReader
 from workbench.session.rows import StudyCellRow
 from workbench.studies.conditions import nearest
@@ -96,10 +96,7 @@ class StudyReader:
                     found.add(change.part if change.kind == "task" else change.item)
             since = changes[-1].seq
         for many in _parts(sorted(tasks)):
-            rows = self._reader.query(
-                "SELECT DISTINCT run_id FROM tasks WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(many),)
-            )
-            found |= {str(run) for (run,) in rows}
+            found |= runs_of_tasks(self._reader, many)
         return found
 
     def _read(self, changed: set[str] | None) -> StudyWork:

@@ -6,12 +6,13 @@ its rows, unweighted, as a column's is.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.catalog import load_cases
 from workbench.catalog.published import published_counts, published_name
+from workbench.results.studies import task_facts
+from workbench.results.trials import trials_named
 from workbench.session.reader import SessionReader
 from workbench.session.task_names import readable_id
 from workbench.studies.cells import Cell, Mean, cell_of, over_rows
@@ -23,10 +24,6 @@ ORIGINAL = "original"
 UNKNOWN = "not known"
 
 Key = str
-_TASKS = """
-SELECT tasks.id, end_line - start_line + 1, coverage, test_count, coalesce(blobs.size, 0) FROM tasks
-LEFT JOIN blobs ON blobs.digest = tasks.docstring_blob WHERE run_id IN (SELECT value FROM json_each(?)) AND state = 'ready'
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,26 +112,22 @@ def facts_of(reader: SessionReader, outcome: StudyOutcome) -> Facts:
 
 def _sizes(reader: SessionReader, outcome: StudyOutcome) -> dict[str, int]:
     row_of = {one.trial: row for (row, _), cell in outcome.cells.items() for one in cell.work.trials}
-    found = reader.query(
-        "SELECT id, snapshot FROM trials WHERE snapshot IS NOT NULL AND id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(row_of)),),
-    )
-    snapshots = {row_of[trial]: str(snapshot) for trial, snapshot in found}
+    trials = trials_named(reader, row_of)
+    snapshots = {row_of[trial.id]: trial.snapshot for trial in trials if trial.snapshot is not None}
     return {row: sum(size for _, size in reader.files_of(snapshot)) for row, snapshot in snapshots.items()}
 
 
 def _task_facts(reader: SessionReader, outcome: StudyOutcome) -> dict[tuple[str, str], TaskFacts]:
     runs = sorted({cell.run for cell in outcome.cells.values() if cell.run and not cell.work.session})
-    rows = {row[0]: row[1:] for row in reader.query(_TASKS, (json.dumps(runs),))}
+    known = task_facts(reader, runs)
     found: dict[tuple[str, str], TaskFacts] = {}
     for column in sorted(outcome.columns, key=lambda one: one.system != ORIGINAL):
         for row in outcome.rows:
             for info, *_ in outcome.cell(row, column).work.counts:
                 key = (row, readable_id(info.file, info.function, info.occurrence))
-                if key not in found and info.task in rows:
-                    lines, coverage, tests, size = rows[info.task]
-                    docs = int(size) if column.system == ORIGINAL else None
-                    found[key] = TaskFacts(lines, coverage, tests, docs)
+                if key not in found and (told := known.get(info.task)) is not None:
+                    docs = (told.docs or 0) if column.system == ORIGINAL else None
+                    found[key] = TaskFacts(told.lines, told.coverage, info.tests, docs)
     return found
 
 

@@ -6,19 +6,19 @@ their answers the token limit cut. What a cell was made under (``conditions``) i
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from workbench.results.studies import Counts, GroupCounts, group_counts, made_under
+from workbench.results.tasks import task_names, task_states
+from workbench.rubric.totals import Total
 from workbench.session.groups import settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow, ScoreRow, StudyCellRow
 from workbench.session.task_names import picked, readable_id
-from workbench.session.totals import Total
-from workbench.session.verdict_counts import COUNTS_OF_CANDIDATES
 from workbench.studies.declaration import Column, Study
 
 RUBRIC = "aeo-bench"
@@ -27,17 +27,6 @@ Group = tuple[str, str, str]
 """Evaluator, prompt and context of a cell's candidates."""
 PUT_AWAY = "its run is put away"
 """Why a cell has nothing although the session has a run of it."""
-
-
-class TaskInfo(NamedTuple):
-    """A task as it stands under every evaluator of its run; a tuple, because there are thousands."""
-
-    task: str
-    file: str
-    function: str
-    occurrence: int
-    tests: int
-    documented: int
 
 
 class TaskTally(NamedTuple):
@@ -66,9 +55,6 @@ class TaskTally(NamedTuple):
     def name(self) -> str:
         """Its readable id, by which the same function under another doc system is found."""
         return readable_id(self.file, self.function, self.occurrence)
-
-
-Counts = tuple[tuple[TaskInfo, int, int, int, int, int, int, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,54 +172,14 @@ def scale_of(study: Study, cells: Iterable[CellWork]) -> tuple[str, str]:
 
 # -- tasks
 
-_INFO = """
-SELECT rowid, id, path, qualified_name, occurrence, test_count, docstring_blob IS NOT NULL FROM tasks
-WHERE run_id IN (SELECT value FROM json_each(?)) AND state = 'ready'
-"""
-_MADE = """
-SELECT run_id, group_concat(DISTINCT docs_scope), group_concat(DISTINCT snapshot) FROM tasks
-WHERE run_id IN (SELECT value FROM json_each(?)) GROUP BY run_id
-"""
-# One row for each group, its tasks in one text: what is turned into Python's objects is what takes time.
-_TALLIES = """
-SELECT tasks.run_id, counts.evaluator, counts.prompt, counts.context, counts.settings,
-       json_group_array(json_array(tasks.rowid, counts.samples, counts.waiting, counts.counted, counts.passed, counts.doubtful,
-                                   counts.repaired, 0, 0)),
-       sum(counts.tokens), sum(counts.priced), sum(counts.cost_usd), sum(counts.seconds)
-FROM tasks JOIN {} AS counts ON counts.task_id = tasks.id
-WHERE tasks.run_id IN (SELECT value FROM json_each(?)) AND tasks.state = 'ready' AND counts.control = 0 AND counts.samples > 0
-GROUP BY 1, 2, 3, 4, 5
-"""
-_CUT = """
-SELECT task_id, evaluator, prompt, context, settings, count(*), total(verdict = 'passed')
-FROM candidates JOIN calls ON calls.id = candidates.call_id
-WHERE candidates.run_id IN (SELECT value FROM json_each(?)) AND finish_reason = 'length' AND verdict != 'error'
-GROUP BY 1, 2, 3, 4, 5
-"""
-
-
-class _Group(NamedTuple):
-    """Candidates of a run that are alike: its tasks with their counts, and sums."""
-
-    counts: Counts
-    tokens: int
-    priced: int
-    cost_usd: float
-    seconds: float
-    settings: str
-
-    @property
-    def samples(self) -> int:
-        return sum(one[1] for one in self.counts)
-
 
 def task_cells(reader: SessionReader, study: Study, pointed: Sequence[StudyCellRow]) -> dict[tuple[str, str], CellWork]:
     """Return cells of a study of docs, by row and column name."""
     away = {run.id for run in reader.every_run() if run.deleted_at is not None}
     runs = sorted({one.run_id for one in pointed if one.run_id} - away)
     states = run_states(reader, runs)
-    tallies = _tallies(reader, runs, "verdict_counts")
-    made = _made(reader, runs)
+    tallies = group_counts(reader, runs)
+    made = made_under(reader, runs)
     chosen = {run: _chosen_tasks(reader, run, study) for run in runs}
     columns = {column.name: column for column in study.columns}
     cells = {}
@@ -259,11 +205,11 @@ def task_cells(reader: SessionReader, study: Study, pointed: Sequence[StudyCellR
     return cells
 
 
-def _most(group: _Group) -> tuple[int, int, str]:
+def _most(group: GroupCounts) -> tuple[int, int, str]:
     return len(group.counts), group.samples, group.settings
 
 
-def _other_words(other: _Group, than: _Group) -> str:
+def _other_words(other: GroupCounts, than: GroupCounts) -> str:
     mine, theirs = settings_of(than.settings), settings_of(other.settings)
     how = ", ".join(
         f"{name.replace('_', ' ')} {theirs.get(name, 'not set')}"
@@ -273,31 +219,8 @@ def _other_words(other: _Group, than: _Group) -> str:
     return f"{other.samples:,} samples with {how or 'other settings'}"
 
 
-def _tallies(reader: SessionReader, runs: Iterable[str], counts: str) -> dict[tuple[str, ...], list[_Group]]:
-    """Return what there is of runs by run, evaluator, prompt and context: a group for each sampling settings."""
-    named = json.dumps(sorted(runs))
-    infos = {row[0]: TaskInfo._make(row[1:]) for row in reader.query(_INFO, (named,))}
-    cut = {tuple(key): (count, int(passed)) for *key, count, passed in reader.query(_CUT, (named,))}
-    found: dict[tuple[str, ...], list[_Group]] = {}
-    for *key, settings, listed, tokens, priced, cost, seconds in reader.query(_TALLIES.format(counts), (named,)):
-        # A task may have come between the two looks: it is there the next time.
-        tasks = tuple((infos[row], *numbers) for row, *numbers in json.loads(listed) if row in infos)
-        if cut:
-            tasks = tuple((*one[:7], *cut.get((one[0].task, *key[1:], settings), (0, 0))) for one in tasks)
-        found.setdefault(tuple(key), []).append(_Group(tasks, int(tokens), int(priced), cost, seconds, settings))
-    return found
-
-
-def _made(reader: SessionReader, runs: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return under what the tasks of runs were made: the scope of their docs and the content of the repository."""
-    return {
-        run: {"docs scope": scope, "snapshot": snapshot}
-        for run, scope, snapshot in reader.query(_MADE, (json.dumps(sorted(runs)),))
-    }
-
-
 def _task_cell(
-    cell: CellWork, groups: Sequence[_Group], chosen: tuple[frozenset[str] | None, int | None], samples: int, made: Mapping[str, str]
+    cell: CellWork, groups: Sequence[GroupCounts], chosen: tuple[frozenset[str] | None, int | None], samples: int, made: Mapping[str, str]
 ) -> CellWork:  # fmt: skip
     """Return a cell with its tasks and under what they were made."""
     only, tasks = chosen
@@ -335,14 +258,12 @@ def _chosen_tasks(reader: SessionReader, run: str, study: Study) -> tuple[frozen
     """Return the tasks of a run that a study means, None for all, and how many of them count; None before there are any."""
     patterns, limit = study.settings.tasks, study.limits.tasks
     if not patterns and not limit:
-        counts = reader.query("SELECT count(*), total(state = 'ready') FROM tasks WHERE run_id = ?", (run,))
-        return None, int(counts[0][1]) if counts[0][0] else None
-    rows = reader.query(
-        "SELECT id, path, qualified_name, occurrence, state FROM tasks WHERE run_id = ? ORDER BY position", (run,)
-    )
-    meant = picked(patterns, limit, [(readable_id(*row[1:4]), row[0], row) for row in rows])
-    ready = frozenset(row[0] for row in meant if row[4] == "ready")
-    return ready, len(ready) if rows else None
+        states = task_states(reader, run)
+        return None, states["ready"] if states else None
+    tasks = task_names(reader, run)
+    named = [(readable_id(task.path, task.function, task.occurrence), task.id, task) for task in tasks]
+    ready = frozenset(task.id for task in picked(patterns, limit, named) if task.state == "ready")
+    return ready, len(ready) if tasks else None
 
 
 def snapshots_of(reader: SessionReader, pointed: Sequence[StudyCellRow]) -> dict[str, str]:
@@ -366,9 +287,9 @@ def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots:
         row = plan.get("source") if plan.get("source") in study.rows else snapshots.get(str(plan.get("snapshot") or ""))
         if run.kind == "regenerate" and isinstance(row, str):
             rows[run.id] = row, str(plan.get("docs") or "original")
-    made = _made(reader, rows)
+    made = made_under(reader, rows)
     found = []
-    for (run_id, evaluator, prompt, context), groups in _tallies(reader, rows, COUNTS_OF_CANDIDATES).items():
+    for (run_id, evaluator, prompt, context), groups in group_counts(reader, rows, kept=False).items():
         row, docs = rows[run_id]
         only, _ = _chosen_tasks(reader, run_id, study)
         cell = CellWork(

@@ -5,43 +5,17 @@ Lengths are those that the session has of each text, so that no text is read.
 
 from __future__ import annotations
 
-import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
+from workbench.results.studies import TaskFacts, task_facts
 from workbench.session.reader import SessionReader
 from workbench.studies.cells import Cell
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.values import pass_of
-
-_FACTS = """
-SELECT tasks.id, leak, coverage, body.size, docs.size FROM tasks
-LEFT JOIN blobs AS body ON body.digest = body_blob LEFT JOIN blobs AS docs ON docs.digest = docstring_blob
-WHERE run_id IN (SELECT value FROM json_each(?))
-"""
-
-
-class TaskFacts(NamedTuple):
-    """A task under one doc system; what a session does not have is None.
-
-    Attributes:
-        task: Its id.
-        leak: How much of the body the docstring repeats, from 0 to 1 (:mod:`workbench.regeneration.leakage`).
-        coverage: Share of the body's lines that its tests execute, from 0 to 1.
-        body: Bytes of the original body.
-        docs: Bytes of the docstring.
-        documented: Whether there is a docstring.
-    """
-
-    task: str
-    leak: float | None
-    coverage: float | None
-    body: int | None
-    docs: int | None
-    documented: bool
 
 
 @dataclass(slots=True)
@@ -87,20 +61,17 @@ def function_facts(reader: SessionReader, outcome: StudyOutcome) -> tuple[Functi
             for task in work.tasks:
                 key = (row, task.file, task.name)
                 mine = found.setdefault(key, FunctionFacts(*key, task.tests))
-                told = known.get((work.session, task.task), (None,) * 4)
-                mine.facts[column.name] = TaskFacts(task.task, *told, bool(task.documented))
+                told = known[work.session].get(task.task, TaskFacts(task.task))
+                mine.facts[column.name] = told._replace(documented=bool(task.documented))
                 mine.passed[column.name] = {f"pass@{k}": pass_of(task, k) for k in outcome.study.k}
     return tuple(found.values())
 
 
-def _facts(
-    reader: SessionReader, cells: Iterable[Cell]
-) -> dict[tuple[str, str], tuple[float | None, float | None, int | None, int | None]]:
-    found = {}
+def _facts(reader: SessionReader, cells: Iterable[Cell]) -> dict[str, dict[str, TaskFacts]]:
+    found: dict[str, dict[str, TaskFacts]] = defaultdict(dict)
     for session, runs in runs_by_session(cells).items():
         with session_of(reader, session) as place:
-            for task, *told in place.query(_FACTS, (json.dumps(runs),)):
-                found[session, str(task)] = (told[0], told[1], told[2], told[3])
+            found[session] = task_facts(place, runs)
     return found
 
 

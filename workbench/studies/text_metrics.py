@@ -6,7 +6,6 @@ Imports numpy and scipy, and what the metrics need: report and command processes
 from __future__ import annotations
 
 import functools
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +29,8 @@ from workbench.metrics.tasks import (
     values_of,
 )
 from workbench.metrics.texts import TEXT_METRICS, Score, text_metric
+from workbench.results.studies import counted_bodies
+from workbench.session.groups import Group
 from workbench.session.reader import SessionReader
 from workbench.session.rows import TaskRow
 from workbench.statistics.correlations import Correlation
@@ -44,10 +45,6 @@ MOST_TASKS = 2_000
 LEXICAL = ("bleu", "rouge-1", "rouge-lsum")
 """Metrics of the words of two texts."""
 _KEPT_SCORES = 50_000
-_BODIES = """
-SELECT task_id, body_blob FROM candidates WHERE task_id IN (SELECT value FROM json_each(?)) AND evaluator = ? AND prompt = ?
-AND context = ? AND settings = ? AND control = 0 AND verdict IS NOT NULL AND verdict != 'error' AND body_blob IS NOT NULL
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +246,7 @@ def _judgements(reader: SessionReader, texts: TaskTexts, tasks: Iterable[str]) -
 def _bodies(reader: SessionReader, cell: Cell, tasks: Sequence[str]) -> dict[str, list[str]]:
     """Return the counted bodies of tasks under a cell."""
     found: dict[str, list[str]] = {}
-    for task, digest in reader.query(_BODIES, (json.dumps(tasks), *cell.work.group, cell.work.settings)):
+    for task, digest in counted_bodies(reader, tasks, Group("", *cell.work.group, cell.work.settings)):
         if body := reader.kept(digest, "a body"):
             found.setdefault(task, []).append(body)
     return found

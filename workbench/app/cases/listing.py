@@ -11,7 +11,8 @@ from workbench.catalog import TestCase, load_cases
 from workbench.errors import WorkbenchError
 from workbench.repository import parse_source
 from workbench.repository.store import Store
-from workbench.session.totals import Total, totals_of
+from workbench.results.scores import totals_of
+from workbench.rubric.totals import Total
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

@@ -14,7 +14,6 @@ from workbench.comparison import (
     Comparison,
     CriterionPair,
     FilePair,
-    Judged,
     PairedPoints,
     ScoredTrial,
     StepPair,
@@ -22,6 +21,7 @@ from workbench.comparison import (
     TrialsComparison,
     TrialsPair,
 )
+from workbench.rubric.scorecard import Criterion
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.rows import StepRow
 from workbench.text import one_line, shortened
@@ -154,10 +154,10 @@ def _title(row: TierPair | CriterionPair) -> Part:
     return f"{row.number} {TIER_NAMES.get(row.number, f'Tier {row.number}')}", "strong"
 
 
-def _points_of(row: TierPair | CriterionPair, side: float | Judged | None) -> Part:
+def _points_of(row: TierPair | CriterionPair, side: float | Criterion | None) -> Part:
     if isinstance(row, CriterionPair) and side is None:
         return NOTHING, ""
-    points = side.points if isinstance(side, Judged) else side
+    points = side.points if isinstance(side, Criterion) else side
     return "?" if points is None else f"{points:.1f}", "strong" if isinstance(row, TierPair) else ""
 
 
@@ -187,7 +187,7 @@ def reasons(pair: CriterionPair | None, width: int, lines: int) -> str:
     )
 
 
-def _reason(judged: Judged | None) -> str:
+def _reason(judged: Criterion | None) -> str:
     if judged is None:
         return "not in its scorecard"
     # Who judged stands above; here it would take the room of the reason.

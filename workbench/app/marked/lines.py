@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.app.place import Place
-from workbench.engine.plan_title import plan_title
+from workbench.results.plan_title import plan_title
 from workbench.session.labels import SESSION, STAR, part_in_words
 
 if TYPE_CHECKING:
@@ -78,6 +78,6 @@ def _owner(reader: SessionReader, item: str, part: str) -> MarkedLine:
         return MarkedLine("", "", "sample", title, 0.0, run=candidate.run_id, place=place)
     run = reader.run(item)
     if run is not None:
-        first = reader.query("SELECT id FROM trials WHERE run_id = ? ORDER BY position LIMIT 1", (item,))
-        return MarkedLine("", "", "run", run.name or plan_title(run), 0.0, str(first[0][0]) if first else "", run.id)
+        trials = reader.trials(item)
+        return MarkedLine("", "", "run", run.name or plan_title(run), 0.0, trials[0].id if trials else "", run.id)
     return MarkedLine("", "", "", f"{item}, which is no longer in the session", 0.0)

@@ -15,8 +15,8 @@ from workbench.catalog import load_cases
 from workbench.catalog.repositories import load_repositories
 from workbench.errors import UsageError
 from workbench.models.defaults import available_models
+from workbench.results.sessions import models_used
 from workbench.session.groups import CONTROLS
-from workbench.session.schema import PUT_AWAY_RUNS
 from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE
 from workbench.studies.drafts import NUMBERS, Draft, draft_of
 from workbench.studies.known import study_named
@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from workbench.settings import Settings
 
 _PROGRAMS = {"repoagent": "RepoAgent, the real program", "osa": "OSA, the real program"}
-_USED = (
-    f"SELECT model FROM trials WHERE run_id NOT IN {PUT_AWAY_RUNS} "
-    f"UNION SELECT evaluator FROM candidates WHERE prompt != '' AND run_id NOT IN {PUT_AWAY_RUNS} "
-    f"UNION SELECT judge FROM scorecards JOIN trials ON trials.id = trial_id WHERE run_id NOT IN {PUT_AWAY_RUNS} ORDER BY 1"
-)
 _KEPT_LISTS = ("systems", "models", "judges")
 
 
@@ -77,10 +72,10 @@ def _models_of(reader: SessionReader) -> tuple[str, ...]:
     from workbench.models.names import check_model, keys_unneeded
 
     found = []
-    for (model,) in reader.query(_USED):
+    for model in models_used(reader):
         with contextlib.suppress(UsageError), keys_unneeded():
-            check_model(str(model), "the study")
-            found.append(str(model))
+            check_model(model, "the study")
+            found.append(model)
     return tuple(found)
 
 

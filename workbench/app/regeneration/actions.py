@@ -10,12 +10,12 @@ from workbench.app.toolkit.actions import RunActions
 
 if TYPE_CHECKING:
     from workbench.app.host import Host
-    from workbench.app.regeneration.lines import TaskLine
     from workbench.app.regeneration.loading import RunView
     from workbench.app.toolkit.latest import Latest
     from workbench.app.toolkit.subject import Subject
     from workbench.engine.estimate import Estimate
     from workbench.engine.launching import WarmEngine
+    from workbench.results.tasks import TaskLine
 
 MORE_SAMPLES = 5
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from workbench.app.regeneration.lines import TaskLine
+from workbench.results.tasks import TaskLine
 
 if TYPE_CHECKING:
     from workbench.regeneration.breakdown import TaskGroup
@@ -84,14 +84,13 @@ def arranged(
     places = _in_order(lines, _BY_KEY[order], reverse)
     if not grouping:
         return Arrangement(order, reverse, grouping, places)
-    from workbench.app.regeneration.figures import result_of
     from workbench.regeneration.breakdown import TaskGroup, pass_by
 
     name_of = _names(grouping)
-    results: dict[int, TaskResult] = {place: result_of(line) for place, line in enumerate(lines)}
+    results: dict[int, TaskResult] = {place: line.result for place, line in enumerate(lines)}
     names = [name_of(line, results[place]) for place, line in enumerate(lines)]
     # As above the table: what was taken out or has no sample counts in no figure.
-    named = [(names[place], results[place]) for place in places if not lines[place].excluded and lines[place].cells]
+    named = [(names[place], results[place]) for place in places if not lines[place].excluded and lines[place].samples]
     figures = {group.name: group for group in pass_by(named, ks)}
     order_of_groups = _sorted_groups(dict.fromkeys(names[place] for place in places), grouping)
     number = {name: at for at, name in enumerate(order_of_groups)}

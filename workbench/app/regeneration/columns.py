@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from workbench.app.regeneration.lines import ROUTES, TaskLine
 from workbench.app.regeneration.wording import NOTHING, percent
 from workbench.app.toolkit.virtual_view import Part
-from workbench.improving.kinds import Kind
+from workbench.results.kinds import Kind
+from workbench.results.tasks import TaskLine
 
 GAP: Final = 2
 FLAKY: Final = "~"
@@ -104,8 +104,8 @@ def _sandbox(line: TaskLine) -> Part:
 
 def route_of(line: TaskLine) -> str:
     """Return the paths that gave the verdicts of a task, fastest first: ``hot``, or ``h+w`` where there were several."""
-    taken = [letter for letter in ROUTES if letter in line.routes]
-    return ROUTES[taken[0]] if len(taken) == 1 else "+".join(taken)
+    taken = line.routes
+    return taken[0] if len(taken) == 1 else "+".join(route[0] for route in taken)
 
 
 def chosen(columns: Sequence[Column], width: int) -> tuple[tuple[Column, int], ...]:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.containers import Container
 
-from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
 from workbench.app.regeneration.texts_pane import TextsPane
 from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.text_pane import TextPane
+from workbench.results.tasks import TaskLine
 
 if TYPE_CHECKING:
     from workbench.app.regeneration.loading import RunView

@@ -9,10 +9,10 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from workbench.app.regeneration.figures import Figures
 from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.wording import plural, share, sparkline
 from workbench.glyphs import DOUBTFUL, VERDICTS
+from workbench.results.tasks import Figures
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _apart(left: list[_Piece], right: list[_Piece], width: int) -> list[_Piece]:
 
 def headline(figures: Figures | None) -> str:
     """Return the first pass@k for the header, "" while there is none."""
-    first = figures.pass_at[0] if figures is not None and figures.pass_at else None
+    first = figures.passing.pass_at[0] if figures is not None and figures.passing.pass_at else None
     return f"pass@{first.k} {share(first.value)}" if first is not None and first.value is not None else ""
 
 
@@ -101,25 +101,27 @@ def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
         ended = "pass@k is being counted…" if view.total else "no samples"
         return [("pass@k comes with the first tested task" if view.live else ended, "$text-muted")]
     pieces: list[_Piece] = []
-    for item in figures.pass_at:
+    for item in figures.passing.pass_at:
         pieces += [(f"pass@{item.k} ", "$text-muted"), (share(item.value), "bold $primary" if not pieces else "bold")]
-        if item.k == figures.pass_at[0].k and item.low is not None and item.high is not None:
+        if item.k == figures.passing.pass_at[0].k and item.low is not None and item.high is not None:
             pieces.append((f" [{item.low:.2f}, {item.high:.2f}]", ""))
             over = item.interval.over if item.interval is not None else ""
             pieces.append((f" {over}", "$text-muted"))
-        elif item.k == figures.pass_at[0].k and item.interval is not None and item.value is not None:
+        elif item.k == figures.passing.pass_at[0].k and item.interval is not None and item.value is not None:
             pieces.append((" no interval", "$text-muted"))
-        if item.k == figures.pass_at[0].k and len(figures.development) > 1:
+        if item.k == figures.passing.pass_at[0].k and len(figures.development) > 1:
             pieces.append((f" {sparkline(figures.development)}", "$secondary"))
         pieces.append(("  ", ""))
     pieces.append((f"m = {_drawn(view, figures)} · " if view.samples else "", "$text-muted"))
-    if figures.partial:
-        pieces.append((f"{figures.decided:,} of {figures.tasks:,} tasks so far", "$verdict-running"))
+    if figures.passing.partial:
+        pieces.append((f"{figures.passing.decided:,} of {figures.passing.tasks:,} tasks so far", "$verdict-running"))
     else:
         ready = view.tasks - view.excluded
-        of_run = f"{figures.tasks:,} of {plural(ready, 'task')}"
+        of_run = f"{figures.passing.tasks:,} of {plural(ready, 'task')}"
         pieces.append(
-            (of_run, "$verdict-unscored") if figures.tasks < ready else (plural(figures.tasks, "task"), "$text-muted")
+            (of_run, "$verdict-unscored")
+            if figures.passing.tasks < ready
+            else (plural(figures.passing.tasks, "task"), "$text-muted")
         )
     return pieces
 
@@ -127,7 +129,7 @@ def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
 def _drawn(view: RunView, figures: Figures) -> str:
     """Return how many samples of a task count, and of how many that were asked for where some are missing."""
     fewest, most = figures.passing.samples_per_task
-    if figures.partial or fewest >= view.samples:
+    if figures.passing.partial or fewest >= view.samples:
         return str(view.samples)
     return (f"{fewest} to {most}" if fewest < most else str(fewest)) + f" of {view.samples}"
 
@@ -142,18 +144,22 @@ def _without(figures: Figures | None) -> list[list[_Piece]]:
         share_of = f"{passing.documented:,}/{passing.tasks:,} with docstring"
         alone: list[_Piece] = [(share_of, "$text-muted")]
         if passing.documented:
-            for item, value in zip(figures.pass_at, passing.of_documented, strict=True):
+            for item, value in zip(figures.passing.pass_at, passing.of_documented, strict=True):
                 alone += [(f" @{item.k} ", "$text-muted"), (share(value), "bold")]
         found.append(alone)
     for count, what, values in (
-        (figures.leaking, f"without {figures.leaking:,} leaking", figures.unleaked),
-        (figures.doubtful, f"without {figures.doubtful:,} {DOUBTFUL} doubtful", figures.undoubted),
+        (figures.passing.leaking, f"without {figures.passing.leaking:,} leaking", figures.passing.without_leaking),
+        (
+            figures.passing.doubtful,
+            f"without {figures.passing.doubtful:,} {DOUBTFUL} doubtful",
+            figures.passing.without_doubtful,
+        ),
         # These were not taken out: they count as failed, as if nobody had mended the answers.
         (passing.repaired, f"if {plural(passing.repaired, 'repaired answer')} had failed", passing.without_repairs),
     ):
         if count:
             pieces: list[_Piece] = [(what, "$text-muted")]
-            for item, value in zip(figures.pass_at, values, strict=True):
+            for item, value in zip(figures.passing.pass_at, values, strict=True):
                 pieces += [(f" @{item.k} ", "$text-muted"), (share(value), "bold")]
             found.append(pieces)
     if passing.cut:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from workbench.app.regeneration.lines import TaskLine
 from workbench.app.toolkit.filters import Filter, Option, Question
 from workbench.glyphs import CANCELLED, OUR_ERROR, VERDICTS
-from workbench.improving.kinds import Kind
+from workbench.results.kinds import Kind
+from workbench.results.tasks import TaskLine
 
 Rule = Callable[[TaskLine], bool]
 TaskFilter = Filter[TaskLine]
-_NOT_PASSED = frozenset(VERDICTS[name] for name in ("failed", "timeout", "crashed", "invalid"))
+_NOT_PASSED = frozenset({"failed", "timeout", "crashed", "invalid"})
 
 
-def _holds(glyph: str) -> Rule:
-    return lambda line: glyph in line.cells
+def _holds(word: str) -> Rule:
+    return lambda line: any(sample.word == word for sample in line.samples)
 
 
 def _documented(kind: Kind) -> Rule:
@@ -31,16 +31,16 @@ QUESTIONS: tuple[Question[TaskLine], ...] = (
         "verdict",
         "verdict",
         (
-            Option("failed", "✗ a sample did not pass", "✗ not passed", lambda line: bool(set(line.cells) & _NOT_PASSED)),
+            Option("failed", "✗ a sample did not pass", "✗ not passed", lambda line: any(sample.verdict in _NOT_PASSED for sample in line.samples)),
             Option("passed", "✓ all samples passed", "✓ all passed", lambda line: line.decided and line.passed == line.counted > 0),
             Option("undecided", "· samples still to come", "· undecided", lambda line: not line.excluded and not line.decided),
             *(
-                Option(key, f"{glyph} {said}", f"{glyph} {said}", _holds(glyph))
+                Option(key, f"{glyph} {said}", f"{glyph} {said}", _holds(key))
                 for key, glyph in (*VERDICTS.items(), ("cancelled", CANCELLED))
                 for said in (OUR_ERROR if key == "error" else key,)
                 if key not in {"passed", "failed"}
             ),
-            Option("again", "being tested again", "tested again", lambda line: "f" in line.former),
+            Option("again", "being tested again", "tested again", lambda line: line.again),
             Option("out", "taken out by a control", "taken out", lambda line: line.excluded),
         ),
     ),
@@ -91,9 +91,9 @@ QUESTIONS: tuple[Question[TaskLine], ...] = (
         "route",
         "route",
         (
-            Option("hot", "only hot", "hot only", lambda line: set(line.routes) & set("hwc") == {"h"}),
-            Option("warm", "a verdict was warm", "warm", lambda line: "w" in line.routes),
-            Option("cold", "a verdict was cold", "cold", lambda line: "c" in line.routes),
+            Option("hot", "only hot", "hot only", lambda line: line.routes == ("hot",)),
+            Option("warm", "a verdict was warm", "warm", lambda line: "warm" in line.routes),
+            Option("cold", "a verdict was cold", "cold", lambda line: "cold" in line.routes),
         ),
     ),
     Question(

@@ -10,9 +10,9 @@ from workbench.app.regeneration.search import Found, Hit, search
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workbench.app.regeneration.lines import TaskLine
     from workbench.app.regeneration.loading import RunView
     from workbench.app.toolkit.latest import Latest
+    from workbench.results.tasks import TaskLine
     from workbench.session.reader import SessionReader
 
 

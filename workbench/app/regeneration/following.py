@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from workbench.app.regeneration import loading
-from workbench.app.regeneration.figures import Figures, compute
-from workbench.app.regeneration.lines import TaskLine, load_lines
 from workbench.app.regeneration.loading import Excluded, RunView
 from workbench.app.toolkit.latest import Latest, Node
 from workbench.app.toolkit.soon import Clock, Soon
+from workbench.results.runs import latest_regeneration
+from workbench.results.tasks import Figures, TaskLine, figures_of, load_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,7 +122,7 @@ class Following:
         self._changed.clear()
 
         def work() -> _Look | None:
-            key = run_id or loading.choose_run(reader)
+            key = run_id or latest_regeneration(reader)
             view = loading.load_view(reader, key, group, wanted) if key else None
             if view is None:
                 return None
@@ -235,9 +235,7 @@ class Following:
 
         def work() -> tuple[Figures, float]:
             began = time.perf_counter()
-            figures = compute(lines, ks)
-            figures = replace(figures, development=loading.development(reader, run_id, group))
-            return figures, time.perf_counter() - began
+            return figures_of(reader, run_id, group, lines, ks), time.perf_counter() - began
 
         def done(made: tuple[Figures, float]) -> None:
             now = screen.view

@@ -16,9 +16,10 @@ from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.header import Header, Part
 from workbench.app.toolkit.times import duration
 from workbench.glyphs import STATES
-from workbench.session.groups import OF_GROUP, Group, planned_docs
-from workbench.session.reasons import Reason, error_reasons
-from workbench.session.rows import DroppedRow, RunRow, StageRow, TaskRow, UnusedTestRow, columns
+from workbench.results.reasons import Reason, error_reasons
+from workbench.results.tasks import dropped_stages, task_states
+from workbench.session.groups import Group, planned_docs
+from workbench.session.rows import DroppedRow, RunRow, StageRow, TaskRow, UnusedTestRow
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ RATE_SECONDS = (10.0, 120.0)
 """The rate is that of the last so many seconds; the longer time counts where little is done in the shorter."""
 _ENOUGH = 20
 _MOST_REASONS = 2
-_POINTS = 8  # bars of the development
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,21 +166,8 @@ class Excluded:
 
 def load_excluded(reader: SessionReader, run_id: str) -> Excluded:
     """Read what was excluded, by stage."""
-    found = reader.query(
-        f"SELECT {columns(TaskRow)} FROM tasks WHERE run_id = ? AND state = 'excluded' ORDER BY position", (run_id,)
-    )
-    taken_out = tuple(TaskRow(*row) for row in found)
+    taken_out = tuple(task for task in reader.tasks(run_id) if task.state == "excluded")
     return Excluded(tuple(in_order(reader.dropped(run_id))), taken_out, tuple(reader.unused_tests(run_id)))
-
-
-def choose_run(reader: SessionReader) -> str | None:
-    """Return the run to show when a session is opened: one at work, else the last that has tasks, else the last."""
-    found = reader.query(
-        "SELECT id FROM runs WHERE kind = 'regenerate' AND deleted_at IS NULL ORDER BY "
-        "EXISTS (SELECT 1 FROM tasks WHERE run_id = runs.id) OR EXISTS (SELECT 1 FROM stages WHERE run_id = runs.id) DESC, "
-        "state IN ('running', 'queued') DESC, created_at DESC, id LIMIT 1"
-    )
-    return str(found[0][0]) if found else None
 
 
 def load_view(reader: SessionReader, run_id: str, group: Group | None = None, evaluator: str = "") -> RunView | None:
@@ -209,23 +196,23 @@ def load_view(reader: SessionReader, run_id: str, group: Group | None = None, ev
         wanted = evaluator or (group.evaluator if group is not None else "")
         group = _shown_first(counts, wanted, live=state in {"queued", "running"}) or _asked_for(plan)
     mine = [row for row in counts if row.group == group and not row.control]
-    ready, excluded = _task_counts(reader, run_id)
+    tasks = task_states(reader, run_id)
     sums = totals(mine, now=now if state in {"queued", "running"} else None)
-    check = self_check(counts, ready + excluded)
+    check = self_check(counts, tasks.total())
     if check.suspect:
-        check = self_check(counts, ready + excluded, failed_checks(reader, run_id))
+        check = self_check(counts, tasks.total(), failed_checks(reader, run_id))
     return RunView(
         run=run,
         state=state,
         plan=plan,
-        order=_order(reader),
+        order=tuple(run.id for run in reader.runs() if run.kind == "regenerate"),
         groups=groups,
         group=group,
         totals=sums,
         stages=tuple(reader.stages(run_id)),
-        tasks=ready + excluded,
-        excluded=excluded,
-        dropped=int(reader.query("SELECT count(*) FROM dropped WHERE run_id = ?", (run_id,))[0][0]),
+        tasks=tasks.total(),
+        excluded=tasks["excluded"],
+        dropped=dropped_stages(reader, run_id).total(),
         spend_usd=run.spend_usd,
         rate=_rate(mine, now) if state == "running" else 0.0,
         error=run.error,
@@ -265,16 +252,6 @@ def _decoded(config: str) -> Mapping[str, Any]:
     return plan if isinstance(plan, dict) else {}
 
 
-def _task_counts(reader: SessionReader, run_id: str) -> tuple[int, int]:
-    counts = dict(reader.query("SELECT state, count(*) FROM tasks WHERE run_id = ? GROUP BY state", (run_id,)))
-    return int(counts.get("ready", 0)), int(counts.get("excluded", 0))
-
-
-def _order(reader: SessionReader) -> tuple[str, ...]:
-    found = reader.query("SELECT id FROM runs WHERE kind = 'regenerate' AND deleted_at IS NULL ORDER BY created_at, id")
-    return tuple(row[0] for row in found)
-
-
 def _rate(mine: Sequence[SampleCount], now: float) -> float:
     """Return samples per second over the last seconds, or since the first one of these: before, another run may have paused."""
     tested = [row for row in mine if row.verdict and row.first_recent is not None]
@@ -300,21 +277,6 @@ def _weaknesses(counts: Sequence[SampleCount], plan: Mapping[str, Any]) -> tuple
     declared = plan.get("weaknesses")
     recorded = [one_line(str(weak), 40) for weak in declared] if isinstance(declared, list) else []
     return weaknesses_of(_sandboxes(counts, plan), str(plan.get("sandbox") or ""), recorded)
-
-
-def development(reader: SessionReader, run_id: str, group: Group) -> tuple[float, ...]:
-    """Return the share of passed samples after each eighth of those that are decided."""
-    rows = reader.query(
-        f"SELECT count(*), sum(passed) FROM (SELECT verdict = 'passed' AS passed, ntile({_POINTS}) OVER (ORDER BY at) AS part "
-        f"FROM candidates WHERE task_id IN (SELECT id FROM tasks WHERE run_id = ? AND state = 'ready') AND {OF_GROUP} "
-        "AND control = 0 AND verdict IS NOT NULL AND verdict != 'error') GROUP BY part ORDER BY part",
-        (run_id, *group.arguments),
-    )
-    points, count, passed = [], 0, 0
-    for more, right in rows:
-        count, passed = count + more, passed + right
-        points.append(passed / count)
-    return tuple(points)
 
 
 # -- what is said about a run

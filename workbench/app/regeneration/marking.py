@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from workbench.app.marks import SEVERAL, Marked, Pair
 from workbench.app.regeneration.evaluators import short_name
 from workbench.app.toolkit.latest import Latest, Node
-from workbench.session.groups import OF_GROUP
+from workbench.results.samples import samples_of
 from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.app.host import Host
-    from workbench.app.regeneration.lines import TaskLine
     from workbench.app.regeneration.loading import RunView
-    from workbench.session.groups import Group
-    from workbench.session.reader import SessionReader
+    from workbench.results.tasks import TaskLine
+    from workbench.session.rows import CandidateRow
 
 
 class Shown(Node, Protocol):
@@ -144,20 +143,11 @@ class Marking:
         run, group, number = view.run.id, view.group, self._shown.selected_sample
         evaluator = short_name(group.evaluator, group.evaluator)
 
-        def done(key: str | None) -> None:
-            if key is None:
+        def done(samples: Sequence[CandidateRow]) -> None:
+            if number >= len(samples):
                 self._shown.workbench.notify("This sample was not asked for yet.", timeout=4)
             else:
                 title = one_line(f"{line.name} · {evaluator} · sample {number + 1}", 100)
-                then(Marked(reader.path, "candidate", key, title, run))
+                then(Marked(reader.path, "candidate", samples[number].id, title, run))
 
-        self.looking_up.ask(lambda: _candidate(reader, line.id, group, number), done)
-
-
-def _candidate(reader: SessionReader, task: str, group: Group, number: int) -> str | None:
-    """Return the id of the sample ``number`` (from 0) of a task in a group."""
-    found = reader.query(
-        f"SELECT id FROM candidates WHERE task_id = ? AND {OF_GROUP} AND control = 0 ORDER BY sample LIMIT 1 OFFSET ?",
-        (task, *group.arguments, number),
-    )
-    return str(found[0][0]) if found else None
+        self.looking_up.ask(lambda: samples_of(reader, line.id, group), done)

@@ -10,7 +10,7 @@ from workbench.app.toolkit.latest import Latest, Node
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workbench.app.regeneration.lines import TaskLine
+    from workbench.results.tasks import TaskLine
 
 
 class ArrangedTable(Protocol):

@@ -14,7 +14,7 @@ from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.regeneration.wording import share
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.texts import Static
-from workbench.improving.kinds import Kind
+from workbench.results.kinds import Kind
 from workbench.text import one_line
 
 

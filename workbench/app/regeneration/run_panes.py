@@ -17,7 +17,6 @@ from workbench.app.regeneration.detail import Detail
 from workbench.app.regeneration.evaluator_line import EvaluatorLine
 from workbench.app.regeneration.figures_line import FiguresLine
 from workbench.app.regeneration.following import Following
-from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.panes import TasksPane
 from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
@@ -31,6 +30,7 @@ from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
+from workbench.results.tasks import TaskLine
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.wording import NOTHING, percent, took
 from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import Document, Line, closed, heading, joined, note, plain, prepared
 from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, code
 from workbench.app.toolkit.tabbed_text import COPIED_AT_MOST
 from workbench.glyphs import DOUBTFUL, VERDICTS
+from workbench.results.samples import samples_of
+from workbench.results.tasks import TaskLine
 from workbench.session.blob_reader import TextDamaged
-from workbench.session.groups import OF_GROUP
 from workbench.session.labels import in_words
 from workbench.session.rows import CandidateRow, FormerVerdictRow, TaskRow
 from workbench.text import one_line
@@ -70,16 +70,13 @@ def load_sample(reader: SessionReader, task_id: str, group: Group, number: int) 
     task = reader.task(task_id)
     if task is None:
         return None
-    found = reader.query(
-        f"SELECT id FROM candidates WHERE task_id = ? AND {OF_GROUP} AND control = 0 ORDER BY sample LIMIT 1 OFFSET ?",
-        (task_id, *group.arguments, number),
-    )
-    if not found:
+    samples = samples_of(reader, task_id, group)
+    if not 0 <= number < len(samples):
         return Sample(task, None, number)
-    key = str(found[0][0])
+    key = samples[number].id
     return Sample(
         task,
-        reader.candidate(key),
+        samples[number],
         number,
         tuple(reader.former_verdicts(key)),
         tuple(row.label for row in reader.labels(key)),

@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from workbench.app.regeneration.failures import load_failures
-from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.sample_content import (
     SHOWN_AT_FIRST,
     TABS,
@@ -29,6 +28,7 @@ from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.tabbed_text import TabbedText
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
+from workbench.results.tasks import TaskLine
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -105,9 +105,9 @@ class SamplePane(TabbedText):
         if self._now is None:
             return
         reader, line, group, number = self._now
-        cell = line.cells[number : number + 1]
+        cell = line.samples[number : number + 1]
         tab, limit = self.tab, self._limit
-        looked = (line.rechecked, line.disagreeing, line.former[number : number + 1], line.newest)
+        looked = (line.rechecked, line.disagreeing, line.newest)
         key = (str(reader.path), line.id, group, number, cell, line.name, tab, limit, looked)
         if key == self._asked:
             if key == self._shown:
@@ -184,7 +184,7 @@ class FailingPane(Pane):
 
     def show_sample(self, reader: SessionReader, line: TaskLine, group: Group, number: int) -> None:
         """Show the failing tests of a sample as it is now."""
-        cell = (line.cells[number : number + 1], line.former[number : number + 1], line.newest)
+        cell = (line.samples[number : number + 1], line.newest)
         key = (str(reader.path), line.id, group, number, cell)
         if key == self._asked:
             return

@@ -13,14 +13,12 @@ from workbench.app.regeneration.actions import Actions
 from workbench.app.regeneration.announcing import Announcing
 from workbench.app.regeneration.arrangement import order_of_column
 from workbench.app.regeneration.evaluator_line import EvaluatorLine
-from workbench.app.regeneration.figures import Figures
 from workbench.app.regeneration.figures_line import FiguresLine, headline
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.finding import Finder
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.improving.of_run import Improving
 from workbench.app.regeneration.keys import KEYS, ON_THE_RUN, makes_sense
-from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.loading import Excluded, RunView
 from workbench.app.regeneration.marking import Marking
 from workbench.app.regeneration.ordering import Ordering
@@ -33,6 +31,7 @@ from workbench.app.toolkit.header import Part
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.prompt_line import PromptLine
 from workbench.app.toolkit.texts import Static
+from workbench.results.tasks import Figures, TaskLine
 
 if TYPE_CHECKING:
     from workbench.regeneration.failure_groups import FailedCandidate

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.app.regeneration.lines import TaskLine
 from workbench.app.toolkit.document import prepared
-from workbench.session.groups import OF_GROUP
+from workbench.results.samples import failing_tests, samples_of
+from workbench.results.tasks import TaskLine
 
 if TYPE_CHECKING:
     from workbench.session.groups import Group
@@ -62,24 +62,15 @@ def search(
 
 
 def _of_task(reader: SessionReader, places: _Places, line: TaskLine, group: Group) -> list[Hit]:
-    found = reader.query("SELECT docstring_blob FROM tasks WHERE id = ?", (line.id,))
-    hits = [
-        Hit(line.id, None, "Docstring", n, at) for n, at in enumerate(places.of_blob(found[0][0] if found else None))
-    ]
-    rows = reader.query(
-        f"SELECT id, body_blob FROM candidates WHERE task_id = ? AND {OF_GROUP} AND control = 0 ORDER BY sample",
-        (line.id, *group.arguments),
-    )
+    task = reader.task(line.id)
+    docstring = task.docstring_blob if task is not None else None
+    hits = [Hit(line.id, None, "Docstring", n, at) for n, at in enumerate(places.of_blob(docstring))]
     failing: dict[str, list[str]] = {}
-    for key, test, message in reader.query(
-        "SELECT candidate_id, test_id, message FROM failing_tests WHERE candidate_id IN "
-        f"(SELECT id FROM candidates WHERE task_id = ? AND {OF_GROUP} AND control = 0) ORDER BY test_id",
-        (line.id, *group.arguments),
-    ):
-        failing.setdefault(key, []).append(f"{test}\n{message}")
-    for number, (key, body) in enumerate(rows):
-        hits += [Hit(line.id, number, "Candidate", n, at) for n, at in enumerate(places.of_blob(body))]
-        if places.of_text("\n".join(failing.get(key, ()))):
+    for failed in failing_tests(reader, line.id, group):
+        failing.setdefault(failed.candidate_id, []).append(f"{failed.test_id}\n{failed.message}")
+    for number, row in enumerate(samples_of(reader, line.id, group)):
+        hits += [Hit(line.id, number, "Candidate", n, at) for n, at in enumerate(places.of_blob(row.body_blob))]
+        if places.of_text("\n".join(failing.get(row.id, ()))):
             hits.append(Hit(line.id, number, "Failing"))
     return hits
 

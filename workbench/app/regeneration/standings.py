@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.app.regeneration.evaluators import short_names
-from workbench.app.regeneration.lines import CELL
 from workbench.app.toolkit.latest import Latest, Node
+from workbench.results.samples import states_by_group
+from workbench.results.tasks import functions_of
 from workbench.session.groups import Group, planned_docs
 from workbench.text import one_line, shortened
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.app.regeneration.loading import RunView
     from workbench.comparison.groups import Function
     from workbench.regeneration.passk import Estimate
+    from workbench.results.samples import SampleState
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
@@ -44,39 +46,39 @@ class OtherRun:
 
 @dataclass(frozen=True, slots=True)
 class OtherSamples:
-    """The samples of another evaluator or doc variant: its short name, and its cells by task of the run that is shown."""
+    """The samples of another evaluator or doc variant: its short name, and its samples by task of the run that is shown."""
 
     name: str
-    cells: Mapping[str, str]
+    samples: Mapping[str, tuple[SampleState, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """pass@k (for the first k of the run) of each group, the cells of each by task, and the other runs.
+    """pass@k (for the first k of the run) of each group, the samples of each by task, and the other runs.
 
     ``variants`` has for each group what was asked the same way of other runs of the source with other docs.
     """
 
     estimates: Mapping[Group, Estimate] = field(default_factory=dict)
-    cells: Mapping[Group, Mapping[str, str]] = field(default_factory=dict)
+    samples: Mapping[Group, Mapping[str, tuple[SampleState, ...]]] = field(default_factory=dict)
     runs: tuple[OtherRun, ...] = ()
     variants: Mapping[Group, tuple[OtherSamples, ...]] = field(default_factory=dict)
 
 
 def beside(view: RunView, standings: Standings) -> tuple[str, tuple[OtherSamples, ...]]:
     """Return the short name of the group in front, and the samples of the others; ("", ()) where there are none."""
-    others = [group for group in view.groups if group != view.group and group in standings.cells]
+    others = [group for group in view.groups if group != view.group and group in standings.samples]
     variants = standings.variants.get(view.group, ())
     if not others:
         return (_docs_title(view.group.docs_words), variants) if variants else ("", ())
     named = [one for one in view.progress if one.group is not None]
     names = {one.group: one_line(name, LONGEST_EVALUATOR) for one, name in zip(named, short_names(named), strict=True)}
     found = [
-        OtherSamples(names.get(group) or one_line(group.evaluator, LONGEST_EVALUATOR), standings.cells[group])
+        OtherSamples(names.get(group) or one_line(group.evaluator, LONGEST_EVALUATOR), standings.samples[group])
         for group in others
     ]
     # Among names of evaluators a bare "none" would not say what it is.
-    found += [OtherSamples(shortened(f"docs {one.name}", LONGEST_DOCS), one.cells) for one in variants]
+    found += [OtherSamples(shortened(f"docs {one.name}", LONGEST_DOCS), one.samples) for one in variants]
     return names.get(view.group, ""), tuple(found)
 
 
@@ -92,7 +94,7 @@ def load_standings(reader: SessionReader, view: RunView) -> Standings:
     estimates = _estimates(reader, view.run.id, view.ks[0]) if several else {}
     return Standings(
         {group: estimates[group] for group in view.groups if group in estimates},
-        _cells(reader, view.run.id) if several else {},
+        states_by_group(reader, view.run.id) if several else {},
         () if alone else _runs(reader, view),
         {} if alone else load_variants(reader, view),
     )
@@ -110,21 +112,6 @@ def _estimates(reader: SessionReader, run_id: str, k: int) -> dict[Group, Estima
     return {group: pass_figures(task_results(rows, tasks), (k,)).pass_at[0] for group, rows in counts.items()}
 
 
-def _cells(reader: SessionReader, run_id: str) -> dict[Group, dict[str, str]]:
-    rows = reader.query(
-        "SELECT docs, evaluator, prompt, context, settings, docs_scope, task, group_concat(cell, '') FROM "
-        f"(SELECT docs, evaluator, prompt, context, settings, docs_scope, tasks.id AS task, {CELL.replace('state', 'candidates.state')} AS cell "
-        "FROM tasks JOIN candidates ON task_id = tasks.id WHERE tasks.run_id = ? AND control = 0 "
-        "ORDER BY docs, docs_scope, evaluator, prompt, context, settings, tasks.id, candidates.sample) "
-        "GROUP BY docs, docs_scope, evaluator, prompt, context, settings, task",
-        (run_id,),
-    )
-    found: dict[Group, dict[str, str]] = {}
-    for *group, task, cells in rows:
-        found.setdefault(Group(*group), {})[task] = cells
-    return found
-
-
 def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[OtherSamples, ...]]:
     """Read the samples of other docs beside each group of a run, from the newest run of the same source that has them.
 
@@ -135,14 +122,14 @@ def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[Oth
     from workbench.comparison import join_tasks
 
     shown = {group.docs_words for group in view.groups}
-    found: dict[Group, dict[str, Mapping[str, str]]] = {group: {} for group in view.groups}
+    found: dict[Group, dict[str, Mapping[str, tuple[SampleState, ...]]]] = {group: {} for group in view.groups}
     mine: dict[str, Function] = {}
     for key, planned in _to_be_read(reader, view, shown).items():
         if all(planned in named or len(named) >= MOST_VARIANTS for named in found.values()):
             continue
-        cells = _cells(reader, key)
-        mine = mine or _functions(reader, view.run.id)
-        same = join_tasks(mine, _functions(reader, key))
+        cells = states_by_group(reader, key)
+        mine = mine or functions_of(reader, view.run.id)
+        same = join_tasks(mine, functions_of(reader, key))
         for group, variant in itertools.product(view.groups, cells):
             named, words = found[group], variant.docs_words
             fits = variant.arguments == group.arguments and words not in shown and words not in named
@@ -160,12 +147,7 @@ def _to_be_read(reader: SessionReader, view: RunView, shown: Collection[str]) ->
     return {key: docs[key] for key in [key for key in same if docs[key] not in shown][:MOST_RUNS]}
 
 
-def _functions(reader: SessionReader, run_id: str) -> dict[str, Function]:
-    rows = reader.query("SELECT id, snapshot, path, qualified_name, occurrence FROM tasks WHERE run_id = ?", (run_id,))
-    return {key: (snapshot, path, name, occurrence) for key, snapshot, path, name, occurrence in rows}
-
-
-def _titled(named: Mapping[str, Mapping[str, str]]) -> tuple[OtherSamples, ...]:
+def _titled(named: Mapping[str, Mapping[str, tuple[SampleState, ...]]]) -> tuple[OtherSamples, ...]:
     """Return doc variants by their short names, by the whole ones where two would be called alike; oldest run first."""
     brief = [_docs_title(words) for words in named]
     return tuple(

@@ -15,12 +15,12 @@ from workbench.app.regeneration import columns
 from workbench.app.regeneration.arrangement import Arrangement, order_of_column
 from workbench.app.regeneration.columns import FLAKY, GAP, OTHER, Column, Needs, route_of
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
-from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.standings import OtherSamples
-from workbench.app.regeneration.wording import NOTHING, STYLES, plural, share, test_name
+from workbench.app.regeneration.wording import NOTHING, STYLES, cell_of, plural, share, test_name
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import DOUBTFUL, VERDICTS
+from workbench.results.tasks import TaskLine
 from workbench.text import one_line
 
 LEAK, DISAGREES = "≈", "≠"
@@ -249,7 +249,7 @@ class TaskTable(RowList):
 
     def _measure(self) -> None:
         lines = self.lines
-        self._samples = max((len(line.cells) for line in lines), default=0)
+        self._samples = max((len(line.samples) for line in lines), default=0)
         paths = {line.path for line in lines}
         self.only_path = next(iter(paths)) if len(paths) == 1 else ""
         sandboxes = {name for line in lines for name in line.sandboxes}
@@ -265,7 +265,7 @@ class TaskTable(RowList):
             tags=min(30, max((len(line.labels) for line in lines), default=0)),
             shown=self.shown_name if self.others else "samples",
             others=tuple(
-                (one.name, min(20, max([7, len(one.name), *map(len, one.cells.values())]))) for one in self.others
+                (one.name, min(20, max([7, len(one.name), *map(len, one.samples.values())]))) for one in self.others
             ),
         )
 
@@ -273,7 +273,7 @@ class TaskTable(RowList):
         """Whether changed lines need no more room than there is."""
         needs = self._needs
         return all(
-            len(line.cells) <= self._samples
+            len(line.samples) <= self._samples
             and len(route_of(line)) <= needs.routes
             and (bool(needs.sandbox) or len(line.sandboxes) <= 1)
             and len(line.labels) <= needs.tags
@@ -282,7 +282,7 @@ class TaskTable(RowList):
 
     def _clamp(self) -> None:
         line = self.selected
-        self.sample = max(0, min(self.sample, len(line.cells) - 1)) if line is not None else 0
+        self.sample = max(0, min(self.sample, len(line.samples) - 1)) if line is not None else 0
 
     def move_sample(self, step: int) -> None:
         """Select the next or previous sample of the task; at the ends it stays."""
@@ -408,29 +408,25 @@ class TaskTable(RowList):
         )
 
     def _other(self, line: TaskLine, number: int, size: int) -> list[Part]:
-        cells = self.others[number].cells.get(line.id, "")
-        if not cells:  # never asked of that evaluator, or no task of that run
+        samples = self.others[number].samples.get(line.id, ())
+        if not samples:  # never asked of that evaluator, or no task of that run
             return [(fit(NOTHING, size), "dim")]
-        if len(cells) > size:
-            passed = cells.count(VERDICTS["passed"])
-            return [(fit(f"{passed}/{len(cells)} {VERDICTS['passed']}", size), "passed" if passed else "failed")]
-        return [*((cell, STYLES.get(cell, "")) for cell in cells), (" " * (size - len(cells)), "")]
+        if len(samples) > size:
+            passed = sum(sample.verdict == "passed" for sample in samples)
+            return [(fit(f"{passed}/{len(samples)} {VERDICTS['passed']}", size), "passed" if passed else "failed")]
+        return [*map(cell_of, samples), (" " * (size - len(samples)), "")]
 
     def _room_for_samples(self, width: int) -> int:
         return max(7, min(self._samples, max(10, width // 4)))
 
     def _cells(self, line: TaskLine, here: bool) -> list[Part]:
-        if len(line.cells) > self._room_for_samples(self.text_width):
-            passed = f"{line.passed}/{len(line.cells)} {VERDICTS['passed']}"
-            return [(passed, _marked("passed" if line.passed else "failed", "f" in line.former))]
+        if len(line.samples) > self._room_for_samples(self.text_width):
+            passed = f"{line.passed}/{len(line.samples)} {VERDICTS['passed']}"
+            return [(passed, _marked("passed" if line.passed else "failed", line.again))]
         return [
-            (
-                cell,
-                "picked"
-                if here and index == self.sample
-                else _marked(STYLES.get(cell, ""), line.former[index : index + 1] == "f"),
-            )
-            for index, cell in enumerate(line.cells)
+            (sign, "picked" if here and index == self.sample else _marked(style, sample.again))
+            for index, sample in enumerate(line.samples)
+            for sign, style in (cell_of(sample),)
         ] or [("·", "waiting")]
 
     def on_click(self, event: events.Click) -> None:
@@ -444,7 +440,7 @@ class TaskTable(RowList):
             parts = self.parts_of(row, self.text_width)
             first = next((n for n, (_, style) in enumerate(parts) if style in _CELL_STYLES), len(parts))
             for number, (text, _) in enumerate(parts):
-                if number - first >= len(line.cells):
+                if number - first >= len(line.samples):
                     break
                 if x <= event.x < x + len(text) and number >= first:
                     self.sample = number - first

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
-from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.sample_content import laid_out, load_sample, read_all
 from workbench.app.toolkit.document import Document, note
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
+from workbench.results.tasks import TaskLine
 
 if TYPE_CHECKING:
     from workbench.session.groups import Group
@@ -66,7 +66,7 @@ class TextsPane(Pane):
 
     def show_sample(self, reader: SessionReader, line: TaskLine, group: Group, number: int) -> None:
         """Show what a sample was made from."""
-        key = (str(reader.path), line.id, group, number, line.cells[number : number + 1])
+        key = (str(reader.path), line.id, group, number, line.samples[number : number + 1])
         if key == self._asked:
             return
         self._asked, self._now = key, (reader, line, group, number)

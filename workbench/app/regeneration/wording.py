@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from workbench.glyphs import CANCELLED, RUNNING, VERDICTS, WAITING
 
-STYLES = {glyph: "unscored" if word == "error" else word for word, glyph in VERDICTS.items()} | {
-    RUNNING: "running",
-    WAITING: "waiting",
-    CANCELLED: "waiting",
+if TYPE_CHECKING:
+    from workbench.results.samples import SampleState
+
+_SIGNS = VERDICTS | {"running": RUNNING, "waiting": WAITING, "cancelled": CANCELLED}
+STYLES = {word: "unscored" if word == "error" else word for word in VERDICTS} | {
+    "running": "running",
+    "waiting": "waiting",
+    "cancelled": "waiting",
 }
-"""Style of each cell: the same names as the theme's ``verdict-…`` colours."""
-COUNTED = frozenset(VERDICTS.values()) - {VERDICTS["error"]}
-"""Cells that are samples of pass@k: tested, and not lost by an error of ours."""
-DECIDED = frozenset(VERDICTS.values())
+"""Style of a sample by its word: the same names as the theme's ``verdict-…`` colours."""
 NOTHING = "–"
 _BARS = "▁▂▃▄▅▆▇█"
+
+
+def cell_of(sample: SampleState) -> tuple[str, str]:
+    """Return the sign of a sample and its style."""
+    return _SIGNS[sample.word], STYLES[sample.word]
 
 
 def share(value: float | None) -> str:

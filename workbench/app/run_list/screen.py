@@ -13,7 +13,6 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from workbench.app import runs
-from workbench.app.run_list.lines import RESUMABLE, RunLine, load_runs, sentence
 from workbench.app.run_list.table import RunTable, so_far
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
@@ -22,6 +21,7 @@ from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.texts import Static
+from workbench.results.runs import RESUMABLE, RunLine, load_runs, sentence
 from workbench.text import one_line
 
 if TYPE_CHECKING:

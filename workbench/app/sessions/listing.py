@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench import paths
-from workbench.app.facts import SessionFacts, gather
 from workbench.errors import WorkbenchError
+from workbench.results.sessions import SessionFacts, gather
 from workbench.session import SUFFIX, SessionReader
 from workbench.session.labels import SESSION, labels_by_item
 from workbench.session.placing import Deleted, deleted_sessions

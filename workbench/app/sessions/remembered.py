@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from workbench import __version__, paths
-from workbench.app.facts import SessionFacts
 from workbench.app.sessions.listing import SessionEntry
 from workbench.files import building_beside
+from workbench.results.sessions import SessionFacts
 
 _FORM = f"{__version__}/1"
 _LIVING = frozenset({"running", "queued", "interrupted"})

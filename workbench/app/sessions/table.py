@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from workbench.app.facts import STATES
 from workbench.app.sessions.listing import SessionEntry, size_text
 from workbench.app.sessions.wording import state_of_entry, words
 from workbench.app.toolkit.amounts import spend_in_figures
@@ -17,6 +16,7 @@ from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.times import age
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import STATES as SIGNS
+from workbench.results.sessions import STATES
 from workbench.session.labels import in_words
 from workbench.text import one_line
 

@@ -12,6 +12,8 @@ from workbench.app.marks import Marked, Pair
 from workbench.app.place import Place
 from workbench.app.toolkit.latest import Latest
 from workbench.errors import WorkbenchError
+from workbench.results.samples import samples_of
+from workbench.session.groups import Group
 from workbench.studies.declaration import AGENTS
 from workbench.studies.reading import TaskTally, TrialTally
 from workbench.text import one_line
@@ -24,11 +26,6 @@ if TYPE_CHECKING:
     from workbench.studies.comparing import Comparison, ItemPair, SideItem
     from workbench.studies.outcome import StudyOutcome
     from workbench.studies.reading import CellWork
-
-_CANDIDATES = (
-    "SELECT id, verdict FROM candidates WHERE task_id = ? AND evaluator = ? AND prompt = ? AND context = ? "
-    "AND control = 0 ORDER BY sample"
-)
 
 
 class Going:
@@ -123,13 +120,13 @@ def pair_of(reader: SessionReader, outcome: StudyOutcome, sides: tuple[_Side, _S
 def _sample(reader: SessionReader, side: _Side, passed: bool | None) -> Marked:
     from workbench.session.reader import SessionReader
 
-    asked = (side.item.id, *side.work.group)
+    group = Group("", *side.work.group, side.work.settings)
     if side.session == reader.path:
-        rows = reader.query(_CANDIDATES, asked)
+        rows = samples_of(reader, side.item.id, group)
     else:
         with SessionReader(side.session, surveyed=False) as other:
-            rows = other.query(_CANDIDATES, asked)
-    done = [(str(key), verdict) for key, verdict in rows if verdict]
+            rows = samples_of(other, side.item.id, group)
+    done = [(row.id, row.verdict) for row in rows if row.verdict]
     if not done:
         raise WorkbenchError(f"{side.title} has no tested sample yet.")
     fitting = [key for key, verdict in done if passed is None or (verdict == "passed") is passed]

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import Document, Line, Span, closed, note, prepared
-from workbench.app.trajectory.loading import Card, TrialState, load_trial
+from workbench.app.trajectory.loading import TrialState, load_trial
 from workbench.app.trajectory.scores import points, tiers_of
 from workbench.comparison.line_diff import ADDED, REMOVED, SAME, line_diff
 
 if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Scorecard
     from workbench.session.reader import SessionReader
 
 COMPARED = 400_000
@@ -55,19 +56,19 @@ def _readme(reader: SessionReader, state: TrialState) -> list[str]:
     return text.replace("\r\n", "\n").split("\n") if text else []
 
 
-def _scores(before: tuple[Card, ...], after: tuple[Card, ...]) -> list[Line]:
+def _scores(before: tuple[Scorecard, ...], after: tuple[Scorecard, ...]) -> list[Line]:
     lines: list[Line] = []
-    old_by_key = {(card.get("rubric"), card.get("judge")): card for card in before}
+    old_by_key = {(card.rubric, card.judge): card for card in before}
     for card in after:
-        old = old_by_key.get((card.get("rubric"), card.get("judge")))
+        old = old_by_key.get((card.rubric, card.judge))
         if old is None:
             continue
-        heading = f"{card.get('rubric')}"
-        judge = f"  judge {card.get('judge')}"
+        heading = card.rubric
+        judge = f"  judge {card.judge}"
         lines.append(
             Line(heading + judge, ((0, len(heading), "heading"), (len(heading), len(heading) + len(judge), "dim")))
         )
-        lines.append(_change("total", old.get("total"), card.get("total"), "{:g}"))
+        lines.append(_change("total", old.total, card.total, "{:g}"))
         then = {tier.number: tier for tier in tiers_of(old)}
         for tier in tiers_of(card):
             was = then.get(tier.number)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Protocol
 
-from workbench.app.trajectory.scores import Item, Proof
 from workbench.app.trajectory.search import Found, search
 from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.app.toolkit.latest import Latest
     from workbench.app.trajectory.loading import TrialState
+    from workbench.rubric.scorecard import Criterion, Evidence
     from workbench.session.reader import SessionReader
 
 
@@ -63,7 +63,7 @@ class SearchedTrial(Protocol):
     def step_that_read(self, path: str) -> int | None:
         """Return the step that read a file first, None if none did."""
 
-    def criterion_with_evidence(self) -> Item | None:
+    def criterion_with_evidence(self) -> Criterion | None:
         """Return the selected criterion, or select the first that has evidence."""
 
     def notify(self, message: str, *, title: str = "", timeout: float | None = None) -> None:
@@ -83,7 +83,7 @@ class Finder:
         self.found: Found | None = None
         self.at = -1
         self.busy = False
-        self._shown: tuple[Item | None, int] = (None, -1)
+        self._shown: tuple[Criterion | None, int] = (None, -1)
 
     # -- search
 
@@ -152,18 +152,18 @@ class Finder:
         if item is None:
             view.notify("No evidence." if view.has_scores else "No criterion with evidence is shown yet.")
             return
-        if not item.proofs:
+        if not item.evidence:
             view.notify(one_line(f"{item.title}: no evidence was given; {item.reason}", 300))
             return
         before, at = self._shown
-        at = (at + 1) % len(item.proofs) if before == item else 0
+        at = (at + 1) % len(item.evidence) if before == item else 0
         self._shown = (item, at)
-        proof = item.proofs[at]
-        counter = f"evidence {at + 1} of {len(item.proofs)}: {item.title}"
+        proof = item.evidence[at]
+        counter = f"evidence {at + 1} of {len(item.evidence)}: {item.title}"
         view.set_remark(counter)
         self._show(proof)
 
-    def _show(self, proof: Proof) -> None:
+    def _show(self, proof: Evidence) -> None:
         view = self._view
         step = view.step_that_read(proof.path) if proof.kind == "file" and proof.path else None
         if proof.kind == "readme" and proof.start is not None:

@@ -10,6 +10,7 @@ from workbench.app.toolkit.latest import Latest, Node
 from workbench.app.toolkit.soon import Clock, Soon
 from workbench.app.trajectory import loading
 from workbench.app.trajectory.repository_pane import Coverage, Entry, entries_of
+from workbench.results.trials import latest_trial
 
 if TYPE_CHECKING:
     from workbench.app.trajectory.loading import TrialState
@@ -101,7 +102,7 @@ class Following:
             else:
                 self._screen.show_trial(trial)
 
-        self.loading_trial.ask(lambda: loading.latest_trial(reader), done, self._screen.show_reason)
+        self.loading_trial.ask(lambda: latest_trial(reader), done, self._screen.show_reason)
 
     def load(self, reader: SessionReader, trial: str) -> None:
         """Show a trial from its beginning."""
@@ -110,7 +111,7 @@ class Following:
             state = loading.load_trial(reader, trial)
             if state is None:
                 return None
-            steps = loading.load_steps(reader, trial, 0, loading.FIRST_STEPS)
+            steps = reader.steps(trial, 0, loading.FIRST_STEPS)
             return Look(state, steps, 0, entries_of(state.files, state.seen))
 
         self.loading_trial.ask(work, self._screen.begin, self._screen.show_reason)
@@ -139,7 +140,7 @@ class Following:
             fresh = loading.load_trial(reader, state.trial.id, state)
             if fresh is None:
                 return None
-            steps = loading.load_steps(reader, state.trial.id, number, loading.PAGE_OF_STEPS)
+            steps = reader.steps(state.trial.id, number, loading.PAGE_OF_STEPS)
             same = grown is not None and fresh.seen is grown.seen and fresh.files is grown.files
             return Look(fresh, steps, keep, entries_of(fresh.files, fresh.seen) if tree_due and not same else None)
 
@@ -164,7 +165,7 @@ class Following:
         after, number, trial = len(known), known[-1].number, state.trial.id
 
         def work() -> list[StepRow]:
-            return loading.load_steps(reader, trial, number, loading.PAGE_OF_STEPS)
+            return reader.steps(trial, number, loading.PAGE_OF_STEPS)
 
         def done(page: list[StepRow]) -> None:
             now = screen.state

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.header import Header, Part
 from workbench.glyphs import STATES
+from workbench.results.scores import agreement_on, cards_of, imported_scores, scores_version
+from workbench.results.trials import TrialOrder, step_count, trial_order
 from workbench.rubric.works import works_by_trial
 from workbench.session.labels import STAR, in_words, labels_by_part
 from workbench.session.pending_work import is_imported, trial_problem
@@ -16,6 +18,7 @@ from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.rubric.agreement import Agreement
+    from workbench.rubric.scorecard import Scorecard
     from workbench.rubric.spread import PointSpread
     from workbench.rubric.works import Works
     from workbench.session.reader import SessionReader
@@ -34,27 +37,10 @@ REST_SECONDS = 0.3
 NO_SESSION = "No session is open: press 3 to choose one, or 1 to pick a case and start a run."
 NO_TRIALS = "This session has no trials yet: press 1 and enter to start a run."
 GONE = "This trial is not in the open session: press 3 to choose another session."
-REPEATS = 200
-"""Repeats of a trial over which the spread of points is told, the newest ones."""
 _TAIL = 8  # steps at the end that are read again at each look: a retried trial replaces its error steps
 
-Card = Mapping[str, Any]
-"""A decoded scorecard, see :meth:`workbench.rubric.Scorecard.to_json`."""
 Repeats = Mapping[tuple[str, str], "tuple[PointSpread, ...]"]
 """How the points of all repeats of a trial lie, by rubric and judge."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a trial stands: all trials of the session in order, and the one before it on the same case."""
-
-    order: tuple[str, ...]
-    previous: str | None
-
-    def beside(self, trial_id: str, step: int) -> str | None:
-        """Return the trial ``step`` places after this one, None at the ends."""
-        at = self.order.index(trial_id) + step if trial_id in self.order else -1
-        return self.order[at] if 0 <= at < len(self.order) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +57,11 @@ class TrialState:
     trial: TrialRow
     run: RunRow | None
     run_state: str
-    place: Place
+    place: TrialOrder
     step_count: int
     files: tuple[tuple[str, int], ...]
     seen: Mapping[tuple[str, str], AccessedFileRow]
-    cards: tuple[Card, ...]
+    cards: tuple[Scorecard, ...]
     annotations: tuple[AnnotationRow, ...]
     labels: Mapping[str, tuple[str, ...]]
     problem: str = ""
@@ -100,19 +86,18 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
     if before is not None and before.trial.id != trial_id:
         before = None
     run = reader.run(trial.run_id)
-    count = reader.query("SELECT count(*) FROM steps WHERE trial_id = ?", (trial_id,))[0][0]
     if before and before.files and before.trial.snapshot == trial.snapshot:
         files = before.files
     else:
         files = tuple(reader.files_of(trial.snapshot)[:FILES_LIMIT]) if trial.snapshot else ()
-    cards = _cards(reader, trial_id)
-    scored = reader.query("SELECT count(*), coalesce(max(at), 0) FROM scorecards")[0]
+    cards = cards_of(reader, reader.scores(trial_id))
+    scored = scores_version(reader)
     return TrialState(
         trial=trial,
         run=run,
         run_state=reader.run_state(run) if run else trial.state,
-        place=_place(reader, trial, before),
-        step_count=int(count),
+        place=trial_order(reader, trial, before.place if before else None),
+        step_count=step_count(reader, trial_id),
         files=files,
         seen=_seen(reader, trial_id, before),
         cards=cards,
@@ -120,7 +105,7 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
         labels=labels_by_part(reader.labels(trial_id)),
         problem=trial_problem(reader, trial),
         told_apart=reader.told_apart(trial),
-        agreement=before.agreement if before and before.scored == scored else _agreement(reader, cards),
+        agreement=before.agreement if before and before.scored == scored else agreement_on(reader, cards),
         scored=scored,
         works=works_by_trial(reader, trial_id).get(trial_id),
         check_run=_check_run(reader, trial_id),
@@ -129,8 +114,6 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
 
 
 def _imported_scores(reader: SessionReader, trial_id: str) -> tuple[str, ...]:
-    from workbench.reports.contents import imported_scores
-
     found = imported_scores(reader, trial_id)
     said = (": ".join(filter(None, (f"{one.scorer} {one.value}", one.explanation))) for one in found)
     return tuple(one_line(one, 400) for one in said)
@@ -144,105 +127,16 @@ def _check_run(reader: SessionReader, trial_id: str) -> str:
     return ""
 
 
-def latest_trial(reader: SessionReader) -> str | None:
-    """Return the trial to show when a session is opened: a running one, else the last that has steps, else the last."""
-    found = reader.query(
-        "SELECT trials.id FROM trials JOIN runs ON runs.id = trials.run_id WHERE deleted_at IS NULL "
-        "ORDER BY trials.state = 'running' DESC, trials.started_at IS NOT NULL DESC, runs.created_at DESC, "
-        "trials.started_at DESC, position LIMIT 1"
-    )
-    return found[0][0] if found else None
-
-
-def load_steps(reader: SessionReader, trial_id: str, after: int, limit: int) -> list[StepRow]:
-    """Read up to ``limit`` steps after number ``after``."""
-    # Imported in the threads that read: the first paint does without rows.
-    from workbench.session.rows import StepRow, columns
-
-    found = reader.query(
-        f"SELECT {columns(StepRow)} FROM steps WHERE trial_id = ? AND number > ? ORDER BY number LIMIT ?",
-        (trial_id, after, limit),
-    )
-    return [StepRow(*row) for row in found]
-
-
 def tail_start(known: list[StepRow]) -> int:
     """Return how many of the known steps need no re-check."""
     return max(0, len(known) - _TAIL)
 
 
-def _place(reader: SessionReader, trial: TrialRow, before: TrialState | None) -> Place:
-    """Return where a trial stands among those that count; one of a run that was put away stands there as well."""
-    from workbench.session.schema import PUT_AWAY_RUNS
-
-    meant = f"run_id NOT IN {PUT_AWAY_RUNS} OR trials.id = ?"
-    count = reader.query(f"SELECT count(*) FROM trials WHERE {meant}", (trial.id,))[0][0]
-    if before and len(before.place.order) == count:
-        return before.place
-    found = reader.query(
-        f"SELECT trials.id, case_id, parent FROM trials JOIN runs ON runs.id = trials.run_id WHERE {meant} "
-        "ORDER BY runs.created_at, run_id, position",
-        (trial.id,),
-    )
-    previous = trial.parent or None
-    for key, case, parent in found if previous is None else ():
-        if key == trial.id:
-            break
-        if case == trial.case_id and not parent:
-            previous = key
-    return Place(tuple(key for key, *_ in found), previous)
-
-
 def _seen(reader: SessionReader, trial_id: str, before: TrialState | None) -> Mapping[tuple[str, str], AccessedFileRow]:
-    from workbench.session.rows import AccessedFileRow, columns
-
     known = before.seen if before else {}
     since = max((row.step for row in known.values()), default=-1)
-    found = reader.query(
-        f"SELECT {columns(AccessedFileRow)} FROM seen WHERE trial_id = ? AND step >= ?", (trial_id, since)
-    )
-    fresh = {(row[1], row[2]): AccessedFileRow(*row) for row in found}
+    fresh = {(row.path, row.how): row for row in reader.seen(trial_id, since)}
     return {**known, **fresh} if fresh.keys() - known.keys() else known or fresh
-
-
-def _agreement(reader: SessionReader, cards: tuple[Card, ...]) -> tuple[Agreement, ...]:
-    """Return how the judges of a trial agree over the trials of the session; nothing where it has one judge a rubric."""
-    rubrics = [card.get("rubric") for card in cards]
-    several = {rubric for rubric in rubrics if rubrics.count(rubric) > 1}
-    if not several:
-        return ()
-    from workbench.rubric.agreement import agreements
-
-    trials: dict[str, list[Card]] = {}
-    for score in reader.scores():
-        if score.rubric in several:
-            trials.setdefault(score.trial_id, []).append(reader.card(score))
-    return tuple(agreements(trials.values()))
-
-
-def load_repeats(reader: SessionReader, trial: TrialRow) -> Repeats:
-    """Return how the points lie over the repeats of a trial: the same case, content, agent and model."""
-    from workbench.session.schema import PUT_AWAY_RUNS
-
-    found = reader.query(
-        f"SELECT id FROM trials WHERE case_id = ? AND content = ? AND agent = ? AND model = ? AND (run_id NOT IN {PUT_AWAY_RUNS} "
-        "OR id = ?) ORDER BY started_at DESC LIMIT ?",
-        (trial.case_id, trial.content, trial.agent, trial.model, trial.id, REPEATS),
-    )
-    if len(found) < 2:
-        return {}
-    from workbench.rubric.spread import point_spreads
-
-    cards: dict[tuple[str, str], list[Card]] = {}
-    for (key,) in found:
-        for score in reader.scores(key):
-            cards.setdefault((score.rubric, score.judge), []).append(reader.card(score))
-    return {scale: point_spreads(mine) for scale, mine in cards.items() if len(mine) > 1}
-
-
-def _cards(reader: SessionReader, trial_id: str) -> tuple[Card, ...]:
-    found = (reader.card(row) for row in reader.scores(trial_id))
-    return tuple(card for card in found if card)
 
 
 # -- what is said about a trial

@@ -12,16 +12,18 @@ from textual.message import Message
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.texts import Static
-from workbench.app.trajectory.loading import Card, Repeats, TrialState, load_repeats, state_of
+from workbench.app.trajectory.loading import Repeats, TrialState, state_of
 from workbench.app.trajectory.repository_pane import Coverage, RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
-from workbench.app.trajectory.score_views import VIEWS
+from workbench.app.trajectory.score_views import VIEWS, scale_of
 from workbench.app.trajectory.scores import agreement_lines, judge_of, title, works_line
 from workbench.app.trajectory.step_list import StepList
+from workbench.results.scores import repeat_spreads
 from workbench.session.labels import criterion_of
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Scorecard
     from workbench.session.reader import SessionReader
 
 _NO_SCORES = {
@@ -99,7 +101,7 @@ class Score(Pane):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self._cards: tuple[Card, ...] = ()
+        self._cards: tuple[Scorecard, ...] = ()
         self._wanted: tuple[object, object] | None = None
         self._title = "Score", ""
         self._state: TrialState | None = None
@@ -126,7 +128,7 @@ class Score(Pane):
                 self._repeats = found
                 self._show_card()
 
-        self.reading_repeats.ask(lambda: load_repeats(reader, state.trial), done)
+        self.reading_repeats.ask(lambda: repeat_spreads(reader, state.trial), done)
 
     def compose(self) -> ComposeResult:
         """Compose the criteria."""
@@ -155,9 +157,9 @@ class Score(Pane):
         state = self._state
         if state is None or not state.cards:
             return
-        chosen = next((card for card in state.cards if _key(card) == self._wanted), state.cards[0])
+        chosen = next((card for card in state.cards if scale_of(card) == self._wanted), state.cards[0])
         switch = " ▾" if len(state.cards) > 1 else ""
-        self._title = f"Score {title(chosen)} · {one_line(str(chosen.get('rubric')), 30)}{switch}", judge_of(chosen)
+        self._title = f"Score {title(chosen)} · {one_line(chosen.rubric, 30)}{switch}", judge_of(chosen)
         self._show_title()
         others = tuple(card for card in state.cards if card is not chosen)
         lines = agreement_lines(state.agreement, chosen)
@@ -197,8 +199,8 @@ class Score(Pane):
         if wanted is None:
             return
         rubric, tier, key = wanted
-        if (pane.card or {}).get("rubric") != rubric:
-            self._wanted = next((_key(card) for card in self._cards if card.get("rubric") == rubric), self._wanted)
+        if pane.card is None or pane.card.rubric != rubric:
+            self._wanted = next((scale_of(card) for card in self._cards if card.rubric == rubric), self._wanted)
             self._show_card()
         pane.choose(tier, key)
 
@@ -207,9 +209,5 @@ class Score(Pane):
         shown = self.query_one(ScorePane).card
         at = next((index for index, card in enumerate(self._cards) if card == shown), 0)
         if self._cards:
-            self._wanted = _key(self._cards[(at + 1) % len(self._cards)])
+            self._wanted = scale_of(self._cards[(at + 1) % len(self._cards)])
             self.show_scores(state)
-
-
-def _key(card: Card) -> tuple[object, object]:
-    return card.get("rubric"), card.get("judge")

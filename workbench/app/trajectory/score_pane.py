@@ -10,16 +10,16 @@ from textual import events
 from textual.message import Message
 
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
-from workbench.app.trajectory.loading import Card
 from workbench.app.trajectory.score_views import VIEWS, Scale, ViewRow, beside, scale_of, what_it_takes
 from workbench.app.trajectory.score_views import wrapped as _wrapped
-from workbench.app.trajectory.scores import Item, Proof, Tier, given_of, points, tiers_of
+from workbench.app.trajectory.scores import Tier, given_of, points, tiers_of
 from workbench.session.judges import in_words, is_offline
 from workbench.session.labels import STAR, criterion_part
 from workbench.session.labels import in_words as in_label_words
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Criterion, Evidence, Scorecard
     from workbench.rubric.spread import PointSpread
 
 BAR = 15
@@ -45,21 +45,21 @@ class ScorePane(VirtualView):
     class Chosen(Message):
         """Another criterion is under the cursor."""
 
-        def __init__(self, item: Item | None) -> None:
+        def __init__(self, item: Criterion | None) -> None:
             super().__init__()
             self.item = item
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.card: Card | None = None
+        self.card: Scorecard | None = None
         self.cursor = -1
         self.empty_text = ""
         self.agreement: tuple[str, ...] = ()
         self._tiers: tuple[Tier, ...] = ()
-        self._items: list[Item] = []
+        self._items: list[Criterion] = []
         self._rows: list[_Row] = []
         self._places: dict[tuple[int, str], int] = {}
-        self._others: tuple[Card, ...] = ()
+        self._others: tuple[Scorecard, ...] = ()
         self._repeats: Mapping[Scale, Sequence[PointSpread]] = {}
         self._labels: Mapping[str, Sequence[str]] = {}
         self._remarks: Mapping[str, Sequence[str]] = {}
@@ -67,7 +67,7 @@ class ScorePane(VirtualView):
         self.view = VIEWS[0]
 
     @property
-    def selected(self) -> Item | None:
+    def selected(self) -> Criterion | None:
         """The criterion under the cursor; None until the cursor was moved."""
         return self._items[self.cursor] if 0 <= self.cursor < len(self._items) else None
 
@@ -77,16 +77,16 @@ class ScorePane(VirtualView):
         item = self.selected
         return None if item is None else (item.title, self._part(item))
 
-    def _part(self, item: Item) -> str:
+    def _part(self, item: Criterion) -> str:
         tier = next((one.number for one in self._tiers if item in one.criteria), 0)
-        return criterion_part(str((self.card or {}).get("rubric") or ""), tier, item.key)
+        return criterion_part(self.card.rubric if self.card is not None else "", tier, item.key)
 
     def show(
         self,
-        card: Card | None,
+        card: Scorecard | None,
         empty_text: str,
         agreement: tuple[str, ...] = (),
-        others: tuple[Card, ...] = (),
+        others: tuple[Scorecard, ...] = (),
         repeats: Mapping[Scale, Sequence[PointSpread]] | None = None,
         labels: Mapping[str, Sequence[str]] | None = None,
         remarks: Mapping[str, Sequence[str]] | None = None,
@@ -167,10 +167,10 @@ class ScorePane(VirtualView):
         if (tier, key) in self._places:
             self._choose(self._places[tier, key])
 
-    def choose_with_evidence(self) -> Item | None:
+    def choose_with_evidence(self) -> Criterion | None:
         """Return the selected criterion, or select the first that has evidence."""
         if self.selected is None:
-            first = next((i for i, item in enumerate(self._items) if item.proofs), None)
+            first = next((i for i, item in enumerate(self._items) if item.evidence), None)
             if first is not None:
                 self._choose(first)
         return self.selected
@@ -238,7 +238,7 @@ class ScorePane(VirtualView):
         self.set_size(len(self._rows))
         self.refresh()
 
-    def _other_view(self, card: Card, width: int) -> list[_Row]:
+    def _other_view(self, card: Scorecard, width: int) -> list[_Row]:
         rows: list[ViewRow] = (
             what_it_takes(card, width) if self.view == VIEWS[1] else beside(card, self._others, self._repeats, width)
         )
@@ -246,7 +246,7 @@ class ScorePane(VirtualView):
             _Row(row.parts, self._places.get(row.about) if row.about is not None else None, row.head) for row in rows
         ]
 
-    def _item_rows(self, index: int, item: Item, width: int) -> None:
+    def _item_rows(self, index: int, item: Criterion, width: int) -> None:
         score = f"{points(item.points):>4} / {points(item.maximum):<2}" if item.maximum else "   remark"[:9]
         name_width = _name_width(width)
         part = self._part(item)
@@ -295,12 +295,12 @@ class ScorePane(VirtualView):
             spread = f", repeats {', '.join(points(value) for value in item.samples)}" if len(item.samples) > 1 else ""
             by = in_words(item.judged_by) if is_offline(item.judged_by) else f"judged by {item.judged_by}"
             self._rows.append(_Row(((f"     {by}{spread}", "dim"),), index))
-        for proof in item.proofs[:6]:
+        for proof in item.evidence[:6]:
             self._rows.append(_Row((("     ▸ ", "bullet"), (fit(_proof_text(proof), width - 8), "em")), index))
-        if len(item.proofs) > 6:
-            self._rows.append(_Row(((f"       and {len(item.proofs) - 6} more", "dim"),), index))
+        if len(item.evidence) > 6:
+            self._rows.append(_Row(((f"       and {len(item.evidence) - 6} more", "dim"),), index))
 
-    def _spread_of(self, item: Item) -> str:
+    def _spread_of(self, item: Criterion) -> str:
         """Return how a criterion came out over the repeats of the trial, "" where it has none."""
         spreads = self._repeats.get(scale_of(self.card), ()) if self.card else ()
         tier = next((one.number for one in self._tiers if item in one.criteria), 0)
@@ -310,7 +310,7 @@ class ScorePane(VirtualView):
         return f"over {one.n} repeats: {one.mean:.1f} ± {one.sd:.1f} ({points(one.low)} to {points(one.high)})"
 
 
-def _proof_text(proof: Proof) -> str:
+def _proof_text(proof: Evidence) -> str:
     where = f" {proof.path}" + (f":{proof.line}" if proof.line else "") if proof.path else ""
     return f"{proof.kind}{where}  {one_line(proof.text, 300)}"
 

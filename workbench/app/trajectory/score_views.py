@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.document import Document, Line, prepared
-from workbench.app.trajectory.loading import Card
 from workbench.app.trajectory.scores import judge_of, points
 from workbench.comparison import join_criteria
 from workbench.comparison.criteria import difference
@@ -16,7 +15,8 @@ from workbench.session.json_forms import TIER_NAMES
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.comparison import CriterionPair, Judged
+    from workbench.comparison import CriterionPair
+    from workbench.rubric.scorecard import Criterion, Scorecard
     from workbench.rubric.spread import PointSpread
 
 VIEWS = ("criteria", "what it takes", "side by side")
@@ -41,7 +41,7 @@ def wrapped(text: str, width: int) -> list[str]:
     return [text[row.start : row.end].rstrip() for row in Document((Line(text),), text).rows(max(10, width))]
 
 
-def what_it_takes(card: Card, width: int) -> list[ViewRow]:
+def what_it_takes(card: Scorecard, width: int) -> list[ViewRow]:
     """Return the missing points by size, each with its reason in full and what the score would be with it."""
     missing = missing_points(card)
     if not missing:
@@ -69,7 +69,7 @@ def what_it_takes(card: Card, width: int) -> list[ViewRow]:
 
 
 def beside(
-    card: Card, others: Sequence[Card], repeats: Mapping[Scale, Sequence[PointSpread]], width: int
+    card: Scorecard, others: Sequence[Scorecard], repeats: Mapping[Scale, Sequence[PointSpread]], width: int
 ) -> list[ViewRow]:
     """Return the criteria of a card with those of others in columns, how they differ, and how repeats of the trial lie."""
     spreads = {(one.tier, one.criterion): one for one in repeats.get(scale_of(card), ())}
@@ -92,8 +92,8 @@ def beside(
     joined = [{tier.number: tier for tier in join_criteria(card, other)} for other in shown]
     mine = join_criteria(card, card)
     numbers = sorted({tier.number for tier in mine} | {number for tiers in joined for number in tiers})
-    keys = _keys(card)
-    sums = [_sums(one) for one in (card, *shown)]
+    keys = {(one.tier, one.title): one.key for one in card.criteria}
+    sums = [{n: (one.points, one.maximum) for n, one in each.tiers.items()} for each in (card, *shown)]
     for number in numbers:
         own = next((tier for tier in mine if tier.number == number), None)
         tiers = [tiers.get(number) for tiers in joined]
@@ -120,18 +120,13 @@ def beside(
     return rows
 
 
-def scale_of(card: Card) -> Scale:
+def scale_of(card: Scorecard) -> Scale:
     """Return by which rubric and judge a card is."""
-    return str(card.get("rubric")), str(card.get("judge"))
+    return card.rubric, card.judge
 
 
-def _named(card: Card) -> str:
-    return f"{one_line(str(card.get('rubric')), 30)} · {judge_of(card)}"
-
-
-def _keys(card: Card) -> dict[tuple[int, str], str]:
-    criteria = card.get("criteria") or ()
-    return {(int(one["tier"]), str(one["title"])): str(one.get("key") or "") for one in criteria}
+def _named(card: Scorecard) -> str:
+    return f"{one_line(card.rubric, 30)} · {judge_of(card)}"
 
 
 def _tier_row(number: int, own: Sum | None, theirs: Sequence[Sum | None], spread: str | None, names: int) -> ViewRow:
@@ -146,14 +141,6 @@ def _tier_row(number: int, own: Sum | None, theirs: Sequence[Sum | None], spread
     return ViewRow(tuple(parts))
 
 
-def _sums(card: Card) -> dict[int, Sum]:
-    """Return points and maximum of each tier of a card."""
-    found: dict[int, Sum] = {}
-    for tier in join_criteria(card, card):
-        found[tier.number] = tier.left, sum(one.left.maximum for one in tier.criteria if one.left is not None)
-    return found
-
-
 def _sum(found: Sum | None) -> str:
     return f"{'–' if found is None else f'{points(found[0])}/{points(found[1])}':>{_POINTS}}"
 
@@ -166,7 +153,7 @@ def _beside_parts(pair: CriterionPair | None) -> list[tuple[str, str]]:
     return [(_of(right), ""), (f"{_gap(gap):>{_GAP}}", _style(gap))]
 
 
-def _of(judged: Judged | None) -> str:
+def _of(judged: Criterion | None) -> str:
     return f"{'–' if judged is None else f'{points(judged.points)}/{points(judged.maximum)}':>{_POINTS}}"
 
 

@@ -1,48 +1,21 @@
-"""A scorecard's JSON made ready to be shown: tiers, criteria, their evidence, and the sentences about them."""
+"""A scorecard made ready to be shown: tiers, criteria, their evidence, and the sentences about them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.document import prepared
-from workbench.app.trajectory.loading import Card
+from workbench.rubric.totals import own_points
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import LIMIT, OFFLINE, in_words, is_offline
-from workbench.session.totals import own_points
 from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.rubric.agreement import Agreement
+    from workbench.rubric.scorecard import Criterion, Scorecard
     from workbench.rubric.works import Works
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """One piece of evidence; ``start`` and ``end`` are characters of the README."""
-
-    kind: str
-    text: str
-    start: int | None
-    end: int | None
-    path: str | None
-    line: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One criterion."""
-
-    key: str
-    title: str
-    points: float | None
-    maximum: float
-    reason: str
-    judged_by: str
-    samples: tuple[float, ...]
-    given: float | None
-    proofs: tuple[Proof, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,64 +27,32 @@ class Tier:
     points: float | None
     maximum: float
     why: str
-    criteria: tuple[Item, ...]
+    criteria: tuple[Criterion, ...]
 
 
-def tiers_of(card: Card) -> tuple[Tier, ...]:
-    """Return the tiers of a decoded scorecard; whatever is odd in it is shown as well as possible."""
-    by_tier: dict[int, list[Item]] = {}
-    for raw in card.get("criteria") or ():
-        if isinstance(raw, dict):
-            by_tier.setdefault(int(raw.get("tier") or 0), []).append(_item(raw))
+def tiers_of(card: Scorecard) -> tuple[Tier, ...]:
+    """Return the tiers of a scorecard, its texts made ready to be shown."""
     tiers = []
-    for number in sorted(by_tier):
-        items = by_tier[number]
-        missing = [item for item in items if item.points is None]
-        scored = None if missing else sum(item.points or 0 for item in items)
-        why = next((item.reason for item in missing if item.reason), "no reason was recorded") if missing else ""
-        tiers.append(
-            Tier(
-                number,
-                TIER_NAMES.get(number, f"Tier {number}"),
-                scored,
-                sum(item.maximum for item in items),
-                one_line(why, 200),
-                tuple(items),
-            )
-        )
+    for number, sums in card.tiers.items():
+        criteria = tuple(_prepared(one) for one in card.criteria if one.tier == number)
+        reasons = (one.reason for one in criteria if one.points is None and one.reason)
+        why = next(reasons, "no reason was recorded") if sums.points is None else ""
+        name = TIER_NAMES.get(number, f"Tier {number}")
+        tiers.append(Tier(number, name, sums.points, sums.maximum, one_line(why, 200), criteria))
     return tuple(tiers)
 
 
-def _item(raw: dict[str, object]) -> Item:
-    proofs = raw.get("evidence")
-    samples = raw.get("samples")
-    return Item(
-        key=str(raw.get("key") or ""),
-        title=one_line(prepared(str(raw.get("title") or raw.get("key") or "?")), 60),
-        points=_number(raw.get("points")),
-        maximum=_number(raw.get("maximum")) or 0.0,
-        reason=one_line(prepared(str(raw.get("reason") or "")), 2000),
-        judged_by=one_line(prepared(str(raw.get("judged_by") or "rule")), 60),
-        samples=tuple(float(x) for x in samples) if isinstance(samples, list) else (),
-        given=_number(raw.get("given")),
-        proofs=tuple(_proof(item) for item in proofs if isinstance(item, dict)) if isinstance(proofs, list) else (),
+def _prepared(one: Criterion) -> Criterion:
+    return replace(
+        one,
+        title=one_line(prepared(one.title or one.key or "?"), 60),
+        reason=one_line(prepared(one.reason), 2000),
+        judged_by=one_line(prepared(one.judged_by or "rule"), 60),
+        evidence=tuple(
+            replace(each, text=prepared(each.text), path=prepared(each.path) if each.path else None)
+            for each in one.evidence
+        ),
     )
-
-
-def _proof(raw: dict[str, object]) -> Proof:
-    start, end, line = (raw.get(name) for name in ("start", "end", "line"))
-    return Proof(
-        kind=str(raw.get("kind") or ""),
-        text=prepared(str(raw.get("text") or "")),
-        start=start if isinstance(start, int) else None,
-        end=end if isinstance(end, int) else None,
-        path=prepared(str(raw["path"])) if raw.get("path") else None,
-        line=line if isinstance(line, int) else None,
-    )
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def points(value: float | None) -> str:
@@ -119,63 +60,61 @@ def points(value: float | None) -> str:
     return "?" if value is None else f"{round(value, 1):g}"
 
 
-def title(card: Card) -> str:
+def title(card: Scorecard) -> str:
     """Return ``82 / 100`` or, with unscored tiers, ``52 / 70``; where a format gave more than a tenth, own points first."""
-    tiers = tiers_of(card)
-    scored = [tier for tier in tiers if tier.points is not None]
-    if not scored:
+    if card.total is None:
         return "? unscored"
-    got, most = sum(tier.points or 0 for tier in scored), sum(tier.maximum for tier in scored)
-    own = own_points(got, most, _number(card.get("given")))
-    return ("" if own is None else f"{points(own[0])} / {points(own[1])} own, ") + f"{points(got)} / {points(most)}"
+    own = own_points(card.total, card.out_of, card.given)
+    return ("" if own is None else f"{points(own[0])} / {points(own[1])} own, ") + (
+        f"{points(card.total)} / {points(card.out_of)}"
+    )
 
 
-def headline(card: Card) -> str:
+def headline(card: Scorecard) -> str:
     """Return :func:`title`, with the rubric where it is not the one that results are compared by."""
-    rubric = str(card.get("rubric") or "")
-    return title(card) if rubric in {"", "aeo-bench"} else f"{title(card)} {one_line(rubric, 20)}"
+    return title(card) if card.rubric in {"", "aeo-bench"} else f"{title(card)} {one_line(card.rubric, 20)}"
 
 
-def plain_text(card: Card) -> str:
+def plain_text(card: Scorecard) -> str:
     """Return a scorecard as text to copy: each tier, each criterion with its reason and evidence."""
-    lines = [f"{title(card)} · {card.get('rubric')} · {judge_of(card)}"]
+    lines = [f"{title(card)} · {card.rubric} · {judge_of(card)}"]
     for tier in tiers_of(card):
         lines += ["", f"{tier.number} {tier.name}  {points(tier.points)} / {points(tier.maximum)}"]
         lines += [f"  ({tier.why})"] if tier.why else []
         for item in tier.criteria:
             lines.append(f"  {item.title}  {points(item.points)} / {points(item.maximum)}  {item.reason}".rstrip())
-            for proof in item.proofs:
+            for proof in item.evidence:
                 where = f" {proof.path}" + (f":{proof.line}" if proof.line else "") if proof.path else ""
                 lines.append(f"    {proof.kind}{where}: {one_line(proof.text, 2000)}")
     return "\n".join(lines) + "\n"
 
 
-def judge_of(card: Card) -> str:
+def judge_of(card: Scorecard) -> str:
     """Return who judged, in words: the offline judge is named as what it is."""
-    judge = one_line(prepared(str(card.get("judge") or "")), 60)
+    judge = one_line(prepared(card.judge), 60)
     if is_offline(judge):
         return f"{OFFLINE}: {LIMIT}"
     return in_words(judge) if judge else "rules only"
 
 
-def given_of(card: Card) -> str:
+def given_of(card: Scorecard) -> str:
     """Return how many of the points the answer's format gave, as a sentence; "" where the answer was free."""
-    given = _number(card.get("given"))
+    given = card.given
     return (
         "" if given is None else f"{points(given)} of these points were given by the format that the answer was held to"
     )
 
 
-def works_line(card: Card, works: Works | None) -> str:
+def works_line(card: Scorecard, works: Works | None) -> str:
     """Return how much of the README holds, by the rubric beside which that is shown; "" beside the others."""
-    if card.get("rubric") != "strict":
+    if card.rubric != "strict":
         return ""
     return "not checked yet; V checks the README" if works is None else works.words()
 
 
-def agreement_lines(agreement: Sequence[Agreement], card: Card) -> tuple[str, ...]:
+def agreement_lines(agreement: Sequence[Agreement], card: Scorecard) -> tuple[str, ...]:
     """Return how the judge of a card agrees with the others on the rubric's judged tiers, a line for each: its points minus theirs."""
-    rubric, judge = card.get("rubric"), card.get("judge")
+    rubric, judge = card.rubric, card.judge
     lines = []
     for one in agreement:
         if one.rubric != rubric or judge not in one.judges or one.criterion:

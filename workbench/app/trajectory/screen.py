@@ -24,7 +24,7 @@ from workbench.app.trajectory.loading import TrialState
 from workbench.app.trajectory.outcome import CHECK
 from workbench.app.trajectory.repository_pane import RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
-from workbench.app.trajectory.scores import Item, headline
+from workbench.app.trajectory.scores import headline
 from workbench.app.trajectory.search import OUTCOME
 from workbench.app.trajectory.step_list import StepList
 from workbench.app.trajectory.trial_panes import TrialPanes
@@ -33,6 +33,7 @@ from workbench.grounding.items import TASK
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Criterion
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change, StepRow
 
@@ -259,7 +260,7 @@ class TrajectoryScreen(TrialPanes):
         self.content.text.find(needle)
         self.outcome.text.find(needle)
 
-    def criterion_with_evidence(self) -> Item | None:
+    def criterion_with_evidence(self) -> Criterion | None:
         """Return the selected criterion, or select the first that has evidence."""
         return self.score_pane.choose_with_evidence()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.agents.protocol import split_answer
 from workbench.app.toolkit.document import prepared
-from workbench.app.trajectory.loading import PAGE_OF_STEPS, load_steps
+from workbench.app.trajectory.loading import PAGE_OF_STEPS
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -52,7 +52,7 @@ def search(reader: SessionReader, trial: TrialRow, needle: str, stopped: Callabl
     finder = _Finder(reader, needle)
     after = 0
     while not stopped() and len(finder.hits) < HITS_LIMIT:
-        page = load_steps(reader, trial.id, after, PAGE_OF_STEPS)
+        page = reader.steps(trial.id, after, PAGE_OF_STEPS)
         for step in page:
             finder.step(step, first=after == 0 and step is page[0])
             if stopped() or len(finder.hits) >= HITS_LIMIT:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from workbench.app.toolkit.filters import Filter, Option, Question
-from workbench.app.trials.lines import TrialLine
 from workbench.glyphs import STATES
+from workbench.results.trials import TrialLine
 from workbench.session.labels import star_first
 from workbench.text import shortened
 

@@ -9,9 +9,9 @@ from textual.binding import Binding, BindingType
 
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Table
-from workbench.app.trials.lines import TrialLine
+from workbench.results.trials import TrialLine
 from workbench.rubric.losses import Loss, losses_among
-from workbench.session.totals import comparable
+from workbench.rubric.totals import comparable
 from workbench.text import shortened
 
 COLUMNS: tuple[Column[Loss], ...] = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from workbench.app.trials.lines import TrialLine
+from workbench.results.trials import TrialLine
 from workbench.rubric.spread import Spread, spread_of
-from workbench.session.totals import Total, comparable
+from workbench.rubric.totals import Total, comparable
 
 Agent = tuple[str, str]
 """An agent with its model."""

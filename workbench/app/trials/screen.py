@@ -23,7 +23,13 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
-from workbench.app.trials.lines import (
+from workbench.app.trials.loss_list import LossList
+from workbench.app.trials.matrix import MatrixView
+from workbench.app.trials.plotting import against_score, scores_by_agent, unit_of_scores
+from workbench.app.trials.spread_plot import SpreadPlot
+from workbench.app.trials.table import TableState, TrialTable
+from workbench.app.trials.wording import spread_in_words, without_forks
+from workbench.results.trials import (
     Scale,
     TrialLine,
     Trials,
@@ -33,17 +39,11 @@ from workbench.app.trials.lines import (
     with_counts,
     with_losses,
 )
-from workbench.app.trials.loss_list import LossList
-from workbench.app.trials.matrix import MatrixView
-from workbench.app.trials.plotting import against_score, scores_by_agent, unit_of_scores
-from workbench.app.trials.spread_plot import SpreadPlot
-from workbench.app.trials.table import TableState, TrialTable
-from workbench.app.trials.wording import spread_in_words, without_forks
 from workbench.rubric.losses import Lost
 from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
-    from workbench.grounding import Counts
+    from workbench.results.grounding import Counts
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
@@ -178,7 +178,7 @@ class TrialsScreen(ModeScreen):
         counting = self._counting
 
         def work() -> dict[str, Counts]:
-            from workbench.grounding import KeptGroundings
+            from workbench.results.grounding import KeptGroundings
 
             found: dict[str, Counts] = {}
             told = monotonic()

@@ -14,11 +14,11 @@ from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Arrangement, Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
-from workbench.app.trials.lines import TrialLine, Trials, share_of, spread_among
 from workbench.app.trials.wording import own_cell, spread_in_words, unit_of, without_forks
 from workbench.glyphs import STATES
+from workbench.results.trials import TrialLine, Trials, share_of, spread_among
 from workbench.rubric.spread import Spread
-from workbench.session.totals import comparable
+from workbench.rubric.totals import comparable
 from workbench.text import one_line, shortened
 
 NOTHING = "–"

@@ -10,8 +10,8 @@ from workbench.app.toolkit.latest import Latest, Node
 
 if TYPE_CHECKING:
     from workbench.app.host import Host
-    from workbench.app.regeneration.lines import TaskLine
     from workbench.app.regeneration.loading import RunView
+    from workbench.results.tasks import TaskLine
 
 
 class Improved(Node, Protocol):

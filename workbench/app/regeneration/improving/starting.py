@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.app.regeneration.wording import plural
-from workbench.improving.kinds import Kind
 from workbench.read_only import ReadOnly, is_read_only
+from workbench.results.kinds import Kind
 from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
     from workbench.app.host import Host
     from workbench.app.regeneration.improving.dialog import ImprovementChoice
-    from workbench.app.regeneration.lines import TaskLine
     from workbench.app.regeneration.loading import RunView
     from workbench.engine.estimate import Estimate
     from workbench.engine.improvement_plan import ImprovementPlan
+    from workbench.results.tasks import TaskLine
 
 _DIALOG = "improve"
 

@@ -15,9 +15,9 @@ from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
     from workbench.regeneration.breakdown import CurvePoint, TaskGroup
-    from workbench.regeneration.diagnosis import Diagnosis
     from workbench.regeneration.failure_groups import FailureGroup
     from workbench.regeneration.passk import Estimate
+    from workbench.results.failures import Diagnosis
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
 
@@ -117,8 +117,8 @@ def load_findings(
     reader: SessionReader, run_id: str, group: Group | None, stopped: Callable[[], bool] = lambda: False
 ) -> Findings:
     """Read why candidates of a run fail; of one group, or of all where it is None."""
-    from workbench.regeneration.diagnosis import diagnose
     from workbench.regeneration.outcome import task_results
+    from workbench.results.failures import diagnose
     from workbench.session.sample_counts import SampleCount, sample_counts
 
     if reader.run(run_id) is None:
@@ -254,8 +254,8 @@ def _tests(found: Diagnosis) -> Listing:
 def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[int]) -> Curves:
     """Compute pass@k of a group by the number of samples and by k, both with intervals, and by file."""
     from workbench.regeneration.breakdown import pass_by, pass_by_k, pass_by_samples
-    from workbench.regeneration.diagnosis import verdict_sequences
     from workbench.regeneration.outcome import task_results
+    from workbench.results.failures import verdict_sequences
     from workbench.session.sample_counts import sample_counts
 
     sequences = verdict_sequences(reader, run_id, group)

@@ -1,4 +1,4 @@
-"""What the header says of the open session: counted in a thread, said in one sentence."""
+"""Sessions: counts over all runs of one, the state that they come to, and the run that this state is about."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.engine.plan_title import plan_title
+from workbench.results.costs import total_spend
+from workbench.results.plan_title import plan_title
+from workbench.results.tasks import task_states
+from workbench.results.trials import trials_by_run
+from workbench.session.groups import settings_of
 from workbench.session.sample_counts import CONTROL_FAILS
 from workbench.session.schema import PUT_AWAY_RUNS
-from workbench.session.spend import total_spend
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -91,29 +94,6 @@ class SessionFacts:
             said.append(f"{times} gave another verdict than the fast path")
         return f"Self-check failed: {'; '.join(said)}." if said else ""
 
-    def sentence(self) -> str:
-        """Return model, spend where it is known, and whether something runs."""
-        model = self.models[-1] if self.models else ""
-        if len(self.models) > 1:
-            model += f" +{len(self.models) - 1}"
-        if self.state == "running":
-            left = f"▸ {self.trials_done} of {self.trials} trials"
-            if self.candidates:
-                left = f"▸ {self.candidates_done} of {self.candidates} samples"
-        elif self.state == "queued":
-            left = "· waiting for the engine"
-        elif self.state == "interrupted":
-            left = "‖ interrupted: u resumes"
-        elif self.state == "unscored":
-            left = "? unscored: u asks the judge again"
-        elif self.state == "empty":
-            left = "nothing run yet"
-        else:
-            left = f"{self.trials} trials" if self.trials != 1 else "1 trial"
-            left = f"{left}, nothing running"
-        spend = f"${self.spend_usd:.3f}" if self.spend_usd is not None else ""
-        return " · ".join(part for part in (model, spend, left) if part)
-
 
 STATES = ("running", "queued", "interrupted", "failed", "cancelled", "unscored", "done")
 """States of runs, what matters most first."""
@@ -169,9 +149,9 @@ def gather(reader: SessionReader) -> SessionFacts:
     """
     runs = reader.runs()
     states = {run.id: reader.run_state(run) for run in runs}
-    trials = Counter(
-        dict(reader.query(f"SELECT state, count(*) FROM trials WHERE run_id NOT IN {PUT_AWAY_RUNS} GROUP BY state"))
-    )
+    trials: Counter[str] = Counter()
+    for run, mine in trials_by_run(reader).items():
+        trials += mine.states if run in states else Counter()
     candidates: Counter[str] = Counter()
     evaluators: list[str] = []
     wrong = disagreeing = 0
@@ -181,13 +161,6 @@ def gather(reader: SessionReader) -> SessionFacts:
         evaluators += [] if control else [evaluator]
         wrong += int(bad)
         disagreeing += int(otherwise)
-    models = [
-        row[0]
-        for row in reader.query(
-            f"SELECT model FROM trials WHERE run_id NOT IN {PUT_AWAY_RUNS} GROUP BY model ORDER BY max(rowid)"
-        )
-        if row[0]  # another program's file may not say which
-    ]
     times = [time for run in runs for time in (run.created_at, run.started_at, run.finished_at)]
     times += [group[-1] for group in groups] + list(reader.query(_TIMES)[0])
     return SessionFacts(
@@ -195,11 +168,11 @@ def gather(reader: SessionReader) -> SessionFacts:
         sum(trials.values()),
         trials["done"] + trials["failed"] + trials["cancelled"],
         trials["failed"],
-        int(reader.query(f"SELECT count(*) FROM tasks WHERE run_id NOT IN {PUT_AWAY_RUNS}")[0][0]),
+        task_states(reader).total(),
         sum(candidates.values()),
         candidates["done"] + candidates["cancelled"],
         total_spend(reader, runs),
-        tuple(dict.fromkeys([*models, *evaluators])),
+        tuple(dict.fromkeys([*trial_models(reader), *evaluators])),
         tuple(Counter(states.values()).items()),
         tuple(run for run, state in states.items() if state in {"running", "queued"}),
         wrong,
@@ -211,6 +184,21 @@ def gather(reader: SessionReader) -> SessionFacts:
     )
 
 
+def trial_models(reader: SessionReader) -> list[str]:
+    """Return the models of trials, that of the newest trial last; of imported trials it may not be known."""
+    models = f"SELECT model FROM trials WHERE run_id NOT IN {PUT_AWAY_RUNS} AND model != '' GROUP BY model ORDER BY max(rowid)"
+    return [model for (model,) in reader.query(models)]
+
+
+def models_used(reader: SessionReader) -> list[str]:
+    """Return everything that wrote or judged something in a session: models of trials, evaluators that were asked, judges."""
+    others = (
+        f"SELECT evaluator FROM candidates WHERE prompt != '' AND run_id NOT IN {PUT_AWAY_RUNS} "
+        f"UNION SELECT judge FROM scorecards JOIN trials ON trials.id = trial_id WHERE run_id NOT IN {PUT_AWAY_RUNS}"
+    )
+    return sorted({*trial_models(reader), *(name for (name,) in reader.query(others))})
+
+
 def _about(reader: SessionReader, runs: list[RunRow]) -> tuple[str, ...]:
     """Return what a session is about, in the words by which a person looks for it."""
     of_trials = reader.query("SELECT DISTINCT case_name, agent FROM trials ORDER BY case_name, agent LIMIT 200")
@@ -220,11 +208,4 @@ def _about(reader: SessionReader, runs: list[RunRow]) -> tuple[str, ...]:
 
 
 def _lasts(run: RunRow) -> bool:
-    from workbench.engine.plan import PlanDamaged, RegenerationPlan
-
-    if run.kind != "regenerate":
-        return False
-    try:
-        return RegenerationPlan.from_json(run.config).lasting
-    except PlanDamaged:
-        return False
+    return run.kind == "regenerate" and settings_of(run.config).get("lasting") is True

@@ -1,31 +1,29 @@
-"""What the table of trials shows: a line per trial, in any order, in groups with their means; no widget in sight."""
+"""Trials: a line for each with its points on a scale, their means in groups and cells, their order and their repeats."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.glyphs import STATES, counted
+from workbench.results.costs import total_spend
+from workbench.results.scores import card_of, totals_of
 from workbench.rubric.losses import Lost, lost_points
 from workbench.rubric.spread import Spread, spread_of
+from workbench.rubric.totals import Total
 from workbench.session.forks import SIGN, below_parents
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
+from workbench.session.rows import TrialRow
 from workbench.session.schema import PUT_AWAY_RUNS
-from workbench.session.spend import total_spend
-from workbench.session.totals import Total, totals_of
 
 if TYPE_CHECKING:
-    from workbench.grounding import Counts
+    from workbench.results.grounding import Counts
     from workbench.session.reader import SessionReader
 
-_TRIALS = f"""
-SELECT id, run_id, case_id, case_name, agent, model, repeat, state, error, steps, prompt_tokens + completion_tokens, cost_usd,
-       seconds, parent, fork_step
-FROM trials WHERE run_id NOT IN {PUT_AWAY_RUNS} ORDER BY (SELECT created_at FROM runs WHERE runs.id = run_id), run_id, position
-"""
 _READ = "SELECT trial_id, group_concat(path, char(10)) FROM seen WHERE how = 'read' GROUP BY trial_id"
 # Of files of older schemas `problem` is empty: the card itself then says whether its judge failed.
 _DOUBTFUL = (
@@ -161,37 +159,21 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
     read = {trial: str(paths) for trial, paths in reader.query(_READ)}
     labels = labels_by_item(reader.labels())
     lines = []
-    for (
-        key,
-        run,
-        case_id,
-        case,
-        agent,
-        model,
-        repeat,
-        state,
-        error,
-        steps,
-        tokens,
-        cost,
-        seconds,
-        *fork,
-    ) in reader.query(_TRIALS):
-        shown = str(state)
-        if shown in {"queued", "running"} and states.get(run, shown) not in {"queued", "running"}:
+    for row in reader.trials():
+        shown = row.state
+        if shown in {"queued", "running"} and states.get(row.run_id, shown) not in {"queued", "running"}:
             shown = "interrupted"
-        elif shown == "done" and key in doubtful:
-            row = reader.trial(key)
-            shown = "unscored" if row is not None and trial_problem(reader, row) else shown
-        place = (key, chosen.rubric, chosen.judge) if chosen is not None else ("", "", "")
+        elif shown == "done" and row.id in doubtful and trial_problem(reader, row):
+            shown = "unscored"
+        place = (row.id, chosen.rubric, chosen.judge) if chosen is not None else ("", "", "")
         card = scores.get(place)
         lines.append(
             TrialLine(
-                id=str(key), run=str(run), case=str(case or case_id), agent=str(agent), model=str(model),
-                repeat=int(_number(repeat) or 0), state=shown, error=str(error or ""), total=totals.get(place, Total()),
-                tiers=card.tiers if card is not None else (None,) * 4, steps=int(_number(steps) or 0), tokens=int(_number(tokens) or 0), cost=_number(cost),
-                seconds=_number(seconds), read=read.get(key, ""),
-                labels=labels.get(key, ()), parent=str(fork[0] or ""), fork_step=int(_number(fork[1]) or 0),
+                id=row.id, run=row.run_id, case=row.case_name or row.case_id, agent=row.agent, model=row.model,
+                repeat=row.repeat, state=shown, error=row.error or "", total=totals.get(place, Total()),
+                tiers=card.tiers if card is not None else (None,) * 4, steps=row.steps,
+                tokens=row.prompt_tokens + row.completion_tokens, cost=row.cost_usd, seconds=row.seconds,
+                read=read.get(row.id, ""), labels=labels.get(row.id, ()), parent=row.parent, fork_step=row.fork_step,
             )
         )  # fmt: skip
     if any(line.parent for line in lines):
@@ -212,7 +194,7 @@ def with_losses(reader: SessionReader, trials: Trials, known: dict[str, Lost]) -
     for score in reader.scores() if scale is not None else ():
         if scale == Scale(score.rubric, score.judge):
             if score.card_blob not in known:
-                known[score.card_blob] = lost_points(reader.card(score))
+                known[score.card_blob] = lost_points(card_of(reader, score))
             lost[score.trial_id] = known[score.card_blob]
     return replace(trials, lines=tuple(replace(line, lost=lost.get(line.id, ())) for line in trials.lines))
 
@@ -225,8 +207,99 @@ def with_counts(trials: Trials, known: Mapping[str, Counts]) -> Trials:
     return replace(trials, lines=lines)
 
 
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, (int, float)) else None
+# -- which trials there are
+
+
+class RunTrials(NamedTuple):
+    """The trials of a run: how many are in each state, and the first of them."""
+
+    states: Counter[str]
+    first: str
+
+
+def trials_by_run(reader: SessionReader) -> dict[str, RunTrials]:
+    """Return the trials of each run that has any, archived runs included."""
+    firsts: dict[str, tuple[int, str]] = {}
+    states: dict[str, Counter[str]] = {}
+    # A column beside min() is that of the row with the minimum.
+    for run, state, count, position, trial in reader.query(
+        "SELECT run_id, state, count(*), min(position), id FROM trials GROUP BY run_id, state"
+    ):
+        states.setdefault(run, Counter())[state] += count
+        firsts[run] = min(firsts.get(run, (position, trial)), (position, trial))
+    return {run: RunTrials(counts, firsts[run][1]) for run, counts in states.items()}
+
+
+_OWN = f"parent = '' AND run_id NOT IN {PUT_AWAY_RUNS}"
+
+
+def trials_named(reader: SessionReader, trials: Iterable[str]) -> list[TrialRow]:
+    """Return trials by their ids, as far as they count: no forks, none of archived runs."""
+    where = f"WHERE {_OWN} AND id IN (SELECT value FROM json_each(?))"
+    return reader.rows(TrialRow, "trials", where, (json.dumps(list(trials)),))
+
+
+def trials_on(reader: SessionReader, cases: Iterable[str]) -> list[TrialRow]:
+    """Return the trials of cases, as far as they count: no forks, none of archived runs."""
+    where = f"WHERE {_OWN} AND case_id IN (SELECT value FROM json_each(?))"
+    return reader.rows(TrialRow, "trials", where, (json.dumps(list(cases)),))
+
+
+def latest_trial(reader: SessionReader) -> str | None:
+    """Return the trial to show when a session is opened: a running one, else the last that has steps, else the last."""
+    found = reader.query(
+        "SELECT trials.id FROM trials JOIN runs ON runs.id = trials.run_id WHERE deleted_at IS NULL "
+        "ORDER BY trials.state = 'running' DESC, trials.started_at IS NOT NULL DESC, runs.created_at DESC, "
+        "trials.started_at DESC, position LIMIT 1"
+    )
+    return found[0][0] if found else None
+
+
+def step_count(reader: SessionReader, trial_id: str) -> int:
+    """Return how many steps of a trial are recorded."""
+    return int(reader.query("SELECT count(*) FROM steps WHERE trial_id = ?", (trial_id,))[0][0])
+
+
+@dataclass(frozen=True, slots=True)
+class TrialOrder:
+    """Where a trial stands: all trials of the session in order, and the one before it on the same case."""
+
+    order: tuple[str, ...]
+    previous: str | None
+
+    def beside(self, trial_id: str, step: int) -> str | None:
+        """Return the trial ``step`` places after this one, None at the ends."""
+        at = self.order.index(trial_id) + step if trial_id in self.order else -1
+        return self.order[at] if 0 <= at < len(self.order) else None
+
+
+def trial_order(reader: SessionReader, trial: TrialRow, before: TrialOrder | None = None) -> TrialOrder:
+    """Return where a trial stands among those that count; one of an archived run stands there as well.
+
+    Args:
+        reader: The session.
+        trial: The trial.
+        before: The order as it was read last for this trial, which holds while no trial came.
+    """
+    meant = f"run_id NOT IN {PUT_AWAY_RUNS} OR trials.id = ?"
+    count = reader.query(f"SELECT count(*) FROM trials WHERE {meant}", (trial.id,))[0][0]
+    if before is not None and len(before.order) == count:
+        return before
+    found = reader.query(
+        f"SELECT trials.id, case_id, parent FROM trials JOIN runs ON runs.id = trials.run_id WHERE {meant} "
+        "ORDER BY runs.created_at, run_id, position",
+        (trial.id,),
+    )
+    previous = trial.parent or None
+    for key, case, parent in found if previous is None else ():
+        if key == trial.id:
+            break
+        if case == trial.case_id and not parent:
+            previous = key
+    return TrialOrder(tuple(key for key, *_ in found), previous)
+
+
+# -- means
 
 
 def share_of(spread: Spread) -> float:

@@ -64,9 +64,7 @@ def find_item(reader: SessionReader, text: str) -> Item:
         return Item(kind, found[0])
     if kind != "trial":
         raise UsageError(f"{shown!r} names a step, but {found[0]} is a {kind}; only trials have steps.")
-    numbers = [
-        row[0] for row in reader.query("SELECT number FROM steps WHERE trial_id = ? ORDER BY number", (found[0],))
-    ]
+    numbers = [step.number for step in reader.steps(found[0])]
     if not number.isdecimal() or int(number) not in numbers:
         has = f"its steps are {numbers[0]} to {numbers[-1]}" if numbers else "it has no steps yet"
         raise UsageError(f"Trial {found[0]} has no step {one_line(number, 20)!r}; {has}.")

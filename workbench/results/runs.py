@@ -1,4 +1,4 @@
-"""What the list of runs shows: a line per run, in any order; no widget in sight."""
+"""Runs: a line for each with its state, progress and cost, and which of them wait for their turn."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from workbench.engine.plan_title import plan_title
-from workbench.engine.queue import waiting
 from workbench.glyphs import STATES, counted
+from workbench.results.costs import spend_of
+from workbench.results.plan_title import plan_title
+from workbench.results.trials import RunTrials, trials_by_run
+from workbench.session import engine_starts
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import is_check, is_rescored, lacking, scores_asked
-from workbench.session.spend import spend_of
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 RESUMABLE = frozenset({"interrupted", "unscored", "failed", "cancelled"})
 """States of a run in which something is missing and no engine is at work on it."""
 _OVER = ("done", "failed")
-_TRIALS = "SELECT run_id, state, count(*) FROM trials GROUP BY run_id, state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +75,34 @@ class RunLine:
         return f"{tags} · {self.name or self.asked}" if tags else self.name or self.asked
 
 
+def waiting_runs(reader: SessionReader) -> list[RunRow]:
+    """Return the runs that wait for their turn, the next one first; one whose engine is gone waits no more."""
+    queued = [run for run in reader.runs() if run.state == "queued" and run.turn is not None]
+    living = [run for run in queued if engine_starts.is_coming(run.id) and reader.holder(run.id) is None]
+    return sorted(living, key=lambda run: (run.turn or 0.0, run.created_at))
+
+
+def latest_regeneration(reader: SessionReader) -> str | None:
+    """Return the run to show when a session is opened: one at work, else the last that has tasks, else the last."""
+    found = reader.query(
+        "SELECT id FROM runs WHERE kind = 'regenerate' AND deleted_at IS NULL ORDER BY "
+        "EXISTS (SELECT 1 FROM tasks WHERE run_id = runs.id) OR EXISTS (SELECT 1 FROM stages WHERE run_id = runs.id) DESC, "
+        "state IN ('running', 'queued') DESC, created_at DESC, id LIMIT 1"
+    )
+    return str(found[0][0]) if found else None
+
+
+def snapshot_sources(reader: SessionReader) -> dict[str, tuple[str, str]]:
+    """Return source and revision of each snapshot of a session."""
+    return {row[0]: (row[1], row[2]) for row in reader.query("SELECT digest, source, revision FROM snapshots")}
+
+
 def load_runs(reader: SessionReader, now: float) -> tuple[RunLine, ...]:
     """Read all runs of a session, those that were put away too, the newest first."""
-    trials: dict[str, Counter[str]] = {}
-    for run, state, count in reader.query(_TRIALS):
-        trials.setdefault(str(run), Counter())[str(state)] += int(count)
-    first = dict(reader.query("SELECT run_id, id FROM trials GROUP BY run_id HAVING position = min(position)"))
-    lines = [_line(reader, run, trials.get(run.id, Counter()), first.get(run.id), now) for run in reader.every_run()]
+    trials = trials_by_run(reader)
+    lines = [_line(reader, run, trials.get(run.id), now) for run in reader.every_run()]
     labels = labels_by_item(reader.labels())
-    queue = {run.id: (place, bool(run.paused)) for place, run in enumerate(waiting(reader), 1)}
+    queue = {run.id: (place, bool(run.paused)) for place, run in enumerate(waiting_runs(reader), 1)}
     told = []
     for line in reversed(lines):
         place, paused = queue.get(line.id, (0, False))
@@ -91,9 +110,10 @@ def load_runs(reader: SessionReader, now: float) -> tuple[RunLine, ...]:
     return tuple(told)
 
 
-def _line(reader: SessionReader, run: RunRow, trials: Counter[str], first: str | None, now: float) -> RunLine:
+def _line(reader: SessionReader, run: RunRow, trials: RunTrials | None, now: float) -> RunLine:
+    states = trials.states if trials is not None else Counter[str]()
     state = reader.run_state(run)
-    done, total, unit = _progress(reader, run, trials)
+    done, total, unit = _progress(reader, run, states)
     end = run.finished_at if state != "running" else now
     return RunLine(
         id=run.id,
@@ -104,11 +124,11 @@ def _line(reader: SessionReader, run: RunRow, trials: Counter[str], first: str |
         done=done,
         total=total,
         unit=unit,
-        first_trial=first,
+        first_trial=trials.first if trials is not None else None,
         spend_usd=spend_of(reader, run),
         created_at=run.created_at,
         seconds=max(0.0, end - run.started_at) if end is not None and run.started_at is not None else None,
-        failed=trials["failed"],
+        failed=states["failed"],
         error=run.error or "",
         put_away=run.deleted_at is not None,
     )

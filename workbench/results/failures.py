@@ -21,6 +21,7 @@ from workbench.regeneration.failure_groups import (
     place_of,
 )
 from workbench.session.groups import OF_GROUP, Group
+from workbench.session.verdict_counts import is_counted
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import TaskResult
@@ -186,8 +187,7 @@ def verdict_sequences(reader: SessionReader, run_id: str, group: Group) -> tuple
     )
     found: dict[str, tuple[str, str, list[bool | None]]] = {}
     for task, snapshot, path, verdict in rows:
-        counts = verdict is not None and verdict != "error"
-        found.setdefault(task, (snapshot, path, []))[2].append(verdict == "passed" if counts else None)
+        found.setdefault(task, (snapshot, path, []))[2].append(verdict == "passed" if is_counted(verdict) else None)
     return tuple(
         VerdictSequence(task, snapshot, path, tuple(passed)) for task, (snapshot, path, passed) in found.items()
     )

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from workbench.session.trial_rows import ScoreRow
-
-if TYPE_CHECKING:
-    from workbench.session.reader import SessionReader
 
 NO_FACTS_POINTS = 15.0
 """What the original gives tier 3 of a case that has no facts (``without_facts`` of ``workbench.rubric.score``)."""
 FORMAT_SHARE = 0.1
 """A format that gave more than this share of the points is told apart: the model's own points come first."""
-_HELD = "SELECT DISTINCT trial_id FROM steps JOIN calls ON calls.id = call_id WHERE kind = 'respond' AND shape_blob IS NOT NULL"
-_MOST_CARDS = 20_000
-# Digest of a scorecard -> points from its format, and whether its tier 3 was credited: of the same digest always the same.
-_read_cards: dict[str, tuple[float, bool]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,37 +49,6 @@ def own_points(points: float | None, out_of: float, given: float | None) -> tupl
     if points is None or not given or given <= FORMAT_SHARE * points or given >= out_of:
         return None
     return round(points - given, 6), round(out_of - given, 6)
-
-
-def totals_of(reader: SessionReader, scores: Iterable[ScoreRow]) -> dict[tuple[str, str, str], Total]:
-    """Return the totals of scores by trial, rubric and judge.
-
-    A scorecard is read only where its trial was held to a format, or where tier 3 has as many points as a case without
-    facts gets.
-    """
-    held = {trial for (trial,) in reader.query(_HELD)}
-    found = {}
-    for score in scores:
-        given, credited = 0.0, False
-        if score.trial_id in held or score.tier3 == NO_FACTS_POINTS:
-            if score.card_blob not in _read_cards:
-                if len(_read_cards) > _MOST_CARDS:
-                    _read_cards.clear()
-                _read_cards[score.card_blob] = _of_card(reader.card(score))
-            given, credited = _read_cards[score.card_blob]
-        tiers = tuple(number for number in (1, 2, 3, 4) if number not in score.unscored)
-        key = score.trial_id, score.rubric, score.judge
-        found[key] = Total(score.total, score.out_of, tiers, given, credited)
-    return found
-
-
-def _of_card(card: Mapping[str, Any]) -> tuple[float, bool]:
-    criteria = card.get("criteria") or ()
-    given = [float(one["given"]) for one in criteria if isinstance(one.get("given"), (int, float))]
-    third = [one for one in criteria if int(one["tier"]) == 3 and one["maximum"]]
-    # A judge asks for the points of tier 3 wherever there are facts; a rule gives none but these.
-    credited = bool(third) and all(one.get("judged_by") == "rule" and one["points"] for one in third)
-    return math.fsum(given), credited
 
 
 def comparable(totals: Sequence[Total]) -> list[Total]:

@@ -1,0 +1,167 @@
+"""Costs: what runs and models took, in requests, tokens, dollars and seconds.
+
+No price is not the price 0: a model whose price nobody knows costs what its provider says later. So each figure has the
+calls that are not in it beside it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import RunRow
+
+_PRICED = """
+SELECT EXISTS (SELECT 1 FROM trials WHERE run_id = ? AND cost_usd IS NOT NULL)
+    OR EXISTS (SELECT 1 FROM candidates WHERE run_id = ? AND cost_usd IS NOT NULL)
+"""
+
+
+def spend_of(reader: SessionReader, run: RunRow) -> float | None:
+    """Return what a run cost so far in US dollars, None where nothing in it has a price.
+
+    Raises:
+        SessionError: The file cannot be read.
+    """
+    if run.spend_usd or reader.query(_PRICED, (run.id, run.id))[0][0]:
+        return run.spend_usd
+    return None
+
+
+def total_spend(reader: SessionReader, runs: Iterable[RunRow]) -> float | None:
+    """Return what runs cost together in US dollars, None where nothing in any of them has a price.
+
+    Raises:
+        SessionError: The file cannot be read.
+    """
+    runs = list(runs)
+    total = sum(run.spend_usd for run in runs)
+    return total if total or any(spend_of(reader, run) is not None for run in runs) else None
+
+
+class CallSum(NamedTuple):
+    """The calls of runs that are alike; ``cost_usd`` is that of the priced ones, None where none is."""
+
+    purpose: str
+    model: str
+    answered_by: str
+    sampling: str
+    source: str
+    requests: int
+    tokens: int
+    cost_usd: float | None
+
+
+def calls_of(reader: SessionReader, runs: Iterable[str]) -> list[CallSum]:
+    """Return the calls of runs, alike ones counted together."""
+    rows = reader.query(
+        "SELECT purpose, model, coalesce(answered_by, ''), sampling, source, count(*), "
+        "sum(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), sum(cost_usd) FROM calls "
+        "WHERE run_id IN (SELECT value FROM json_each(?)) GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5",
+        (json.dumps(list(runs)),),
+    )
+    return list(map(CallSum._make, rows))
+
+
+@dataclass(slots=True)
+class ModelCost:
+    """What a model cost and took in the runs of one kind.
+
+    Attributes:
+        model: The model.
+        kind: ``document`` or ``regenerate``, "" for calls of no run.
+        sessions: In how many sessions it was asked.
+        requests: Requests that were sent to it.
+        tokens_in: Tokens of prompts, as far as the provider counted them.
+        tokens_out: Tokens of answers.
+        cost_usd: US dollars for the requests whose price is known; None where none is.
+        seconds: Time until the answers came; requests go side by side, so it may be more than the runs took.
+        failed: Requests to which no usable answer came.
+        unpriced: Requests whose price is not known: they are not in ``cost_usd``.
+        uncounted: Requests whose tokens are not known: they are in neither count of tokens.
+    """
+
+    model: str
+    kind: str
+    sessions: int = 0
+    requests: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = None
+    seconds: float = 0.0
+    failed: int = 0
+    unpriced: int = 0
+    uncounted: int = 0
+
+    def __iadd__(self, other: ModelCost) -> ModelCost:
+        for name in ("sessions", "requests", "tokens_in", "tokens_out", "seconds", "failed", "unpriced", "uncounted"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        if other.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + other.cost_usd
+        return self
+
+    @property
+    def missing(self) -> str:
+        """What is not in its figures, in words; "" where nothing is missing."""
+        parts = ((self.unpriced, "without a price"), (self.uncounted, "without counts of tokens"))
+        return ", ".join(f"{count:,} {what}" for count, what in parts if count)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return asdict(self)
+
+
+_CALLS = """
+SELECT coalesce(runs.kind, ''), model, calls.digest, calls.started_at, prompt_tokens, completion_tokens, cost_usd, latency_s,
+       calls.error_kind IS NOT NULL
+FROM calls LEFT JOIN runs ON runs.id = calls.run_id WHERE source IN ('live', 'error')
+"""
+
+
+class Costs:
+    """What each model cost over sessions; a call that several of them have, because one was copied or merged, counts once."""
+
+    def __init__(self) -> None:
+        self._met: set[tuple[str, float]] = set()
+        self._sums: dict[tuple[str, str], ModelCost] = {}
+
+    def add(self, reader: SessionReader) -> None:
+        """Add the calls of a session, those of archived runs too: they were paid for."""
+        here: dict[tuple[str, str], ModelCost] = {}
+        for kind, model, digest, at, tokens_in, tokens_out, cost, seconds, failed in reader.query(_CALLS):
+            if (digest, at) not in self._met:
+                self._met.add((digest, at))
+                here.setdefault((model, kind), ModelCost(model, kind, sessions=1))
+                here[model, kind] += ModelCost(
+                    model, kind, 0, 1, tokens_in or 0, tokens_out or 0, cost, seconds or 0.0, failed, cost is None,
+                    tokens_in is None and tokens_out is None,
+                )  # fmt: skip
+        for key, one in here.items():
+            self._sums.setdefault(key, ModelCost(*key)).__iadd__(one)
+
+    @property
+    def rows(self) -> list[ModelCost]:
+        """A row for each model and kind of run, the dearest first, then the one with the most tokens."""
+        return sorted(
+            self._sums.values(),
+            key=lambda one: (-(one.cost_usd or 0.0), -(one.tokens_in + one.tokens_out), one.model, one.kind),
+        )
+
+
+def costs_of(sessions: Iterable[Path]) -> tuple[list[ModelCost], dict[Path, str]]:
+    """Return what each model cost over sessions, and why those that could not be read are not in it."""
+    from workbench.session import SessionError, SessionReader
+
+    costs, problems = Costs(), dict[Path, str]()
+    for path in sessions:
+        try:
+            with SessionReader(path) as reader:
+                costs.add(reader)
+        except SessionError as error:
+            problems[path] = str(error)
+    return costs.rows, problems

@@ -1,0 +1,117 @@
+"""Samples: how each stands, those of a task in a group, which tests they failed, and why they have no verdict."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.session.groups import OF_GROUP, Group
+from workbench.session.rows import CandidateRow, FailingTestRow
+from workbench.session.sample_counts import UNDER_WAY
+from workbench.session.verdict_counts import COUNTS
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+
+ROUTES = ("hot", "warm", "cold")
+"""The routes of a verdict, fastest first."""
+SAMPLE_STATE = (
+    f"coalesce(verdict, '') || ' ' || candidates.state || ' ' || CASE WHEN route IN {ROUTES} THEN route ELSE '' END"
+)
+"""A candidate's :class:`SampleState` in SQL, to be concatenated over the samples of a task; see :func:`sample_states`."""
+_POINTS = 8
+
+
+class SampleState(NamedTuple):
+    """How a sample stands: its verdict, None before it has one, the state of its row, and the route that gave the verdict.
+
+    A sample that is being tested again keeps its former verdict until the new one is there.
+    """
+
+    verdict: str | None
+    state: str = "done"
+    route: str = ""
+
+    @property
+    def again(self) -> bool:
+        """Whether it is being tested again."""
+        return self.verdict is not None and self.state in UNDER_WAY
+
+    @property
+    def word(self) -> str:
+        """Its verdict, else ``running``, ``cancelled`` or ``waiting``."""
+        if self.verdict is not None:
+            return self.verdict
+        return (
+            "running"
+            if self.state in ("asking", "testing")
+            else "cancelled"
+            if self.state == "cancelled"
+            else "waiting"
+        )
+
+
+@cache
+def _sample_state(text: str) -> SampleState:
+    verdict, state, route = text.split(" ")
+    return SampleState(verdict or None, state, route)
+
+
+def sample_states(text: str) -> tuple[SampleState, ...]:
+    """Return the states of samples that SQLite concatenated, see :data:`SAMPLE_STATE`."""
+    return tuple(map(_sample_state, text.split(",")))
+
+
+def samples_of(reader: SessionReader, task_id: str, group: Group) -> list[CandidateRow]:
+    """Return the samples of a task in a group by their numbers, controls left out."""
+    where = f"WHERE task_id = ? AND {OF_GROUP} AND control = 0 ORDER BY sample"
+    return reader.rows(CandidateRow, "candidates", where, (task_id, *group.arguments))
+
+
+def candidates_of(reader: SessionReader, run_id: str) -> list[CandidateRow]:
+    """Return the candidates of the tasks of a run, by group and sample, those that later runs added to them included."""
+    where = "WHERE task_id IN (SELECT id FROM tasks WHERE run_id = ?) ORDER BY control, evaluator, prompt, context, settings, sample"
+    return reader.rows(CandidateRow, "candidates", where, (run_id,))
+
+
+def next_sample(reader: SessionReader, task_id: str, evaluator: str) -> int:
+    """Return the number that the next sample of a task by an evaluator gets."""
+    numbers = "SELECT coalesce(max(sample), -1) + 1 FROM candidates WHERE task_id = ? AND evaluator = ?"
+    return int(reader.query(numbers, (task_id, evaluator))[0][0])
+
+
+def failing_tests(reader: SessionReader, task_id: str, group: Group | None = None) -> list[FailingTestRow]:
+    """Return what samples of a task failed, in a group or in all of them, by the tests' ids; controls are left out."""
+    of = f"SELECT id FROM candidates WHERE task_id = ? AND control = 0{f' AND {OF_GROUP}' if group else ''}"
+    arguments = (task_id, *group.arguments) if group is not None else (task_id,)
+    return reader.rows(FailingTestRow, "failing_tests", f"WHERE candidate_id IN ({of}) ORDER BY test_id", arguments)
+
+
+def states_by_group(reader: SessionReader, run_id: str) -> dict[Group, dict[str, tuple[SampleState, ...]]]:
+    """Return the samples of all tasks of a run, by group and task."""
+    columns = "docs, evaluator, prompt, context, settings, docs_scope, task"
+    rows = reader.query(
+        f"SELECT {columns}, group_concat(sample_state) FROM (SELECT docs, evaluator, prompt, context, settings, docs_scope, "
+        f"tasks.id AS task, {SAMPLE_STATE} AS sample_state FROM tasks JOIN candidates ON task_id = tasks.id "
+        f"WHERE tasks.run_id = ? AND control = 0 ORDER BY {columns}, candidates.sample) GROUP BY {columns}",
+        (run_id,),
+    )
+    found: dict[Group, dict[str, tuple[SampleState, ...]]] = {}
+    for *group, task, states in rows:
+        found.setdefault(Group(*group), {})[task] = sample_states(states)
+    return found
+
+
+def development(reader: SessionReader, run_id: str, group: Group) -> tuple[float, ...]:
+    """Return the share of passed samples after each eighth of those that count."""
+    rows = reader.query(
+        f"SELECT count(*), sum(passed) FROM (SELECT verdict = 'passed' AS passed, ntile({_POINTS}) OVER (ORDER BY at) AS part "
+        f"FROM candidates WHERE task_id IN (SELECT id FROM tasks WHERE run_id = ? AND state = 'ready') AND {OF_GROUP} "
+        f"AND control = 0 AND {COUNTS.format('')}) GROUP BY part ORDER BY part",
+        (run_id, *group.arguments),
+    )
+    points, count, passed = [], 0, 0
+    for more, right in rows:
+        count, passed = count + more, passed + right
+        points.append(passed / count)
+    return tuple(points)

@@ -1,0 +1,142 @@
+"""Scores: scorecards, their totals, what repeats of a trial have in common, and how judges agree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.rubric.scorecard import Scorecard
+from workbench.rubric.totals import NO_FACTS_POINTS, Total
+from workbench.session.rows import ScoreRow
+from workbench.session.schema import PUT_AWAY_RUNS
+
+if TYPE_CHECKING:
+    from workbench.rubric.agreement import Agreement
+    from workbench.rubric.spread import PointSpread
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import TrialRow
+
+_HELD = "SELECT DISTINCT trial_id FROM steps JOIN calls ON calls.id = call_id WHERE kind = 'respond' AND shape_blob IS NOT NULL"
+_MOST_REPEATS = 200
+_MOST_CARDS = 20_000
+# Digest of a scorecard -> points from its format, and whether its tier 3 was credited: of the same digest always the same.
+_read_cards: dict[str, tuple[float, bool]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedScore:
+    """What a scorer of another program gave, as its file says it; none of our figures counts it."""
+
+    scorer: str
+    value: str
+    explanation: str
+
+
+def card_of(reader: SessionReader, score: ScoreRow) -> Scorecard | None:
+    """Return the scorecard without what of it is damaged, None where nothing can be read."""
+    values = reader.card(score)
+    return Scorecard.from_json(values) if values else None
+
+
+def cards_of(reader: SessionReader, scores: Iterable[ScoreRow]) -> tuple[Scorecard, ...]:
+    """Return the scorecards that can be read."""
+    return tuple(card for score in scores if (card := card_of(reader, score)) is not None)
+
+
+def scores_of(reader: SessionReader, trials: Iterable[str]) -> list[ScoreRow]:
+    """Return the scores of trials."""
+    where = "WHERE trial_id IN (SELECT value FROM json_each(?))"
+    return reader.rows(ScoreRow, "scorecards", where, (json.dumps(list(trials)),))
+
+
+def scores_version(reader: SessionReader) -> tuple[int, float]:
+    """Return how many scorecards the session has and when the last one came: what differs when there is a new one."""
+    count, last = reader.query("SELECT count(*), coalesce(max(at), 0) FROM scorecards")[0]
+    return count, last
+
+
+def totals_of(reader: SessionReader, scores: Iterable[ScoreRow]) -> dict[tuple[str, str, str], Total]:
+    """Return the totals of scores by trial, rubric and judge.
+
+    A scorecard is read only where its trial was held to a format, or where tier 3 has as many points as a case without
+    facts gets.
+    """
+    held = {trial for (trial,) in reader.query(_HELD)}
+    found = {}
+    for score in scores:
+        given, credited = 0.0, False
+        if score.trial_id in held or score.tier3 == NO_FACTS_POINTS:
+            if score.card_blob not in _read_cards:
+                if len(_read_cards) > _MOST_CARDS:
+                    _read_cards.clear()
+                card = card_of(reader, score)
+                _read_cards[score.card_blob] = (card.given or 0.0, card.credited) if card is not None else (0.0, False)
+            given, credited = _read_cards[score.card_blob]
+        tiers = tuple(number for number in (1, 2, 3, 4) if number not in score.unscored)
+        key = score.trial_id, score.rubric, score.judge
+        found[key] = Total(score.total, score.out_of, tiers, given, credited)
+    return found
+
+
+def agreement_of(reader: SessionReader, documents: Iterable[Sequence[ScoreRow]]) -> tuple[Agreement, ...]:
+    """Return how judges agree on documents of which each has these scores; nothing where none has two judges."""
+    several = []
+    for scores in documents:
+        judges: dict[str, set[str]] = {}
+        for score in scores:
+            judges.setdefault(score.rubric, set()).add(score.judge)
+        if mine := [score for score in scores if len(judges[score.rubric]) > 1]:
+            several.append(cards_of(reader, mine))
+    if not several:
+        return ()
+    from workbench.rubric.agreement import agreements
+
+    return tuple(agreements(several))
+
+
+def agreement_on(reader: SessionReader, cards: Sequence[Scorecard]) -> tuple[Agreement, ...]:
+    """Return how the judges of these scorecards of a trial agree over all trials of the session; nothing where each has its rubric."""
+    rubrics = [card.rubric for card in cards]
+    trials: dict[str, list[ScoreRow]] = {}
+    for score in reader.scores() if len(set(rubrics)) < len(rubrics) else ():
+        if rubrics.count(score.rubric) > 1:
+            trials.setdefault(score.trial_id, []).append(score)
+    return agreement_of(reader, trials.values())
+
+
+def repeat_spreads(reader: SessionReader, trial: TrialRow) -> Mapping[tuple[str, str], tuple[PointSpread, ...]]:
+    """Return how the points lie over the newest repeats of a trial (case, content, agent, model), by rubric and judge."""
+    repeats = _repeats(reader, trial)
+    if len(repeats) < 2:
+        return {}
+    from workbench.rubric.spread import point_spreads
+
+    cards: dict[tuple[str, str], list[Scorecard]] = {}
+    for card in cards_of(reader, (score for repeat in repeats for score in reader.scores(repeat))):
+        cards.setdefault((card.rubric, card.judge), []).append(card)
+    return {scale: point_spreads(mine) for scale, mine in cards.items() if len(mine) > 1}
+
+
+def _repeats(reader: SessionReader, trial: TrialRow) -> list[str]:
+    found = reader.query(
+        f"SELECT id FROM trials WHERE case_id = ? AND content = ? AND agent = ? AND model = ? AND (run_id NOT IN {PUT_AWAY_RUNS} "
+        "OR id = ?) ORDER BY started_at DESC LIMIT ?",
+        (trial.case_id, trial.content, trial.agent, trial.model, trial.id, _MOST_REPEATS),
+    )
+    return [key for (key,) in found]
+
+
+def imported_scores(reader: SessionReader, trial: str) -> tuple[ImportedScore, ...]:
+    """Return the scores in the file from which a trial was imported, () where it has none."""
+    origin = reader.imported(trial)
+    if origin is None:
+        return ()
+    of = f"the origin of trial {trial}"
+    found = reader.decoded(reader.kept(origin.extra_blob, of), dict, of).get("scores")
+    return tuple(
+        ImportedScore(*(str(one.get(name) or "") for name in ("scorer", "value", "explanation")))
+        for one in (found if isinstance(found, list) else ())
+        if isinstance(one, dict)
+    )

@@ -1,0 +1,162 @@
+"""Studies: what sessions have of their cells, counted by task and group, and under what it was made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.session.groups import OF_GROUP, Group
+from workbench.session.verdict_counts import COUNTS, COUNTS_OF_CANDIDATES
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+
+_THESE = "IN (SELECT value FROM json_each(?))"
+_INFO = f"""
+SELECT rowid, id, path, qualified_name, occurrence, test_count, docstring_blob IS NOT NULL FROM tasks
+WHERE run_id {_THESE} AND state = 'ready'
+"""
+_MADE = f"""
+SELECT run_id, group_concat(DISTINCT docs_scope), group_concat(DISTINCT snapshot) FROM tasks
+WHERE run_id {_THESE} GROUP BY run_id
+"""
+# One row for each group, its tasks in one text: what is turned into Python's objects is what takes time.
+_TALLIES = f"""
+SELECT tasks.run_id, counts.evaluator, counts.prompt, counts.context, counts.settings,
+       json_group_array(json_array(tasks.rowid, counts.samples, counts.waiting, counts.counted, counts.passed, counts.doubtful,
+                                   counts.repaired, 0, 0)),
+       sum(counts.tokens), sum(counts.priced), sum(counts.cost_usd), sum(counts.seconds)
+FROM tasks JOIN {{}} AS counts ON counts.task_id = tasks.id
+WHERE tasks.run_id {_THESE} AND tasks.state = 'ready' AND counts.control = 0 AND counts.samples > 0
+GROUP BY 1, 2, 3, 4, 5
+"""
+_CUT = f"""
+SELECT task_id, evaluator, prompt, context, settings, count(*), total(verdict = 'passed')
+FROM candidates JOIN calls ON calls.id = candidates.call_id
+WHERE candidates.run_id {_THESE} AND finish_reason = 'length' AND {COUNTS.format("")}
+GROUP BY 1, 2, 3, 4, 5
+"""
+
+
+class TaskInfo(NamedTuple):
+    """A task as it stands under every evaluator of its run; a tuple, because there are thousands."""
+
+    task: str
+    file: str
+    function: str
+    occurrence: int
+    tests: int
+    documented: int
+
+
+Counts = tuple[tuple[TaskInfo, int, int, int, int, int, int, int, int], ...]
+
+
+class GroupCounts(NamedTuple):
+    """Candidates of a run that are alike: its tasks with their counts, and sums."""
+
+    counts: Counts
+    tokens: int
+    priced: int
+    cost_usd: float
+    seconds: float
+    settings: str
+
+    @property
+    def samples(self) -> int:
+        """All samples of its tasks."""
+        return sum(one[1] for one in self.counts)
+
+
+def group_counts(
+    reader: SessionReader, runs: Iterable[str], *, kept: bool = True
+) -> dict[tuple[str, ...], list[GroupCounts]]:
+    """Return what there is of runs by run, evaluator, prompt and context: a group for each sampling settings.
+
+    Args:
+        reader: The session.
+        runs: The runs.
+        kept: Whether the session is of a version that keeps the counts; those of others are counted anew.
+    """
+    counts = "verdict_counts" if kept else COUNTS_OF_CANDIDATES
+    named = json.dumps(sorted(runs))
+    infos = {row[0]: TaskInfo._make(row[1:]) for row in reader.query(_INFO, (named,))}
+    cut = {tuple(key): (count, int(passed)) for *key, count, passed in reader.query(_CUT, (named,))}
+    found: dict[tuple[str, ...], list[GroupCounts]] = {}
+    for *key, settings, listed, tokens, priced, cost, seconds in reader.query(_TALLIES.format(counts), (named,)):
+        # A task may have come between the two looks: it is there the next time.
+        tasks = tuple((infos[row], *numbers) for row, *numbers in json.loads(listed) if row in infos)
+        if cut:
+            tasks = tuple((*one[:7], *cut.get((one[0].task, *key[1:], settings), (0, 0))) for one in tasks)
+        found.setdefault(tuple(key), []).append(GroupCounts(tasks, int(tokens), int(priced), cost, seconds, settings))
+    return found
+
+
+def made_under(reader: SessionReader, runs: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return under what the tasks of runs were made: the scope of their docs and the content of the repository."""
+    return {
+        run: {"docs scope": scope, "snapshot": snapshot}
+        for run, scope, snapshot in reader.query(_MADE, (json.dumps(sorted(runs)),))
+    }
+
+
+def runs_of_tasks(reader: SessionReader, tasks: Iterable[str]) -> set[str]:
+    """Return the runs that tasks belong to."""
+    return {run for (run,) in reader.query(f"SELECT DISTINCT run_id FROM tasks WHERE id {_THESE}", (_listed(tasks),))}
+
+
+def counted_bodies(reader: SessionReader, tasks: Iterable[str], group: Group) -> list[tuple[str, str]]:
+    """Return task and digest of the body of every sample of a group that counts."""
+    return reader.query(
+        f"SELECT task_id, body_blob FROM candidates WHERE task_id {_THESE} AND {OF_GROUP} AND control = 0 "
+        f"AND {COUNTS.format('')} AND body_blob IS NOT NULL",
+        (_listed(tasks), *group.arguments),
+    )
+
+
+def step_settings(reader: SessionReader, trials: Iterable[str]) -> list[tuple[str, str, bool]]:
+    """Return how the steps of trials were asked for: trial, settings, and whether such an answer was cut at a token limit."""
+    rows = reader.query(
+        "SELECT trial_id, steps.settings, max(coalesce(finish_reason = 'length', 0)) "
+        f"FROM steps LEFT JOIN calls ON calls.id = call_id WHERE trial_id {_THESE} GROUP BY 1, 2",
+        (_listed(trials),),
+    )
+    return [(trial, settings, bool(cut)) for trial, settings, cut in rows]
+
+
+class TaskFacts(NamedTuple):
+    """A task under one doc system; what a session does not have is None.
+
+    Attributes:
+        task: Its id.
+        leak: How much of the body the docstring repeats, from 0 to 1 (:mod:`workbench.regeneration.leakage`).
+        coverage: Share of the body's lines that its tests execute, from 0 to 1.
+        lines: Lines of the function.
+        body: Bytes of the original body.
+        docs: Bytes of the docstring.
+        documented: Whether there is a docstring.
+    """
+
+    task: str
+    leak: float | None = None
+    coverage: float | None = None
+    lines: int | None = None
+    body: int | None = None
+    docs: int | None = None
+    documented: bool = False
+
+
+def task_facts(reader: SessionReader, runs: Iterable[str]) -> dict[str, TaskFacts]:
+    """Return what is known of the tasks of runs; lengths of texts are those that the session has, so that none is read."""
+    rows = reader.query(
+        "SELECT tasks.id, leak, coverage, end_line - start_line + 1, body.size, docs.size, docstring_blob IS NOT NULL FROM tasks "
+        "LEFT JOIN blobs AS body ON body.digest = body_blob LEFT JOIN blobs AS docs ON docs.digest = docstring_blob "
+        f"WHERE run_id {_THESE}",
+        (_listed(runs),),
+    )
+    return {row[0]: TaskFacts._make((*row[:6], bool(row[6]))) for row in rows}
+
+
+def _listed(items: Iterable[str]) -> str:
+    return json.dumps(sorted(items))

@@ -1,0 +1,308 @@
+"""Tasks: what they are called, how many there are, and a line for each with its samples under one group.
+
+SQLite counts the samples: thousands of candidates must not pass through Python at every look.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from workbench.results.kinds import Kind, kind_of
+from workbench.results.samples import ROUTES, SAMPLE_STATE, SampleState, development, sample_states
+from workbench.session.groups import OF_GROUP
+from workbench.session.labels import in_words, labels_by_item
+from workbench.session.sample_counts import CUT, DOUBTFUL
+from workbench.session.schema import PUT_AWAY_RUNS
+from workbench.session.verdict_counts import COUNTS
+
+if TYPE_CHECKING:
+    from workbench.regeneration.outcome import PassFigures, TaskResult
+    from workbench.session.groups import Group
+    from workbench.session.reader import SessionReader
+
+_CHUNK = 400  # ids in one query; SQLite takes a thousand at least
+
+
+class TaskName(NamedTuple):
+    """What a task is: its function and which docs it stands under."""
+
+    id: str
+    run: str
+    snapshot: str
+    path: str
+    function: str
+    occurrence: int
+    docs: str
+    state: str
+
+
+def task_names(reader: SessionReader, run_id: str | None = None) -> list[TaskName]:
+    """Return what the tasks of a run are, or those of all runs that are not archived."""
+    where, arguments = ("run_id = ?", (run_id,)) if run_id is not None else (f"run_id NOT IN {PUT_AWAY_RUNS}", ())
+    columns = "id, run_id, snapshot, path, qualified_name, occurrence, docs, state"
+    rows = reader.query(f"SELECT {columns} FROM tasks WHERE {where} ORDER BY run_id, position", arguments)
+    return list(map(TaskName._make, rows))
+
+
+def functions_of(reader: SessionReader, run_id: str) -> dict[str, tuple[str, str, str, int]]:
+    """Return the function of each task of a run: snapshot, file, name and which of that name."""
+    return {task.id: task[2:6] for task in task_names(reader, run_id)}
+
+
+def task_states(reader: SessionReader, run_id: str | None = None) -> Counter[str]:
+    """Return how many tasks of a run are in each state, or of all runs that are not archived."""
+    where, arguments = ("run_id = ?", (run_id,)) if run_id is not None else (f"run_id NOT IN {PUT_AWAY_RUNS}", ())
+    return Counter(dict(reader.query(f"SELECT state, count(*) FROM tasks WHERE {where} GROUP BY state", arguments)))
+
+
+def dropped_stages(reader: SessionReader, run_id: str) -> Counter[str]:
+    """Return how many functions became no task, by the stage that dropped them."""
+    return Counter(dict(reader.query("SELECT stage, count(*) FROM dropped WHERE run_id = ? GROUP BY stage", (run_id,))))
+
+
+@dataclass(frozen=True, slots=True)
+class TaskLine:
+    """A task under one evaluator.
+
+    Of its ``samples``, ``counted`` go into pass@k and ``passed`` passed; ``at`` is pass@k for each k of the run (None while
+    fewer than k samples count), ``failing`` the test that failed for most samples and ``failing_count`` for how many; ``leak``
+    is the overlap of the docstring with the body, ``leaking`` whether that is enough to be flagged; ``unstable`` counts
+    quarantined tests that execute it; ``rechecked`` verdicts were looked at again on the cold path, ``disagreeing`` of them
+    (or of its controls') came out otherwise. ``newest`` is when the last verdict was given; ``doubtful`` counts passes whose
+    body is not plain, ``repaired`` those whose answer had to be repaired, ``cut`` counted samples whose answer was cut at a
+    token limit; ``documented`` says that the function has a docstring; ``labels`` are its star and its tags.
+    """
+
+    id: str
+    snapshot: str
+    path: str
+    name: str
+    tests: int
+    coverage: float | None
+    leak: float | None
+    leaking: bool
+    excluded: bool
+    reason: str
+    samples: tuple[SampleState, ...] = ()
+    counted: int = 0
+    passed: int = 0
+    at: tuple[float | None, ...] = ()
+    failing: str = ""
+    failing_count: int = 0
+    sandboxes: tuple[str, ...] = ()
+    branches: int | None = None
+    branches_covered: int = 0
+    unstable: int = 0
+    rechecked: int = 0
+    disagreeing: int = 0
+    newest: float = 0.0
+    doubtful: int = 0
+    labels: str = ""
+    repaired: int = 0
+    documented: bool = True
+    cut: int = 0
+
+    @property
+    def branch_coverage(self) -> float | None:
+        """Return the share of the body's branches that the tests take; None where it has none or they were not measured."""
+        return self.branches_covered / self.branches if self.branches else None
+
+    @property
+    def documented_as(self) -> Kind | None:
+        """How its docstring carries it, by the samples that are shown; None while they are still to come."""
+        if not self.excluded and not self.counted:
+            return None
+        return kind_of(self.passed, self.counted, excluded=self.excluded)
+
+    @property
+    def routes(self) -> tuple[str, ...]:
+        """The routes that gave verdicts, fastest first."""
+        taken = {sample.route for sample in self.samples}
+        return tuple(route for route in ROUTES if route in taken)
+
+    @property
+    def waiting(self) -> int:
+        """How many samples have no verdict."""
+        return sum(sample.verdict is None for sample in self.samples)
+
+    @property
+    def decided(self) -> bool:
+        """Whether every sample has its verdict."""
+        return bool(self.samples) and not self.waiting
+
+    @property
+    def again(self) -> bool:
+        """Whether a sample is being tested again."""
+        return any(sample.again for sample in self.samples)
+
+    @property
+    def result(self) -> TaskResult:
+        """What pass@k takes of it."""
+        from workbench.regeneration.outcome import TaskResult
+
+        return TaskResult(
+            self.id, self.snapshot, self.path, self.leaking, self.counted, self.passed, self.doubtful, self.waiting,
+            self.repaired, self.documented, self.cut,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """pass@k over the tasks of a group, and the share of passed samples over the course of the run."""
+
+    passing: PassFigures
+    development: tuple[float, ...] = ()
+
+
+def figures_of(
+    reader: SessionReader, run_id: str, group: Group, lines: Sequence[TaskLine], ks: Sequence[int]
+) -> Figures:
+    """Return the figures over all tasks with a sample; excluded tasks and those never asked for do not count."""
+    from workbench.regeneration.outcome import pass_figures
+
+    ready = [line.result for line in lines if not line.excluded and line.samples]
+    return Figures(pass_figures(ready, ks), development(reader, run_id, group))
+
+
+def load_lines(
+    reader: SessionReader,
+    run_id: str,
+    group: Group,
+    ks: Sequence[int],
+    *,
+    ids: Sequence[str] | None = None,
+    limit: int = -1,
+    failing: bool = True,
+) -> list[TaskLine]:
+    """Read the lines of a run in the order of its tasks.
+
+    Args:
+        reader: The session.
+        run_id: The run to which the tasks belong.
+        group: Whose samples are shown.
+        ks: The k of pass@k.
+        ids: Only these tasks.
+        limit: Only the first so many tasks, -1 for all.
+        failing: Whether to look for the tests that fail, too.
+    """
+    if ids is not None and len(ids) > _CHUNK:
+        wanted = set(ids)
+        return [line for line in load_lines(reader, run_id, group, ks, failing=failing) if line.id in wanted]
+    where, arguments = "tasks.run_id = ?", [run_id]
+    if ids is not None:
+        where += f" AND tasks.id IN ({', '.join('?' * len(ids))})"
+        arguments += ids
+    rows = reader.query(
+        "SELECT id, snapshot, path, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
+        "test_count, coverage, leak, coalesce(leak >= ?, 0), state = 'excluded', "
+        "coalesce(reason, ''), branches, coalesce(branches_covered, 0), coalesce(unstable, 0), docstring_blob IS NOT NULL "
+        f"FROM tasks WHERE {where} ORDER BY position, id LIMIT ?",
+        [_leaks_from(), *arguments, limit],
+    )
+    if limit >= 0:
+        where = f"tasks.id IN (SELECT id FROM tasks WHERE {where} ORDER BY position, id LIMIT {limit})"
+    samples = _samples(reader, where, arguments, group)
+    controls = _disagreeing_controls(reader, where, arguments)
+    tests = _failing(reader, where, arguments, group) if failing else {}
+    pass_at, labels = _pass_at(), labels_by_item(reader.labels())
+    lines = [
+        _line(row, samples.get(row[0], _Samples()), tests.get(row[0], ("", 0)), controls.get(row[0], 0), ks, pass_at)
+        for row in rows
+    ]
+    return [replace(line, labels=in_words(labels[line.id])) if line.id in labels else line for line in lines]
+
+
+@dataclass(frozen=True, slots=True)
+class _Samples:
+    """What the samples of a task in one group come to; the fields of the same names of :class:`TaskLine`."""
+
+    samples: tuple[SampleState, ...] = ()
+    sandboxes: tuple[str, ...] = ()
+    counted: int = 0
+    passed: int = 0
+    rechecked: int = 0
+    disagreeing: int = 0
+    newest: float = 0.0
+    doubtful: int = 0
+    repaired: int = 0
+    cut: int = 0
+
+
+def _samples(reader: SessionReader, where: str, arguments: Sequence[object], group: Group) -> dict[str, _Samples]:
+    rows = reader.query(
+        "SELECT task_id, group_concat(sample_state), group_concat(DISTINCT backend), sum(counted), sum(passed), count(recheck), "
+        "sum(disagrees), max(at), sum(passed AND doubts), sum(passed AND repaired), sum(counted AND was_cut) FROM "
+        f"(SELECT task_id, {SAMPLE_STATE} AS sample_state, backend, recheck, at, coalesce(agrees = 0, 0) AS disagrees, "
+        f"{COUNTS.format('')} AS counted, coalesce(verdict = 'passed', 0) AS passed, {DOUBTFUL} AS doubts, "
+        f"coalesce(repairs > 0, 0) AS repaired, {CUT} AS was_cut FROM candidates "
+        f"WHERE task_id IN (SELECT id FROM tasks WHERE {where}) AND {OF_GROUP} AND control = 0 "
+        "ORDER BY task_id, evaluator, sample) GROUP BY task_id",
+        [*arguments, *group.arguments],
+    )
+    return {
+        task: _Samples(
+            sample_states(states), tuple(sorted(backends.split(","))) if backends else (), counted, passed, rechecked,
+            disagreeing, newest or 0.0, doubtful, repaired, cut,
+        )
+        for task, states, backends, counted, passed, rechecked, disagreeing, newest, doubtful, repaired, cut in rows
+    }  # fmt: skip
+
+
+def _disagreeing_controls(reader: SessionReader, where: str, arguments: Sequence[object]) -> dict[str, int]:
+    rows = reader.query(
+        f"SELECT task_id, count(*) FROM candidates WHERE task_id IN (SELECT id FROM tasks WHERE {where}) "
+        "AND control = 1 AND agrees = 0 GROUP BY task_id",
+        arguments,
+    )
+    return dict(rows)
+
+
+def _line(
+    row: Sequence[Any],
+    of: _Samples,
+    failing: tuple[str, int],
+    disagreeing_controls: int,
+    ks: Sequence[int],
+    pass_at: _PassAt,
+) -> TaskLine:
+    return TaskLine(
+        row[0], row[1], row[2], row[3], row[4], row[5], row[6], bool(row[7]), bool(row[8]), row[9], of.samples, of.counted,
+        of.passed, at=tuple(pass_at(of.counted, of.passed, k) for k in ks), failing=failing[0], failing_count=failing[1],
+        sandboxes=of.sandboxes, branches=row[10], branches_covered=row[11], unstable=row[12], rechecked=of.rechecked,
+        disagreeing=of.disagreeing + disagreeing_controls, newest=of.newest, doubtful=of.doubtful, repaired=of.repaired,
+        documented=bool(row[13]), cut=of.cut,
+    )  # fmt: skip
+
+
+def _failing(
+    reader: SessionReader, where: str, arguments: Sequence[object], group: Group
+) -> dict[str, tuple[str, int]]:
+    rows = reader.query(
+        "SELECT candidates.task_id, test_id, count(*) FROM candidates JOIN failing_tests ON candidate_id = candidates.id "
+        f"WHERE candidates.task_id IN (SELECT id FROM tasks WHERE {where}) AND {OF_GROUP} AND control = 0 "
+        "AND verdict IS NOT NULL "
+        "GROUP BY candidates.task_id, test_id ORDER BY count(*), test_id DESC",
+        [*arguments, *group.arguments],
+    )
+    return {task: (test, count) for task, test, count in rows}  # the last one wins: the most frequent
+
+
+def _leaks_from() -> float:
+    from workbench.regeneration.leakage import THRESHOLD
+
+    return THRESHOLD
+
+
+_PassAt = Callable[[int, int, int], "float | None"]
+
+
+@lru_cache(maxsize=1)
+def _pass_at() -> _PassAt:
+    # Imported in a thread and not with the app: the room of regeneration stands on heavier ones.
+    from workbench.regeneration.passk import pass_at_k
+
+    return lru_cache(maxsize=4096)(pass_at_k)
