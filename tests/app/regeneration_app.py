@@ -23,7 +23,6 @@ def quiet(screen: RegenerationScreen) -> bool:
     loaders = (screen.searching, screen.doing, screen.sample.loader, screen.failing.loader, screen.detail.texts.loader)
     return (
         screen.following.idle
-        and screen.ordering.idle
         and screen.comparing.idle
         and all(loader.idle for loader in loaders)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -69,9 +69,9 @@ class RunPanes(RunScreen):
         return self.workbench.reader
 
     @property
-    def lines(self) -> list[TaskLine]:
+    def lines(self) -> Sequence[TaskLine]:
         """All tasks."""
-        return self.table.lines
+        return self.table.rows
 
     @property
     def selected_task(self) -> TaskLine | None:
@@ -147,7 +147,7 @@ class RunPanes(RunScreen):
         line = self.table.selected
         if line is not None:
             self.detail.show(reader, view, line, self.table.sample)
-        elif self.table.on_group:
+        elif self.table.selected_group is not None:
             self.detail.show_nothing("A group of tasks: enter shows or hides them.")
         else:
             self.detail.show_nothing("No task passes this filter; F clears it, f changes it." if view.tasks else "")

@@ -46,8 +46,9 @@ class StudyList(Table[StudyLine]):
     def show(self, lines: Sequence[StudyLine], current: str) -> None:
         """Show studies, oldest first; ``current`` is the one that is shown."""
         self._current = current
-        self.rows = tuple(reversed(lines))
-        self.rearrange(to=self.selected.name if self.selected is not None else current)
+        to = self.selected.name if self.selected is not None else current
+        self.put(tuple(reversed(lines)))
+        self.go_to(to)
 
     def lead_of(self, row: StudyLine) -> str:
         """Mark the study that is shown."""

@@ -153,10 +153,9 @@ class TrialTable(Table[TrialLine]):
         self.put_trials(state.trials)
         self.rearrange(to=self.current)
 
-    def arrange_rows(self) -> None:
-        """Forget the means of the groups."""
+    def arrange_rows(self, *, measure: bool = True) -> None:
         self._spreads = {}
-        super().arrange_rows()
+        super().arrange_rows(measure=measure)
 
     def spread_of_group(self, group: Group[TrialLine]) -> Spread:
         """Return how the scores of a group lie."""
