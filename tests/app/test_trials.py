@@ -28,8 +28,7 @@ from workbench.app.trials.lines import (
     with_losses,
 )
 from workbench.app.trials.screen import TrialsScreen
-from workbench.app.trials.table import COLUMNS, TrialTable
-from workbench.app.trials.wording import spread_in_words
+from workbench.app.trials.table import COLUMNS, TrialTable, spread_in_words
 from workbench.rubric.spread import spread_of
 from workbench.session import SessionReader
 from workbench.session.totals import Total

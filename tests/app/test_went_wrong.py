@@ -16,8 +16,8 @@ from trajectory_app import screen_text, until
 from workbench.app.regeneration.evaluator_line import EvaluatorLine
 from workbench.app.regeneration.went_wrong.findings import BY_FILE, CURVE, TABS, load_curves, load_findings
 from workbench.app.regeneration.went_wrong.screen import WentWrongScreen
-from workbench.app.toolkit.curve import PlotLine, plotted
-from workbench.app.toolkit.status import StatusLine
+from workbench.app.toolkit.header import StatusLine
+from workbench.app.toolkit.plot import PlotLine, plotted
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.session import SessionReader
 from workbench.session.groups import Group

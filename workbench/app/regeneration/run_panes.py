@@ -13,19 +13,16 @@ from workbench.app.history import Visit
 from workbench.app.place import Place
 from workbench.app.regeneration.building import ExcludedList
 from workbench.app.regeneration.building_panes import Building
-from workbench.app.regeneration.detail import Detail
 from workbench.app.regeneration.evaluator_line import EvaluatorLine
 from workbench.app.regeneration.figures_line import FiguresLine
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.loading import RunView
-from workbench.app.regeneration.panes import TasksPane
-from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
+from workbench.app.regeneration.sample_pane import Detail, FailingPane, SamplePane
 from workbench.app.regeneration.search import Hit
-from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.regeneration.task_table import TasksPane, TaskTable
 from workbench.app.toolkit.labelling import Labelled
-from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.pane_tabs import PaneTabs
+from workbench.app.toolkit.pane import Pane, PaneTabs
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.subject import Subject

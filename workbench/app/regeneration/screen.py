@@ -22,16 +22,15 @@ from workbench.app.regeneration.keys import KEYS, ON_THE_RUN, makes_sense
 from workbench.app.regeneration.lines import TaskLine
 from workbench.app.regeneration.loading import Excluded, RunView
 from workbench.app.regeneration.marking import Marking
-from workbench.app.regeneration.panes import TasksPane
 from workbench.app.regeneration.problems import Problems
 from workbench.app.regeneration.run_panes import RunPanes
 from workbench.app.regeneration.standings import Comparing, Standings, beside
-from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.regeneration.task_table import TasksPane, TaskTable
 from workbench.app.toolkit.header import Part
 from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.prompt_line import PromptLine
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.typed_line import PromptLine
 
 if TYPE_CHECKING:
     from workbench.regeneration.failure_groups import FailedCandidate

@@ -16,8 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from workbench.app.toolkit.columns import Column, Columns, Row, cell_text
-from workbench.app.toolkit.headed_list import HeadedList
-from workbench.app.toolkit.row_list import fit
+from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
 
 

@@ -33,12 +33,9 @@ from workbench.app.trials.lines import (
     with_counts,
     with_losses,
 )
-from workbench.app.trials.loss_list import LossList
 from workbench.app.trials.matrix import MatrixView
-from workbench.app.trials.plotting import against_score, scores_by_agent, unit_of_scores
-from workbench.app.trials.spread_plot import SpreadPlot
-from workbench.app.trials.table import TableState, TrialTable
-from workbench.app.trials.wording import spread_in_words, without_forks
+from workbench.app.trials.spread_plot import SpreadPlot, against_score, scores_by_agent, unit_of_scores
+from workbench.app.trials.table import LossList, TableState, TrialTable, spread_in_words, without_forks
 from workbench.rubric.losses import Lost
 from workbench.text import one_line, shortened
 
