@@ -11,12 +11,11 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.study.comparison_list import ComparisonList
-from workbench.app.study.figures import ITEMS
 from workbench.app.study.leader_list import LeaderList
 from workbench.app.study.loading import StudyLine
 from workbench.app.study.matrix import StudyMatrix
 from workbench.app.study.ranking_list import RankingList
-from workbench.app.study.wording import NOTHING, SCORE, figure, shape
+from workbench.app.study.wording import ITEMS, NOTHING, SCORE, figure, shape
 from workbench.app.toolkit.columns import Column, Columns
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.tab_line import TabLine
