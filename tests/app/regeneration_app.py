@@ -22,12 +22,7 @@ from workbench.regeneration.outcome import PassFigures
 def quiet(screen: RegenerationScreen) -> bool:
     """Whether everything that was asked for is on the screen; a live run asks again every second."""
     loaders = (screen.searching, screen.doing, screen.sample.loader, screen.failing.loader, screen.detail.texts.loader)
-    return (
-        screen.following.idle
-        and screen.ordering.idle
-        and screen.comparing.idle
-        and all(loader.idle for loader in loaders)
-    )
+    return screen.following.idle and screen.comparing.idle and all(loader.idle for loader in loaders)
 
 
 @contextlib.asynccontextmanager

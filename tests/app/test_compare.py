@@ -17,8 +17,7 @@ from samples.hostile_names import NAME, SHOWN, obeyed
 from textual.pilot import Pilot
 
 from workbench.app.compare.difference_list import DifferenceList
-from workbench.app.compare.screen import CompareScreen
-from workbench.app.compare.summary import Summary
+from workbench.app.compare.screen import CompareScreen, Summary
 from workbench.app.compare.text_rows import TextRows
 from workbench.app.compare.trial_tables import FileRows, PointRows, StepRows
 from workbench.app.marks import Marked, Marks, Pair

@@ -15,9 +15,8 @@ import recorded
 from trajectory_app import press, screen_text, table_of_trials, trajectory, until
 
 from workbench.app.toolkit.ask import Confirm
-from workbench.app.toolkit.edit_screen import EditScreen
-from workbench.app.toolkit.text_area import TextArea
-from workbench.app.trajectory.model_dialog import ModelDialog
+from workbench.app.toolkit.edit_screen import EditScreen, TextArea
+from workbench.app.trajectory.going_on import ModelDialog
 from workbench.engine import client, forking
 from workbench.session import SessionReader, engine_starts
 from workbench.session.rows import TrialRow

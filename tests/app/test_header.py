@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from workbench.app.toolkit.header import Part, easily, header_of, laid_out, middle_out
-from workbench.app.toolkit.status import beside
+from workbench.app.toolkit.header import Part, beside, easily, header_of, laid_out, middle_out
 
 LONG = "replay:/home/somebody/" + "a/very/long/way/" * 17 + "recorded.session"
 HEADER = (

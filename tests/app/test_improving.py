@@ -12,9 +12,9 @@ from textual.widgets import Input
 from trajectory_app import screen_text, until
 
 from workbench.app.compare.tasks_screen import TasksScreen
-from workbench.app.regeneration.improving.dialog import ImprovementDialog
 from workbench.app.regeneration.improving.handing import HandingDialog
 from workbench.app.regeneration.improving.screen import ImprovingScreen
+from workbench.app.regeneration.improving.starting import ImprovementDialog
 from workbench.engine.improvement_plan import ImprovementPlan
 from workbench.engine.plan import RegenerationPlan
 from workbench.session.rows import AttemptRow
@@ -130,7 +130,7 @@ async def test_the_dialog_says_in_one_sentence_why_a_task_is_not_improved(
         await until(pilot, lambda: app.screen is mode, "the tasks")
         mode.filter_tasks(mode.table.filter.choosing("documented", "badly"))
         await until(pilot, lambda: "documented badly" in screen_text(app), "the filter")
-        assert [mode.table.lines[at].name for at in mode.table.shown] == ["add"]
+        assert [line.name for line in mode.table.shown] == ["add"]
 
 
 async def test_three_marked_tasks_are_improved_together_and_are_too_many_to_compare(

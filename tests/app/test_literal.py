@@ -21,7 +21,7 @@ from samples.hostile_names import FILE, FILE_SHOWN, MARKUP, NAME, SHORT, SHOWN, 
 
 import workbench
 from workbench import paths
-from workbench.app.cases.run_dialog import RunDialog
+from workbench.app.cases.starting import RunDialog
 from workbench.app.toolkit.ask import AskText
 from workbench.app.toolkit.literal import LastNet
 from workbench.app.toolkit.report_dialog import ReportDialog
@@ -80,7 +80,7 @@ def test_only_one_place_makes_text_styled() -> None:
     may = {
         "toolkit/literal.py": {"border_title", "border_subtitle"},
         "toolkit/texts.py": {"textual.widgets", "markup="},
-        "toolkit/text_area.py": {"textual.widgets"},
+        "toolkit/edit_screen.py": {"textual.widgets"},
         "app.py": {"markup="},
     }
     wrong = {}

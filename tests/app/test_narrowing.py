@@ -23,9 +23,8 @@ from studies.declared_studies import put_agents, put_matrix
 from trajectory_app import screen_text, table_of_trials, trajectory, until
 
 import workbench.app
-from workbench.app.cases.file_view import FileView
+from workbench.app.cases.file_view import FileView, RepositoryTree
 from workbench.app.cases.screen import CasesScreen
-from workbench.app.cases.trees import RepositoryTree
 from workbench.app.compare.candidate_screen import CandidatesScreen
 from workbench.app.compare.difference_list import DifferenceList, DifferenceTable
 from workbench.app.compare.group_screen import GroupsScreen
@@ -37,20 +36,18 @@ from workbench.app.compare.trial_tables import PairedPointRows, RunTrialRows
 from workbench.app.help import HelpScreen
 from workbench.app.marked.screen import MarkedScreen
 from workbench.app.marks import Marked, Pair
-from workbench.app.regeneration.went_wrong.finding_list import FindingList
+from workbench.app.regeneration.went_wrong.screen import FindingList
 from workbench.app.run_list.screen import RunsScreen
-from workbench.app.search.facet_list import FacetList
+from workbench.app.search.hit_list import FacetList
 from workbench.app.search.screen import SearchScreen
 from workbench.app.sessions.screen import SessionsScreen
-from workbench.app.study.begin_list import BeginList
-from workbench.app.toolkit.headed_list import HeadedList
+from workbench.app.study.nothing import BeginList
 from workbench.app.toolkit.line_input import LineInput
-from workbench.app.toolkit.narrow_line import NarrowLine
-from workbench.app.toolkit.pick_list import PickList
-from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.pick_list import ListField, Option, PickList
+from workbench.app.toolkit.row_list import HeadedList, RowList
 from workbench.app.toolkit.run_screen import RunScreen
-from workbench.app.toolkit.several import ListField, Option
 from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.typed_line import NarrowLine
 from workbench.app.trials.spread_plot import SpreadPlot
 from workbench.session import SessionWriter, create
 

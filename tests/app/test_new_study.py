@@ -21,14 +21,13 @@ from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.cases.screen import CasesScreen
 from workbench.app.new_study import offering
-from workbench.app.new_study.dialog import NewStudyDialog
-from workbench.app.study.begin_list import BeginList
+from workbench.app.new_study.starting import NewStudyDialog
+from workbench.app.study.nothing import BeginList
 from workbench.app.study.screen import StudyScreen
 from workbench.app.toolkit.ask import AskText, Confirm
-from workbench.app.toolkit.one_of import OneOf
-from workbench.app.toolkit.pick_list import PickList
+from workbench.app.toolkit.choice import OneOf
+from workbench.app.toolkit.pick_list import PickList, Several, named
 from workbench.app.toolkit.report_dialog import ReportDialog
-from workbench.app.toolkit.several import Several, named
 from workbench.engine import study_execution
 from workbench.reports import in_a_process
 from workbench.session import SessionReader, SessionWriter, create

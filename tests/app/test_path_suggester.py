@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.app.toolkit.path_suggester import PathSuggester, completed
+from workbench.app.toolkit.completion import PathSuggester, completed
 
 
 def test_the_first_entry_that_begins_like_it(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ sys.path.insert(0, "tests/app")
 from trajectory_app import screen_text, until
 from workbench import paths, settings
 from workbench.app.app import WorkbenchApp
-from workbench.app.regeneration.dialog import RegenerationDialog
+from workbench.app.regeneration.starting import RegenerationDialog
 from workbench.app.toolkit.ask import Confirm
 from workbench.engine import client, launching
 from workbench.engine.plan import RegenerationPlan

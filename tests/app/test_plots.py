@@ -13,11 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from workbench import glyphs
-from workbench.app.toolkit.canvas import Canvas, axis, bar, stacked
-from workbench.app.toolkit.plot import ScatterPlot
+from workbench.app.toolkit.plot import Canvas, ScatterPlot, axis, bar, stacked
 from workbench.app.toolkit.virtual_view import VirtualView
-from workbench.app.trials.plotting import against_score, scores_by_agent
-from workbench.app.trials.spread_plot import SpreadPlot
+from workbench.app.trials.spread_plot import SpreadPlot, against_score, scores_by_agent
 from workbench.results.trials import load_trials
 from workbench.session import SessionReader
 

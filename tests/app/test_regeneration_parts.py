@@ -9,8 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.app.regeneration import columns, funnel
-from workbench.app.regeneration.columns import GAP, Needs
+from workbench.app.regeneration import funnel
 from workbench.app.regeneration.filters import EVERYTHING, QUESTIONS
 from workbench.app.regeneration.task_table import route_of
 from workbench.regeneration.self_check import Control, Problem, Rechecks, banner
@@ -18,31 +17,6 @@ from workbench.results.samples import SampleState
 from workbench.results.tasks import TaskLine
 from workbench.session.rows import StageRow, UnusedTestRow
 from workbench.session.verdict_counts import is_counted
-
-needs = st.builds(
-    Needs,
-    path=st.integers(0, 90),
-    name=st.integers(1, 90),
-    samples=st.integers(7, 40),
-    ks=st.lists(st.integers(1, 100), max_size=3, unique=True).map(tuple),
-    branches=st.booleans(),
-    unstable=st.booleans(),
-    routes=st.integers(0, 9),
-    sandbox=st.sampled_from([0, 6, 10]),
-)
-
-
-@given(needs, st.integers(40, 220))
-def test_columns_fit_and_the_least_important_go_first(wanted: Needs, width: int) -> None:
-    every = columns.wanted(wanted)
-    shown = columns.chosen(every, width)
-    ranks = [column.rank for column, _ in shown]
-    gone = [column.rank for column in every if column not in [kept for kept, _ in shown]]
-    assert {column.key for column in every if not column.rank} <= {column.key for column, _ in shown}
-    if any(ranks):
-        assert sum(size for _, size in shown) + GAP * (len(shown) - 1) <= width
-        assert max(ranks) < min(gone, default=100)
-    assert all(column.least <= size <= column.most for column, size in shown)
 
 
 def line(name: str, **more: object) -> TaskLine:

@@ -120,7 +120,7 @@ async def test_samples_tabs_and_failing_tests(finished: Path) -> None:
 
 async def test_filters_count_what_they_hide(finished: Path) -> None:
     async with regeneration(finished) as (pilot, screen):
-        names = lambda: [screen.table.lines[at].name for at in screen.table.shown]  # noqa: E731
+        names = lambda: [line.name for line in screen.table.shown]  # noqa: E731
         app = screen.app
         assert not screen.check_action("clear_filter", ())
         await pilot.press("f")

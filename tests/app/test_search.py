@@ -19,8 +19,7 @@ from trajectory_app import quiet, screen_text, trajectory, until
 from workbench import paths
 from workbench.app.place import Place
 from workbench.app.regeneration.screen import RegenerationScreen
-from workbench.app.search.facet_list import FacetList
-from workbench.app.search.hit_list import around
+from workbench.app.search.hit_list import FacetList, around
 from workbench.app.search.screen import SearchScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.search.index import Line

@@ -199,7 +199,7 @@ async def test_the_left_pane_folds_below_100_columns(start) -> None:
 
 @pytest.mark.parametrize("width", [20, 40, 60, 78, 118])
 def test_a_long_name_in_the_header_does_not_push_the_state_out(width: int) -> None:
-    from workbench.app.toolkit.status import fitted
+    from workbench.app.toolkit.header import fitted
 
     sentence = (
         "single-file · replay:/home/somebody/a/very/long/way/to/recorded.session · word_counter · trial 2 of 3 · ✓ done"

@@ -270,7 +270,7 @@ async def test_prompt_and_what_it_takes(tmp_path: Path, home: Path) -> None:
 
 
 def test_the_interval_of_the_difference_stands_whole_or_not_at_all() -> None:
-    from workbench.app.compare.group_head import bounds_in_words
+    from workbench.app.compare.group_screen import bounds_in_words
     from workbench.comparison import Tally
     from workbench.regeneration.passk import Estimate
     from workbench.statistics.intervals import Interval

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from studies.declared_studies import put_agents, put_matrix
 
-from workbench.app.study.arrangement import Order, layout_of
-from workbench.app.study.forest import Scale, axis_row, forest_row
+from workbench.app.study.comparison_list import Scale, axis_row, forest_row
 from workbench.app.study.loading import StudyLoader
-from workbench.app.study.matrix_rows import matrix_rows
+from workbench.app.study.matrix_rows import Order, layout_of, matrix_rows
 from workbench.app.study.orders import can_go_on, going
 from workbench.app.study.wording import cell_sentence, cell_text, figure, header, mean_text, shape, signed, state_of
 from workbench.session import SessionReader, SessionWriter

@@ -15,7 +15,7 @@ from test_study import asked, study_of  # noqa: F401
 from trajectory_app import until
 
 from workbench.app.open_session import COUNTING_SHARE
-from workbench.app.study.arrangement import Order
+from workbench.app.study.matrix_rows import Order
 from workbench.app.toolkit.soon import Soon
 from workbench.session import SessionReader, SessionWriter
 

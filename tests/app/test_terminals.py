@@ -71,14 +71,14 @@ def test_without_colour_signs_and_mouse_the_verdicts_are_read_and_every_key_work
     word_counter(recorder)
     recorder.close()
     code, said = output_in(
-        tmp_path, "open", str(recorder.path), keys=[("FTF", "?"), ("regeneration.sort", "q"), ("FTF", "q")],
+        tmp_path, "open", str(recorder.path), keys=[("FTF", "?"), ("table.sort", "q"), ("FTF", "q")],
         TERM="xterm-256color", COLORTERM="truecolor", NO_COLOR="1", LC_ALL="C",
     )  # fmt: skip
     shown = _SEQUENCES.sub("", said)
     assert code == 0
     assert shown.isascii(), "letters stand for signs"
     assert all(cells in shown for cells in ("PFP", "!IP", "PPP")), "a letter for each verdict"
-    assert "regeneration.sort" in shown, "the help"
+    assert "table.sort" in shown, "the help"
     greys = [found.groups() for found in _COLOURS.finditer(said)]
     assert greys
     assert all(len({*grey}) == 1 for grey in greys), "shades of grey only"

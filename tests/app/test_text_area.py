@@ -9,8 +9,7 @@ from textual import events
 from textual.app import App
 from textual.document._wrapped_document import WrappedDocument
 
-from workbench.app.toolkit.edit_screen import EditScreen
-from workbench.app.toolkit.text_area import LONGEST_WRAPPED, TextArea
+from workbench.app.toolkit.edit_screen import LONGEST_WRAPPED, EditScreen, TextArea
 
 
 class Editor(App[None]):

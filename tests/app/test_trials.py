@@ -21,8 +21,7 @@ from workbench.app.toolkit.table import Arrangement
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.app.trials.filters import EVERYTHING, questions_about
 from workbench.app.trials.screen import TrialsScreen
-from workbench.app.trials.table import COLUMNS, TrialTable
-from workbench.app.trials.wording import spread_in_words
+from workbench.app.trials.table import COLUMNS, TrialTable, spread_in_words
 from workbench.results.trials import (
     Scale,
     load_trials,

@@ -21,9 +21,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
 
 from regenerated import RUN, Recorder
 
-from workbench.app.regeneration.arrangement import arranged
+from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.regeneration.went_wrong.findings import load_curves, load_findings
-from workbench.results.tasks import load_lines
+from workbench.app.toolkit.columns import Columns
+from workbench.app.toolkit.table import Arrangement
+from workbench.results.tasks import TaskLine, load_lines
 from workbench.session import SessionReader
 from workbench.session.groups import Group
 
@@ -70,6 +72,23 @@ def timed(what: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - began, value
 
 
+def timed_table(lines: list[TaskLine]) -> tuple[float, float]:
+    """Return the seconds in which the table sorts tasks by pass@1, and in which it groups them by file with figures."""
+    table = TaskTable()
+    table.rows, table.ks = tuple(lines), (1, 3)
+    table.columns = Columns(table._columns(lines))
+    table.arrangement = Arrangement("pass@1")
+    sort, _ = timed(table.arrange_rows)
+
+    def grouped() -> None:
+        table.arrangement = Arrangement("pass@1", grouping="file")
+        table.arrange_rows()
+        for group in table.groups():
+            table.columns.figures(group.rows, group.name, 120)
+
+    return sort, timed(grouped)[0]
+
+
 def main() -> int:
     """Print a row per size and by how much more the time grew than the run; return 1 where an aim was missed."""
     sizes = [int(text) for text in sys.argv[1:]] or [1_000, 10_000, 100_000]
@@ -83,8 +102,7 @@ def main() -> int:
                 findings, found = timed(lambda: load_findings(reader, RUN, group))  # noqa: B023
                 curves, _ = timed(lambda: load_curves(reader, RUN, group, (1, 3)))  # noqa: B023
                 read, lines = timed(lambda: load_lines(reader, RUN, group, (1, 3)))  # noqa: B023
-        sort, _ = timed(lambda: arranged(lines, (1, 3), "pass"))  # noqa: B023
-        by_file, _ = timed(lambda: arranged(lines, (1, 3), "pass", grouping="file"))  # noqa: B023
+        sort, by_file = timed_table(lines)
         took[size] = {"findings": findings, "curves": curves, "sort": sort, "by_file": by_file}
         print(
             f"{size:10,}  {findings:13.2f}  {found.groups:6,}  {curves:11.2f}  {read:10.2f}  {sort:6.3f}  {by_file:7.3f}"

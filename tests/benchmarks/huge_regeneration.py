@@ -61,7 +61,7 @@ async def opened(path: Path, tasks: int) -> tuple[float, float, float]:
         while True:
             await asyncio.sleep(0.001)
             # Looking at the characters of the screen costs milliseconds, so look only once something is there.
-            if listed is None and screen.table.lines and f"Tasks {tasks:,}" in screen_text(app):
+            if listed is None and screen.table.rows and f"Tasks {tasks:,}" in screen_text(app):
                 listed = time.perf_counter() - begin
             if content is None and screen.sample.text.document.text and "sample 1 ✓" in screen_text(app):
                 content = time.perf_counter() - begin
@@ -100,7 +100,7 @@ async def live(path: Path, ids: list[str]) -> tuple[float, float]:
         screen = app.screen
         assert isinstance(screen, RegenerationScreen)
         app.open_session(path)
-        while not (screen.table.lines and quiet(screen)):
+        while not (screen.table.rows and quiet(screen)):
             await asyncio.sleep(0.005)
         writing = threading.Thread(target=write)
         writing.start()

@@ -17,8 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.many_trials import many_trials
 
-from workbench.app.sessions.listing import found_sessions, looked_into
-from workbench.app.sessions.remembered import Remembered
+from workbench.app.sessions.listing import Remembered, found_sessions, looked_into
 from workbench.app.sessions.table import SessionTable
 from workbench.app.sessions.wording import words
 

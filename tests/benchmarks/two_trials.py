@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.recorded import Recorder, card
 
-from workbench.app.compare.text_layout import side_by_side
+from workbench.app.compare.text_rows import side_by_side
 from workbench.app.compare.wording import readmes
 from workbench.comparison import align_steps, compare, read_side, word_diff
 from workbench.session import SessionReader

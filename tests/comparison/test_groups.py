@@ -9,7 +9,7 @@ from app.regenerated import EVALUATOR, RUN, Recorder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.app.compare.group_head import tallies_in_words
+from workbench.app.compare.group_screen import tallies_in_words
 from workbench.comparison import (
     compare_candidates,
     compare_groups,

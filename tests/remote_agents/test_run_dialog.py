@@ -7,7 +7,7 @@ from pathlib import Path
 from textual.app import App
 from textual.widgets import Input
 
-from workbench.app.cases.run_dialog import RunChoice, RunDialog
+from workbench.app.cases.starting import RunChoice, RunDialog
 from workbench.app.toolkit.form_dialog import Refused
 from workbench.settings import Settings
 

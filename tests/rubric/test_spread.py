@@ -14,7 +14,7 @@ from app.recorded import Recorder, card, word_counter
 from workbench import cli
 from workbench.app.cases.listing import last_scores
 from workbench.app.toolkit.table import Arrangement
-from workbench.app.trials.plotting import against_score, scores_by_agent
+from workbench.app.trials.spread_plot import against_score, scores_by_agent
 from workbench.app.trials.table import TrialTable
 from workbench.errors import UsageError
 from workbench.interchange.exporting import export

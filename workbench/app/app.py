@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from workbench.app.messages import SessionChanged, SessionFailed, SessionMigrated
     from workbench.app.place import Place
     from workbench.app.run_control import RunControl
-    from workbench.app.search.searched import Searched
+    from workbench.app.search.places import Searched
     from workbench.app.tour import Tour
     from workbench.app.trail import Trail
     from workbench.app.travel import Travel
@@ -111,7 +111,7 @@ class WorkbenchApp(OpeningApp):
     @cached_property
     def searched(self) -> Searched:
         """What was searched for last, and where in its hits the cursor stands."""
-        from workbench.app.search.searched import Searched
+        from workbench.app.search.places import Searched
 
         return Searched()
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from workbench.app.host import Host
     from workbench.app.marks import Pair
     from workbench.app.place import Place
-    from workbench.app.search.searched import Searched
+    from workbench.app.search.places import Searched
 
 
 class Going:
@@ -77,7 +77,7 @@ class Going:
 
     def to_pair(self, pair: Pair) -> None:
         """Show two things side by side, over the mode."""
-        from workbench.app.compare.opening import screen_for
+        from workbench.app.compare.frame import screen_for
 
         self._host.leave_place()
         self._app.push_screen(screen_for(pair))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.handing_over import hand_over, place_of
 from workbench.app.toolkit.latest import Latest, Node
+from workbench.app.toolkit.report_dialog import hand_over, place_of
 
 if TYPE_CHECKING:
     from workbench.app.host import Host

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from workbench.app.cases.files import Node, Repository
 from workbench.app.cases.listing import AgentScore, CaseEntry, sources_of
 from workbench.app.toolkit.document import Document, Line, Span
+from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.text_pane import TextPane
-from workbench.text import clean, shortened
+from workbench.app.toolkit.virtual_view import Part
+from workbench.text import clean, one_line, shortened
+
+if TYPE_CHECKING:
+    from workbench.repository.functions import OutlineItem
+
 
 _LONGEST_NAME = 30
 """Cells for an agent's name beside its score: that of one over A2A is an address."""
@@ -45,13 +54,13 @@ class FileView(TextPane):
 
     async def action_find(self) -> None:
         """Let a person type what to find; the first hit is shown with each letter."""
-        from workbench.app.toolkit.find_line import ask_finding
+        from workbench.app.toolkit.typed_line import ask_finding
 
         await ask_finding(self)
 
     def action_hit(self, step: int) -> None:
         """Go to the next (1) or previous (-1) hit."""
-        from workbench.app.toolkit.find_line import FindLine
+        from workbench.app.toolkit.typed_line import FindLine
 
         self.go_to_next_hit(step)
         for line in self.screen.query(FindLine):
@@ -59,7 +68,7 @@ class FileView(TextPane):
 
     def action_forget(self) -> None:
         """Mark no hits any more."""
-        from workbench.app.toolkit.find_line import FindLine
+        from workbench.app.toolkit.typed_line import FindLine
 
         self.find("")
         for line in self.screen.query(FindLine):
@@ -67,7 +76,7 @@ class FileView(TextPane):
 
     def on_focus(self) -> None:
         """Show what is looked for in this text."""
-        from workbench.app.toolkit.find_line import FindLine
+        from workbench.app.toolkit.typed_line import FindLine
 
         for line in self.screen.query(FindLine):
             line.serve(self)
@@ -139,3 +148,186 @@ def sentence(text: str, style: str = "dim") -> Document:
 def _styled(text: str, style: str) -> Line:
     spans: tuple[Span, ...] = ((0, len(text), style),) if text else ()
     return Line(text, spans)
+
+
+class RepositoryTree(RowList):
+    """Folders are opened one by one, so a repository of ten thousand files is as quick as one of ten."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,l,right", "open", "open", id="tree.open"),
+        Binding("h,left", "close", "close", id="tree.close"),
+        Binding("ctrl+right", "expand_all", "open all", id="tree.open-all", show=False),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.repository: Repository | None = None
+        self._rows: list[tuple[int, Node]] = []
+        self._open: set[str] = set()
+        self._opened: tuple[set[str], list[tuple[int, Node]]] = set(), []  # before the tree was narrowed
+
+    def show(self, repository: Repository | None) -> None:
+        """Show another repository from its top."""
+        self.repository = repository
+        self.narrowed = ""
+        self._open = set()
+        self._rows = [(0, node) for node in repository.children[""]] if repository else []
+        self.rows_changed(cursor=0)
+
+    @property
+    def node(self) -> Node | None:
+        """The file or folder under the cursor."""
+        return self._rows[self.cursor][1] if 0 <= self.cursor < len(self._rows) else None
+
+    def row_count(self) -> int:
+        """Return how many rows are open."""
+        return len(self._rows)
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return a row: indent, arrow, name, size in bytes."""
+        depth, node = self._rows[index]
+        lead = " " + "  " * depth + (("▾ " if node.path in self._open else "▸ ") if node.folder else "  ")
+        right = "" if node.folder else f"{node.size:,}"
+        note = " hidden" if node.hidden and width >= 34 else " ×" if node.hidden else ""
+        room = max(4, width - len(lead) - len(right) - len(note) - 1)
+        name = fit(one_line(node.name, 200) + ("/" if node.folder else ""), room)
+        return [
+            (lead, "dim"),
+            (name, "hidden" if node.hidden else ""),
+            (note, "hidden"),
+            (" " + right, "dim"),
+        ]
+
+    def narrow(self, text: str) -> None:
+        """Show the files and folders of the whole repository whose paths hold every word, also of folders that are closed."""
+        repository, before = self.repository, self.node
+        if repository is not None and bool(text.strip()) != bool(self.narrowed):
+            if text.strip():
+                self._opened = set(self._open), self._rows
+                every = sorted(
+                    (node for nodes in repository.children.values() for node in nodes), key=lambda node: node.path
+                )
+                self._open, self._rows = set(), [(0, replace(node, name=node.path)) for node in every]
+                self.rows_changed(
+                    cursor=next(
+                        (
+                            i
+                            for i, (_, node) in enumerate(self._rows)
+                            if before is not None and node.path == before.path
+                        ),
+                        0,
+                    )
+                )
+            else:
+                self._open, self._rows = self._opened
+                self.narrowed = ""
+                self.rows_changed(cursor=0)
+                if before is not None:
+                    self.reveal(before.path)
+                self.post_message(self.Narrowed(self))
+                return
+        super().narrow(text)
+
+    def words_of(self, index: int) -> str:
+        """Return the path."""
+        return self._rows[index][1].path
+
+    def _toggle(self, index: int, opened: bool) -> None:
+        depth, node = self._rows[index]
+        if not node.folder or self.repository is None or self.narrowed or (node.path in self._open) == opened:
+            return
+        if opened:
+            self._open.add(node.path)
+            below = [(depth + 1, child) for child in self.repository.children[node.path]]
+            self._rows[index + 1 : index + 1] = below
+        else:
+            end = index + 1
+            while end < len(self._rows) and self._rows[end][0] > depth:
+                self._open.discard(self._rows[end][1].path)
+                end += 1
+            self._open.discard(node.path)
+            del self._rows[index + 1 : end]
+        self.rows_changed()
+
+    def action_open(self) -> None:
+        """Open a folder, close an open one on enter; on a file, go to its text."""
+        node = self.node
+        if node is None:
+            return
+        if node.folder and self.narrowed:
+            self.narrow("")
+            self._toggle(self.cursor, True)
+        elif node.folder:
+            self._toggle(self.cursor, node.path not in self._open)
+        else:
+            self.post_message(self.Chosen(self, self.cursor))
+
+    def action_choose(self) -> None:
+        """Do what enter does."""
+        self.action_open()
+
+    def action_close(self) -> None:
+        """Close the folder, or go to the one around; at the outermost, leave to the left."""
+        node = self.node
+        if node is not None and node.folder and node.path in self._open:
+            self._toggle(self.cursor, False)
+            return
+        depth = self._rows[self.cursor][0] if node is not None else 0
+        if depth == 0:
+            self.app.simulate_key("shift+tab")
+            return
+        at = self.cursor
+        while at >= 0 and self._rows[at][0] >= depth:
+            at -= 1
+        self.set_cursor(at)
+
+    def action_expand_all(self) -> None:
+        """Open the folders that are shown, one level more with each press; stops at 5,000 rows."""
+        for index in range(len(self._rows) - 1, -1, -1):
+            if len(self._rows) < 5000:
+                self._toggle(index, True)
+
+    def reveal(self, path: str) -> bool:
+        """Open the folders around a path and put the cursor on it."""
+        if self.narrowed:
+            self.narrow("")
+        parts = path.split("/")
+        for depth in range(len(parts)):
+            wanted = "/".join(parts[: depth + 1])
+            at = next((i for i, (_, node) in enumerate(self._rows) if node.path == wanted), -1)
+            if at < 0:
+                return False
+            if depth < len(parts) - 1:
+                self._toggle(at, True)
+            else:
+                self.set_cursor(at)
+        return True
+
+
+class Outline(RowList):
+    """Classes and functions of the file that is shown; moving goes there."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "go there", id="outline.go")]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.items: tuple[OutlineItem, ...] = ()
+
+    def show(self, items: tuple[OutlineItem, ...]) -> None:
+        """Show another file's outline."""
+        self.items = items
+        self.rows_changed(cursor=0)
+
+    def row_count(self) -> int:
+        """Return how many definitions there are."""
+        return len(self.items)
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return a row: kind, signature, line."""
+        item = self.items[index]
+        glyph = "C " if item.kind == "class" else "ƒ "
+        lead = " " + "  " * item.depth
+        line = str(item.start_line)
+        text = one_line(item.signature or item.name, 300).removeprefix("def ").removeprefix("class ")
+        room = max(4, width - len(lead) - 2 - len(line) - 1)
+        return [(lead, ""), (glyph, "group"), (fit(text, room), ""), (f" {line}", "dim")]

@@ -18,10 +18,9 @@ from workbench.app.toolkit.mode_screen import ModeScreen
 
 if TYPE_CHECKING:
     from workbench.app.cases.case_list import CaseList
-    from workbench.app.cases.file_view import FileView
+    from workbench.app.cases.file_view import FileView, Outline, RepositoryTree
     from workbench.app.cases.files import FileShown, Repository
     from workbench.app.cases.listing import CaseEntry
-    from workbench.app.cases.trees import Outline, RepositoryTree
     from workbench.app.toolkit.row_list import RowList
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
@@ -103,8 +102,7 @@ class CasesScreen(ModeScreen):
     async def after_first_paint(self) -> None:
         """Build the rest."""
         from workbench.app.cases.case_list import CaseList
-        from workbench.app.cases.file_view import FileView
-        from workbench.app.cases.trees import Outline, RepositoryTree
+        from workbench.app.cases.file_view import FileView, Outline, RepositoryTree
 
         text = Container(FileView(id="file-text"), id="text", classes="pane")
         set_title(text, "About")
@@ -132,7 +130,7 @@ class CasesScreen(ModeScreen):
     @property
     def file_tree(self) -> RepositoryTree:
         """The repository tree."""
-        from workbench.app.cases.trees import RepositoryTree
+        from workbench.app.cases.file_view import RepositoryTree
 
         return self.query_one("#file-tree", RepositoryTree)
 
@@ -146,7 +144,7 @@ class CasesScreen(ModeScreen):
     @property
     def outline(self) -> Outline:
         """The outline under it."""
-        from workbench.app.cases.trees import Outline
+        from workbench.app.cases.file_view import Outline
 
         return self.query_one("#file-outline", Outline)
 
@@ -370,7 +368,7 @@ class CasesScreen(ModeScreen):
     async def action_open_repository(self) -> None:
         """Browse any folder, git URL or source distribution."""
         from workbench.app.toolkit.ask import AskText
-        from workbench.app.toolkit.path_suggester import PathSuggester
+        from workbench.app.toolkit.completion import PathSuggester
 
         text = await self.app.push_screen_wait(
             AskText(

@@ -10,12 +10,9 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.compare.difference_list import DifferenceList
-from workbench.app.compare.frame import SideBySide
-from workbench.app.compare.head_lines import HeadLines, Lines
-from workbench.app.compare.panes import panes_of
-from workbench.app.compare.task_tables import FailingLine, FailingRows, messages
-from workbench.app.compare.text_rows import TextRows
-from workbench.app.compare.unified_rows import UnifiedRows
+from workbench.app.compare.frame import HeadLines, Lines, SideBySide
+from workbench.app.compare.task_tables import FailingLine, FailingRows, messages, panes_of
+from workbench.app.compare.text_rows import TextRows, UnifiedRows
 from workbench.app.compare.wording import change, figure
 from workbench.app.marks import Marked
 from workbench.app.place import Place

@@ -8,7 +8,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from workbench.app.compare.wording import ONLY_A, ONLY_B, SAME
 from workbench.app.toolkit.columns import Column, Columns, Row
-from workbench.app.toolkit.headed_list import HeadedList
+from workbench.app.toolkit.row_list import HeadedList
 from workbench.app.toolkit.virtual_view import Part
 
 Shown = TypeVar("Shown")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -18,14 +18,59 @@ from workbench.app.marks import Marked, Pair
 from workbench.app.place import Place
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.pane_tabs import PaneTabs
+from workbench.app.toolkit.pane import PaneTabs
+from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.soon import Soon
+from workbench.app.toolkit.virtual_view import Part
 from workbench.errors import WorkbenchError
 from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
+
+
+Lines = Sequence[Sequence[Part]]
+
+
+class HeadLines(RowList, can_focus=False):
+    """Lines laid out for the present width; there is no cursor."""
+
+    ALLOW_SELECT = False
+
+    def __init__(self, height: int, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.lines: Callable[[int], Lines] = lambda width: ()
+        self._height = height
+        self.styles.height = height
+
+    def show(self, lines: Callable[[int], Lines]) -> None:
+        """Show what a function returns for a width in cells."""
+        self.lines = lines
+        self.rows_changed()
+
+    def say(self, sentence: str) -> None:
+        """Show one sentence."""
+        self.show(lambda width: [[(f" {sentence}", "dim")]])
+
+    def row_count(self) -> int:
+        """Return the number of lines."""
+        return self._height
+
+    def selectable(self, index: int) -> bool:
+        """There is no cursor."""
+        return False
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return a line."""
+        lines = self.lines(width - 1)
+        return lines[index] if index < len(lines) else ()
+
+
+def columns(cells: Sequence[tuple[str, int]], style: str = "") -> list[Part]:
+    """Return cells right-aligned in their widths."""
+    return [(fit(text, size, right=True), style) for text, size in cells]
+
 
 SideT = TypeVar("SideT")
 REFRESH_SECONDS = 0.5
@@ -170,8 +215,8 @@ class SideBySide(ModeScreen):
             self.notify("There is nothing to export yet.", timeout=3)
             return
         from workbench.app.toolkit.ask import AskText
-        from workbench.app.toolkit.handing_over import hand_over, place_of, suggested_place
-        from workbench.app.toolkit.path_suggester import PathSuggester
+        from workbench.app.toolkit.completion import PathSuggester
+        from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
 
         host, problem = self.workbench, ""
         suggested = suggested_place(host, f"{self.pair.left.kind.rstrip('s')}s-side-by-side.md")
@@ -255,3 +300,26 @@ def reading(opened: SessionReader | None, session: Path, *, surveyed: bool = Tru
 
     with SessionReader(session, surveyed=surveyed) as reader:
         yield reader
+
+
+def screen_for(pair: Pair) -> SideBySide:
+    """Return the screen for a pair of one kind."""
+    if pair.left.kind == "trial":
+        from workbench.app.compare.screen import CompareScreen
+
+        return CompareScreen(pair)
+    if pair.left.kind == "candidate":
+        from workbench.app.compare.candidate_screen import CandidatesScreen
+
+        return CandidatesScreen(pair)
+    if pair.left.kind == "task":
+        from workbench.app.compare.tasks_screen import TasksScreen
+
+        return TasksScreen(pair)
+    if all(one.kind == "trials" or one.of_trials for one in (pair.left, pair.right)):
+        from workbench.app.compare.run_trials_screen import RunTrialsScreen
+
+        return RunTrialsScreen(pair)
+    from workbench.app.compare.group_screen import GroupsScreen
+
+    return GroupsScreen(pair)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.compare.frame import SideBySide
-from workbench.app.compare.head_lines import HeadLines
-from workbench.app.compare.panes import panes_of
+from workbench.app.compare.frame import HeadLines, SideBySide
+from workbench.app.compare.task_tables import panes_of
 from workbench.app.compare.trial_tables import PairedPointRows, RunTrialRows
 from workbench.app.compare.wording import NOTHING, change, of_change
 from workbench.app.marks import Marked, Pair

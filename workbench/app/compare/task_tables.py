@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.app.compare.difference_list import DifferenceTable
+from textual.containers import Container
+from textual.widget import Widget
+
+from workbench.app.compare.difference_list import DifferenceList, DifferenceTable
 from workbench.app.compare.wording import (
     BOTH_CHANGED,
     NOTHING,
@@ -21,6 +24,8 @@ from workbench.app.compare.wording import (
 )
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.document import prepared
+from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.comparison import EvaluatorPair, GroupComparison, TaskComparison, TaskPair, TaskTest, TaskTestPair
 from workbench.regeneration.outcome import TaskResult
@@ -260,3 +265,15 @@ def messages(line: FailingLine | None, width: int, rows: int) -> str:
 
 def _said(message: str) -> str:
     return one_line(prepared(message), 2_000) or "no message was recorded"
+
+
+def panes_of(titles: Mapping[str, str], lists: Iterable[DifferenceList[Any]], current: str) -> list[Container]:
+    """Return a pane for each list, one of them current; ``titles`` are the panes' ids with their names."""
+    panes: list[Container] = []
+    for (name, title), one in zip(titles.items(), lists, strict=True):
+        inside: list[Widget] = [one]
+        if isinstance(one, FailingRows):
+            inside.append(Static("", id="failing-message"))
+        panes.append(Container(*inside, id=name, classes="pane -current" if name == current else "pane"))
+        set_title(panes[-1], title)
+    return panes

@@ -10,10 +10,8 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.compare.difference_list import DifferenceList
-from workbench.app.compare.frame import SideBySide
-from workbench.app.compare.head_lines import HeadLines, Lines
-from workbench.app.compare.panes import panes_of
-from workbench.app.compare.task_tables import EvaluatorRows, FactRows, TaskTestRows
+from workbench.app.compare.frame import HeadLines, Lines, SideBySide
+from workbench.app.compare.task_tables import EvaluatorRows, FactRows, TaskTestRows, panes_of
 from workbench.app.compare.text_rows import TextRows
 from workbench.app.compare.wording import change
 from workbench.app.marks import Marked

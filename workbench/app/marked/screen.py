@@ -11,6 +11,7 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.marked.lines import MarkedLine, load_marked
+from workbench.app.toolkit.amounts import age
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
@@ -18,7 +19,6 @@ from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
-from workbench.app.toolkit.times import age
 from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:

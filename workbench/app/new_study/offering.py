@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.agents.names import AGENTS as AGENT_INFOS
+from workbench.app import runs
 from workbench.app.toolkit.answers import remember, remembered
-from workbench.app.toolkit.several import Option
+from workbench.app.toolkit.pick_list import Option
 from workbench.catalog import load_cases
 from workbench.catalog.repositories import load_repositories
-from workbench.errors import UsageError
+from workbench.engine.session_names import new_place
+from workbench.errors import UsageError, WorkbenchError
+from workbench.files import expanded
 from workbench.models.defaults import available_models
 from workbench.results.sessions import models_used
 from workbench.session.groups import CONTROLS
 from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE
 from workbench.studies.drafts import NUMBERS, Draft, draft_of
 from workbench.studies.known import study_named
+from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.app.host import Host
+    from workbench.engine.estimate import Estimate, Measured
     from workbench.session.reader import SessionReader
     from workbench.settings import Settings
+    from workbench.studies.declaration import Study
+
 
 _PROGRAMS = {"repoagent": "RepoAgent, the real program", "osa": "OSA, the real program"}
 _KEPT_LISTS = ("systems", "models", "judges")
@@ -147,3 +157,127 @@ def _names(text: str, default: tuple[str, ...]) -> tuple[str, ...]:
     except ValueError:
         return default
     return tuple(found) if isinstance(found, list) and all(isinstance(one, str) for one in found) else default
+
+
+_ROWS = {AGENTS: ("case", "cases")}
+_SYSTEMS = {AGENTS: ("agent", "agents")}
+_MODELS = {AGENTS: ("model", "models")}
+_OF_DOCS = (("source", "sources"), ("doc system", "doc systems"), ("evaluator", "evaluators"))
+
+
+@dataclass(frozen=True, slots=True)
+class Reckoned:
+    """What was reckoned.
+
+    Attributes:
+        sentence: ``2 cases × 3 agents × 3 repeats = 18 trials, about …``.
+        estimate: What is still to be done.
+        changes: Whether the session has another study of that name, which becomes this one.
+    """
+
+    sentence: str
+    estimate: Estimate
+    changes: bool = False
+
+
+def place_of(session: str, name: str) -> Path:
+    """Return the session file that is meant; "" is the one of ``workbench study NAME``. One that is only read gives way to a new one.
+
+    Raises:
+        UsageError: It cannot be a session's name.
+    """
+    path = new_place(session or f"study-{name}")
+    return path if not path.exists() or runs.is_writable(path) else runs.new_session(f"study-{name}")
+
+
+def reckoned(study: Study, session: Path, measured: Measured, settings: Settings) -> Reckoned:
+    """Return what a study will take in a session.
+
+    Raises:
+        WorkbenchError: It names what is not there, or a model that cannot be asked.
+    """
+    from workbench.engine.study_client import resolved_study
+    from workbench.engine.study_estimate import estimate_study
+
+    whole = resolved_study(study, session)
+    told = estimate_study(measured, session, whole, settings.trials_at_once)
+    cells = len(whole.rows) * len(whole.columns)
+    if study.kind == AGENTS:
+        said = told.beside(cells * whole.repeats)
+    else:
+        said = f"{cells:,} cell{'' if cells == 1 else 's'}{': ' if told.count is not None else ' of '}{told.sentence()}"
+    return Reckoned(f"{_product(whole)} = {said}.", told, _has_another(session, whole))
+
+
+def _product(study: Study) -> str:
+    """Return ``2 cases × 3 agents × 3 repeats``; what there is one of is left out, but for rows."""
+    rows = _ROWS.get(study.kind, _OF_DOCS[0])
+    systems = {one.system for one in study.columns}
+    models = {one.model for one in study.columns}
+    times = study.repeats if study.kind == AGENTS else study.samples
+    each = ("repeat", "repeats") if study.kind == AGENTS else ("sample", "samples")
+    parts = [
+        _count(len(study.rows), *rows),
+        _count(len(systems), *_SYSTEMS.get(study.kind, _OF_DOCS[1])),
+        _count(len(models), *_MODELS.get(study.kind, _OF_DOCS[2])) if len(models) > 1 else "",
+        _count(times, *each) if times > 1 else "",
+    ]
+    return " × ".join(filter(None, parts))
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _has_another(session: Path, study: Study) -> bool:
+    from workbench.session import SessionReader
+    from workbench.studies.declaration import BadStudy
+    from workbench.studies.following import declared
+
+    if not session.exists():
+        return False
+    with SessionReader(session, surveyed=False) as reader:
+        if reader.study(study.name) is None:
+            return False
+        try:
+            return declared(reader, study.name) != study
+        except BadStudy:
+            return True
+
+
+_TITLE = "Save as study.toml"
+
+
+async def ask_and_save(host: Host, study: Study) -> None:
+    """Ask for a file and write the declaration there; call it from a worker."""
+    from workbench.app.toolkit.ask import AskText, Confirm
+    from workbench.app.toolkit.completion import PathSuggester
+
+    note = "`workbench study FILE` executes it; --session says into which session."
+    suggested = str(Path.cwd() / f"{study.name}.toml")
+    answer = await host.push_screen_wait(AskText(_TITLE, note, suggested, suggester=PathSuggester()))
+    if not answer:
+        return
+    try:
+        place, there = await asyncio.to_thread(_place, answer)
+        if there and not await host.push_screen_wait(
+            Confirm(_TITLE, f"{place} is there already. Write over it?", "Write")
+        ):
+            return
+        await asyncio.to_thread(_write, place, study)
+    except (WorkbenchError, OSError) as error:
+        host.notify(one_line(str(error), 400), title=_TITLE, severity="error", timeout=12)
+    else:
+        host.notify(f"Written: {place}", title=_TITLE, timeout=8)
+
+
+def _place(text: str) -> tuple[Path, bool]:
+    place = expanded(text)
+    return place, place.exists()
+
+
+def _write(place: Path, study: Study) -> None:
+    from workbench.engine.study_client import written_out
+    from workbench.studies.written import study_toml
+
+    place.write_text(study_toml(replace(study, rows=written_out(study.rows))), encoding="utf-8")

@@ -42,16 +42,16 @@ class _Look:
 class TaskLines(Protocol):
     """Where the tasks are shown."""
 
-    lines: list[TaskLine]
+    rows: tuple[TaskLine, ...]
     revision: int
 
-    def knows(self, task_id: str) -> bool:
+    def knows(self, key: object) -> bool:
         """Return whether a task is shown."""
 
-    def put(self, lines: Sequence[TaskLine], ks: tuple[int, ...]) -> None:
+    def put_tasks(self, lines: Sequence[TaskLine], ks: tuple[int, ...]) -> None:
         """Show these lines in place of all others."""
 
-    def update_lines(self, fresh: Sequence[TaskLine]) -> bool:
+    def update_rows(self, fresh: Sequence[TaskLine]) -> bool:
         """Put changed lines in the place of the old ones; False if there are some that are not shown."""
 
 
@@ -197,9 +197,9 @@ class Following:
                 return
             self._looking.seconds = max(REFRESH_SECONDS, 3 * look.seconds)
             if look.lines is not None and look.whole:
-                screen.table.put(look.lines, look.view.ks)
+                screen.table.put_tasks(look.lines, look.view.ks)
                 self._whole = True
-            elif look.lines is not None and not screen.table.update_lines(look.lines):
+            elif look.lines is not None and not screen.table.update_rows(look.lines):
                 self._whole = False
             self._show(look)
 
@@ -231,7 +231,7 @@ class Following:
             screen.set_timer(self._figures_seconds, self._figure)
             return
         self._figured = key
-        lines = tuple(screen.table.lines)
+        lines = tuple(screen.table.rows)
 
         def work() -> tuple[Figures, float]:
             began = time.perf_counter()

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.app.regeneration.evaluators import EvaluatorProgress, progress_of, short_name
 from workbench.app.regeneration.funnel import in_order
 from workbench.app.regeneration.wording import pace, plural
-from workbench.app.toolkit.amounts import money
+from workbench.app.toolkit.amounts import duration, money
 from workbench.app.toolkit.header import Header, Part
-from workbench.app.toolkit.times import duration
 from workbench.glyphs import STATES
 from workbench.results.reasons import Reason, error_reasons
 from workbench.results.tasks import dropped_stages, task_states

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -13,18 +13,15 @@ from workbench.app.history import Visit
 from workbench.app.place import Place
 from workbench.app.regeneration.building import ExcludedList
 from workbench.app.regeneration.building_panes import Building
-from workbench.app.regeneration.detail import Detail
 from workbench.app.regeneration.evaluator_line import EvaluatorLine
 from workbench.app.regeneration.figures_line import FiguresLine
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.loading import RunView
-from workbench.app.regeneration.panes import TasksPane
-from workbench.app.regeneration.sample_pane import FailingPane, SamplePane
+from workbench.app.regeneration.sample_pane import Detail, FailingPane, SamplePane
 from workbench.app.regeneration.search import Hit
-from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.regeneration.task_table import TasksPane, TaskTable
 from workbench.app.toolkit.labelling import Labelled
-from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.pane_tabs import PaneTabs
+from workbench.app.toolkit.pane import Pane, PaneTabs
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.subject import Subject
@@ -69,9 +66,9 @@ class RunPanes(RunScreen):
         return self.workbench.reader
 
     @property
-    def lines(self) -> list[TaskLine]:
+    def lines(self) -> Sequence[TaskLine]:
         """All tasks."""
-        return self.table.lines
+        return self.table.rows
 
     @property
     def selected_task(self) -> TaskLine | None:
@@ -147,7 +144,7 @@ class RunPanes(RunScreen):
         line = self.table.selected
         if line is not None:
             self.detail.show(reader, view, line, self.table.sample)
-        elif self.table.on_group:
+        elif self.table.selected_group is not None:
             self.detail.show_nothing("A group of tasks: enter shows or hides them.")
         else:
             self.detail.show_nothing("No task passes this filter; F clears it, f changes it." if view.tasks else "")

@@ -12,7 +12,7 @@ from workbench.app.regeneration.wording import NOTHING, percent, took
 from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import Document, Line, closed, heading, joined, note, plain, prepared
 from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, code
-from workbench.app.toolkit.tabbed_text import COPIED_AT_MOST
+from workbench.app.toolkit.tab_line import COPIED_AT_MOST
 from workbench.glyphs import DOUBTFUL, VERDICTS
 from workbench.results.samples import samples_of
 from workbench.results.tasks import TaskLine

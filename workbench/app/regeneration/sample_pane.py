@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
+from textual.containers import Container
 from textual.content import Content
 
 from workbench.app.regeneration.failures import load_failures
@@ -15,7 +16,9 @@ from workbench.app.regeneration.sample_content import (
     TABS,
     SampleContent,
     detail_of,
+    laid_out,
     load_content,
+    load_sample,
     read_all,
     remarks_of,
     title_of,
@@ -24,16 +27,90 @@ from workbench.app.toolkit.document import Document, note
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import literal
 from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.tab_line import TabLine
-from workbench.app.toolkit.tabbed_text import TabbedText
+from workbench.app.toolkit.subject import Subject
+from workbench.app.toolkit.tab_line import TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
 from workbench.results.tasks import TaskLine
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.app.regeneration.loading import RunView
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
+
+
+TEXTS = ("Candidate", "Docstring", "Prompt")
+
+
+class TextsPane(Pane):
+    """What the tabs of the sample have besides the difference: each in its own part, under its name."""
+
+    short = "Texts"
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.loader = Latest(self, "texts")
+        self._asked: tuple[object, ...] = ()
+        self._now: tuple[SessionReader, TaskLine, Group, int] | None = None
+
+    def compose(self) -> ComposeResult:
+        """Compose the texts."""
+        for name in TEXTS:
+            yield Static(name, classes="text-heading")
+            yield TextPane(id=f"{name.lower()}-text")
+
+    @property
+    def current(self) -> str:
+        """The name of the text with the focus, else of the first."""
+        texts = zip(TEXTS, self.query(TextPane), strict=True)
+        return next((name for name, text in texts if text.has_focus), TEXTS[0])
+
+    @property
+    def text(self) -> TextPane:
+        """The text with the focus, else the first."""
+        return self.query_one(f"#{self.current.lower()}-text", TextPane)
+
+    @property
+    def whole(self) -> Callable[[], Document] | None:
+        """What reads all of the text with the focus, None where that is shown."""
+        if self._now is None or not self.text.document.cut:
+            return None
+        return partial(read_all, *self._now, self.current)
+
+    def show_nothing(self) -> None:
+        """Show an empty pane."""
+        self._asked, self._now = (), None
+        self._show([note("")] * len(TEXTS))
+
+    def show_sample(self, reader: SessionReader, line: TaskLine, group: Group, number: int) -> None:
+        """Show what a sample was made from."""
+        key = (str(reader.path), line.id, group, number, line.samples[number : number + 1])
+        if key == self._asked:
+            return
+        self._asked, self._now = key, (reader, line, group, number)
+
+        def work() -> list[Document]:
+            sample = load_sample(reader, line.id, group, number)
+            if sample is None:
+                return [note("This task is no longer in the session."), note(""), note("")]
+            return [laid_out(reader, sample, name) for name in TEXTS]
+
+        def done(documents: list[Document]) -> None:
+            if key == self._asked:
+                self._show(documents)
+
+        def failed(sentence: str) -> None:
+            if key == self._asked:
+                self._show([note(sentence), note(""), note("")])
+
+        self.loader.ask(work, done, failed)
+
+    def _show(self, documents: Sequence[Document]) -> None:
+        self.titled("candidate, docstring, prompt")
+        for name, document in zip(TEXTS, documents, strict=True):
+            self.query_one(f"#{name.lower()}-text", TextPane).show(document)
+
 
 _Now = tuple["SessionReader", TaskLine, "Group", int]
 
@@ -205,3 +282,71 @@ class FailingPane(Pane):
                 self.text.show(note(sentence))
 
         self.loader.ask(work, done, failed)
+
+
+_SUFFIXES = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".md"}
+
+
+class Detail(Container):
+    """Three panes of one sample; the one in the middle is there only where all have room."""
+
+    def compose(self) -> ComposeResult:
+        """Compose the panes."""
+        yield SamplePane(id="sample", classes="pane")
+        yield TextsPane(id="given", classes="pane -off")
+        yield FailingPane(id="failing", classes="pane")
+
+    @property
+    def sample(self) -> SamplePane:
+        """What the sample says, a tab at a time."""
+        return self.query_one(SamplePane)
+
+    @property
+    def texts(self) -> TextsPane:
+        """Candidate, docstring and prompt below one another."""
+        return self.query_one(TextsPane)
+
+    @property
+    def failing(self) -> FailingPane:
+        """The tests that it did not pass."""
+        return self.query_one(FailingPane)
+
+    def switch(self, *, off: bool, abreast: bool) -> None:
+        """Switch the panes off, or the one in the middle where not all have room."""
+        for pane in (self.sample, self.failing):
+            pane.set_class(off, "-off")
+        self.texts.set_class(off or not abreast, "-off")
+
+    def show_nothing(self, sentence: str) -> None:
+        """Say why there is no sample."""
+        self.sample.show_nothing(sentence)
+        self.failing.show_nothing()
+        self.texts.show_nothing()
+
+    def show(self, reader: SessionReader, view: RunView, line: TaskLine, number: int) -> None:
+        """Show a sample of a task."""
+        self.sample.show_sample(reader, line, view.group, number)
+        self.failing.show_sample(reader, line, view.group, number)
+        if not self.texts.has_class("-off"):
+            self.texts.show_sample(reader, line, view.group, number)
+
+    def mark(self, needle: str) -> None:
+        """Mark a text wherever it stands, "" for no marks."""
+        for text in self.query(TextPane):
+            text.find(needle)
+
+    @property
+    def in_front(self) -> str:
+        """The name of the tab or text with the focus: ``Diff``, ``Docstring``; "" where none has it."""
+        if self.texts.has_class("-current"):
+            return self.texts.current
+        return self.sample.tab if self.sample.has_class("-current") else ""
+
+    def subject(self) -> Subject:
+        """Return the text with the focus, else the current tab of the sample."""
+        if self.failing.has_class("-current"):
+            return Subject("the failing tests", self.failing.text.document.text, ".txt")
+        pane: TextsPane | SamplePane = self.texts if self.texts.has_class("-current") else self.sample
+        name = pane.current if isinstance(pane, TextsPane) else pane.tab
+        text, suffix = pane.text.document.text, _SUFFIXES.get(name, ".txt")
+        return Subject(f"the {name.lower()}", text, suffix, whole=pane.whole)

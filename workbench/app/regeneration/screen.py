@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, work
+from textual import events, on, work
 from textual.binding import BindingType
 
 from workbench.app.place import Place
 from workbench.app.regeneration import loading
 from workbench.app.regeneration.actions import Actions
 from workbench.app.regeneration.announcing import Announcing
-from workbench.app.regeneration.arrangement import order_of_column
 from workbench.app.regeneration.evaluator_line import EvaluatorLine
 from workbench.app.regeneration.figures_line import FiguresLine, headline
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
@@ -21,16 +20,15 @@ from workbench.app.regeneration.improving.of_run import Improving
 from workbench.app.regeneration.keys import KEYS, ON_THE_RUN, makes_sense
 from workbench.app.regeneration.loading import Excluded, RunView
 from workbench.app.regeneration.marking import Marking
-from workbench.app.regeneration.ordering import Ordering
-from workbench.app.regeneration.panes import TableHeading, TasksPane
 from workbench.app.regeneration.problems import Problems
 from workbench.app.regeneration.run_panes import RunPanes
 from workbench.app.regeneration.standings import Comparing, Standings, beside
-from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.regeneration.task_table import TasksPane, TaskTable
 from workbench.app.toolkit.header import Part
 from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.prompt_line import PromptLine
+from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.typed_line import PromptLine
 from workbench.results.tasks import Figures, TaskLine
 
 if TYPE_CHECKING:
@@ -64,7 +62,6 @@ class RegenerationScreen(RunPanes):
         self.actions = Actions(self.workbench, self.doing, self)
         self.following = Following(self)
         self.marking = Marking(self)
-        self.ordering = Ordering(self)
         self.announcing = Announcing(self)
         self.comparing = Comparing(self)
         self.improving = Improving(self, self.app.push_screen, self._show_improving)
@@ -142,7 +139,7 @@ class RegenerationScreen(RunPanes):
         self._show_nothing("")
         self.show_figures(None)
         self.table.set_filter(EVERYTHING)
-        self.table.put(lines, ks)
+        self.table.put_tasks(lines, ks)
         self.marks_changed()
         self.table.sample = 0
         self.table.set_cursor(0)
@@ -194,7 +191,6 @@ class RegenerationScreen(RunPanes):
         self.show_sample()
         self.refresh_bindings()
         self._go_to_place()
-        self.ordering.refresh()
         self.comparing.refresh()
         self._read_if_last()
 
@@ -329,7 +325,7 @@ class RegenerationScreen(RunPanes):
         """Choose which tasks are shown; the table follows at once."""
         from workbench.app.toolkit.filter_dialog import FilterDialog
 
-        lines, names = tuple(self.table.lines), "a file or function"
+        lines, names = tuple(self.table.rows), "a file or function"
         await self.app.push_screen_wait(FilterDialog(lines, self.table.filter, self.filter_tasks, "task", names))
         self.show_sample()
 
@@ -345,6 +341,7 @@ class RegenerationScreen(RunPanes):
         self.refresh_bindings()
         return len(self.table.shown)
 
+    @on(Table.Arranged)
     def show_arrangement(self) -> None:
         """Say how the tasks stand now, and show what is under the cursor."""
         self.title_tasks()
@@ -364,24 +361,6 @@ class RegenerationScreen(RunPanes):
             self.following.again(one.group)
         else:
             self.go_to(one.task, one.sample)
-
-    def action_order(self) -> None:
-        """Sort by what comes next."""
-        self.ordering.next_order()
-
-    def action_reverse(self) -> None:
-        """Sort the other way round."""
-        self.ordering.turn_round()
-
-    def action_group(self) -> None:
-        """Put tasks together by what comes next."""
-        self.ordering.next_grouping()
-
-    def on_table_heading_clicked(self, message: TableHeading.Clicked) -> None:
-        """Sort by the column whose heading was clicked."""
-        order = order_of_column(self.table.column_at(message.x) or "")
-        if order is not None:
-            self.ordering.by(order)
 
     def action_problem(self) -> None:
         """Go to the next task on which a self-check failed, with the sample that shows it."""

@@ -3,17 +3,219 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.app.toolkit.agreeing import model_problem
+from workbench.app.toolkit.form_dialog import ABOUT_WHEN, WHEN, Field, FormDialog, Refused, begins_later
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.session_field import about_session, problem_of_session, session_field
+from workbench.documenters.names import SCOPES
 from workbench.read_only import ReadOnly, is_read_only
+from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
     from workbench.app.host import Host
-    from workbench.app.regeneration.dialog import RegenerationChoice
+    from workbench.engine.estimate import Documentation, Estimate, Measured
+    from workbench.engine.plan import RegenerationPlan
     from workbench.settings import Settings
+
+
+_DOCS = ("original", "none", "llm:", "folder:", "source:")
+_MOST_SAMPLES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class RegenerationChoice:
+    """What was chosen; ``limit`` 0 is all tasks."""
+
+    source: str
+    docs: str
+    evaluator: str
+    samples: int
+    limit: int
+    session: str = ""
+    queue: bool = False
+    docs_scope: str = "repository"
+
+    def tasks(self, measured: Measured) -> int | None:
+        """Return how many tasks there will be, None where none of the source were ever built."""
+        from workbench.engine.regeneration_estimate import known_tasks
+
+        return known_tasks(measured, self.source, self.limit)
+
+    def plan(self) -> RegenerationPlan:
+        """Return the order."""
+        from workbench.engine.plan import RegenerationPlan
+
+        return RegenerationPlan(
+            source=self.source,
+            docs=self.docs,
+            docs_scope=self.docs_scope,
+            evaluator=self.evaluator,
+            samples=self.samples,
+            limit=self.limit,
+        )
+
+    def estimate(self, measured: Measured) -> Estimate:
+        """Return what its candidates will take, without what the session has already, and without what docs ask before."""
+        from workbench.engine.plan import Ask
+        from workbench.engine.regeneration_estimate import estimate_ask
+
+        return estimate_ask(measured, self.source, Ask(self.evaluator, self.samples, limit=self.limit))
+
+
+class RegenerationDialog(FormDialog[RegenerationChoice]):
+    """Source, docs and their scope, evaluator, samples and limit.
+
+    Args:
+        answers: What to start with, by field.
+        models: Models to complete what is typed with.
+        cases: Cases to complete what is typed with.
+        settings: The settings in force.
+        measure: Reads what former runs took.
+        session: Session to start with, "" for a new one.
+        sessions: Sessions to complete what is typed with.
+        busy: Whether a run of the open session is under way or waits, so that it is asked whether to begin after it.
+    """
+
+    def __init__(
+        self,
+        answers: Mapping[str, str],
+        models: tuple[str, ...],
+        cases: tuple[str, ...],
+        settings: Settings,
+        measure: Callable[[], Measured] | None = None,
+        session: str = "",
+        sessions: tuple[str, ...] = (),
+        *,
+        busy: bool = False,
+    ) -> None:
+        fields: tuple[Field, ...] = (
+            Field("source", answers["source"], cases, paths=True),
+            Field("docs", answers["docs"], (*_DOCS, *(f"llm:{model}" for model in models)), paths=True),
+            Field("scope", answers["scope"], SCOPES),
+            Field("evaluator", answers["evaluator"], (*models, "reference", "stub"), paths=True),
+            Field("samples", answers["samples"], digits=4),
+            Field("limit", answers["limit"], digits=6, placeholder="all tasks"),
+            session_field(session, sessions),
+        )
+        fields += (WHEN,) if busy else ()
+        first = "" if answers["source"] else "source"
+        super().__init__("Test documentation by regeneration", fields, first, measure)
+        self._settings = settings
+        self._reading = Latest(self, "docs")
+        self._asked: RegenerationPlan | None = None
+        self._documentation: Documentation | None = None
+
+    def says_anew(self) -> None:
+        """Say it, and have it counted in a thread what the doc system will ask: that takes a look at the whole source."""
+        super().says_anew()
+        choice = self._chosen()
+        if self.measured is None or isinstance(choice, Refused):
+            return
+        # Evaluator and samples are the same to a doc system: typing these must not have it counted again.
+        plan = replace(choice, evaluator="reference", samples=1, session="", queue=False).plan()
+        if plan != self._asked:
+            self._asked, self._documentation = plan, None
+            measured, into = self.measured, place_of(choice.session)
+            self._reading.ask(lambda: _counted(measured, plan, into), self._has_counted, lambda sentence: None)
+
+    def _has_counted(self, found: tuple[RegenerationPlan, Documentation]) -> None:
+        plan, documentation = found
+        if plan == self._asked:
+            self._documentation = documentation
+            super().says_anew()
+
+    def _estimate(self, choice: RegenerationChoice, measured: Measured) -> Estimate:
+        return replace(choice.estimate(measured), documentation=self._documentation)
+
+    def about(self, field: str) -> str:
+        """Return what may stand in a field, or what the evaluator means."""
+        evaluator = self.text("evaluator")
+        if field == "session":
+            return about_session(self.text("session"))
+        if field == "when":
+            return ABOUT_WHEN
+        if field == "source":
+            return "A case, a folder, a git URL@revision or NAME==VERSION, with pytest tests."
+        if field == "docs":
+            return (
+                "original, none, llm:MODEL, repoagent:MODEL, osa:MODEL, command:PROGRAM…, a documented copy (folder:PATH, "
+                "source:SOURCE), or package.module:Class."
+            )
+        if field == "scope":
+            return (
+                "repository: all docstrings of the tree are the doc system's. target: only that of the function itself."
+            )
+        if field == "limit":
+            return "Only the first so many tasks; empty for all."
+        if evaluator == "local" or evaluator.startswith("local/"):
+            return "local is the small embedded model: free, no key, low scores. Enter starts, esc cancels."
+        if evaluator in {"reference", "stub"}:
+            return f"{evaluator} is a control: every task must reach {'1.0' if evaluator == 'reference' else '0.0'}."
+        return "Any LiteLLM name, local, replay:SESSION or samples:FILE. Enter starts, esc cancels."
+
+    def will_do(self) -> str:
+        """Return ``word_counter: 12 tasks × 3 samples × local = 36 candidates, about 36 requests, 4 minutes, $0``."""
+        choice = self._chosen()
+        if isinstance(choice, Refused) or self.measured is None:
+            return ""
+        tasks, named = choice.tasks(self.measured), choice.evaluator or "the default evaluator"
+        samples = f"{choice.samples} sample{'' if choice.samples == 1 else 's'}"
+        if tasks is None:
+            return f"{choice.source}: {samples} × {named} for each task = {self._estimate(choice, self.measured).sentence()}."
+        counted = f"{tasks:,} task{'' if tasks == 1 else 's'}"
+        told = self._estimate(choice, self.measured).beside(tasks * choice.samples)
+        return f"{choice.source}: {counted} × {samples} × {named} = {told}."
+
+    def answer(self) -> RegenerationChoice | Refused:
+        """Return what was chosen, or what is wrong: what was typed stays."""
+        choice = self._chosen()
+        if isinstance(choice, Refused):
+            return choice
+        evaluator = choice.evaluator
+        named = evaluator in CONTROLS or evaluator.startswith("samples:")
+        problem = "" if named or not evaluator else model_problem(evaluator, "the evaluator", self._settings)
+        return Refused("evaluator", problem) if problem else choice
+
+    def _chosen(self) -> RegenerationChoice | Refused:
+        samples, limit = self.text("samples"), self.text("limit") or "0"
+        if not self.text("source"):
+            return Refused("source", "Name a case, a folder, a git URL or NAME==VERSION.")
+        if not (samples.isdigit() and 1 <= int(samples) <= _MOST_SAMPLES):
+            return Refused("samples", f"Samples must be a number from 1 to {_MOST_SAMPLES:,}.")
+        if not limit.isdigit():
+            return Refused("limit", "Limit must be a number, or empty for all tasks.")
+        scope = self.text("scope") or SCOPES[0]
+        if scope not in SCOPES:
+            return Refused("scope", f"Scope must be {', '.join(SCOPES[:-1])} or {SCOPES[-1]}.")
+        session = self.text("session")
+        if problem := problem_of_session(session):
+            return Refused("session", problem)
+        later = begins_later(self)
+        if isinstance(later, Refused):
+            return later
+        docs, evaluator = self.text("docs") or "original", self.text("evaluator")
+        source = self.text("source")
+        return RegenerationChoice(source, docs, evaluator, int(samples), int(limit), session, later, scope)
+
+
+def place_of(session: str) -> Path | None:
+    """Return the file of the session that is named in the dialog, None for a new one."""
+    from workbench.engine.session_names import new_place
+
+    return new_place(session) if session else None
+
+
+def _counted(measured: Measured, plan: RegenerationPlan, into: Path | None) -> tuple[RegenerationPlan, Documentation]:
+    from workbench.engine.regeneration_estimate import documentation_of
+
+    return plan, documentation_of(measured, plan, into)
+
 
 _DIALOG = "regenerate"
 _FIRST_CASE = "word_counter"
@@ -31,10 +233,8 @@ async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
         host.notify(str(ReadOnly("start runs")), severity="warning")
         return
     from workbench.app import runs
-    from workbench.app.regeneration.dialog import RegenerationDialog, place_of
-    from workbench.app.toolkit.agreeing import agreed
+    from workbench.app.toolkit.agreeing import agreed, plain_process
     from workbench.app.toolkit.answers import remember, remembered
-    from workbench.app.toolkit.plain_process import plain_process
     from workbench.engine.measured import measure
     from workbench.engine.regeneration_estimate import estimate_order
     from workbench.errors import WorkbenchError

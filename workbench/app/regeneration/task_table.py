@@ -1,39 +1,127 @@
-"""The table of tasks: a row per task, a cell per sample, painted row by row so that thousands cost what ten do."""
+"""The table of tasks: a row per task, a cell per sample."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import insort
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import events
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from workbench.app.regeneration import columns
-from workbench.app.regeneration.arrangement import Arrangement, order_of_column
-from workbench.app.regeneration.columns import FLAKY, GAP, OTHER, Column, Needs, route_of
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
+from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.standings import OtherSamples
-from workbench.app.regeneration.wording import NOTHING, STYLES, cell_of, plural, share, test_name
-from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.regeneration.wording import NOTHING, cell_of, percent, plural, share, test_name
+from workbench.app.toolkit.columns import Column, Columns
+from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.row_list import fit
+from workbench.app.toolkit.table import Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import DOUBTFUL, VERDICTS
+from workbench.results.kinds import Kind
+from workbench.results.samples import SampleState
 from workbench.results.tasks import TaskLine
 from workbench.text import one_line
 
-LEAK, DISAGREES = "≈", "≠"
-"""Marks before the name of a function: its docstring carries the code, unstable tests execute it, re-checks disagree."""
+LEAK, DISAGREES, FLAKY = "≈", "≠", "~"
+"""Marks before the name of a function: its docstring carries the code, re-checks disagree, unstable tests execute it."""
+NO_TAG = "(no tag)"
+_FORMER = "former-"
+_KIND_STYLES = {Kind.BADLY: "bad", Kind.UNTESTABLE: "dim"}
 
 
-class TaskTable(RowList):
-    """Keeps the lines of a run, which of them are shown, and the selected sample of the selected task."""
+def _class(line: TaskLine) -> str:
+    from workbench.regeneration.breakdown import class_of
 
-    ALLOW_SELECT = False
-    ROW_STYLES: ClassVar[frozenset[str]] = RowList.ROW_STYLES | {
+    return class_of(line.name)
+
+
+def _verdict(line: TaskLine) -> str:
+    from workbench.regeneration.breakdown import verdict_of
+
+    return "taken out" if line.excluded else verdict_of(line.result)
+
+
+GROUPINGS: tuple[Grouping[TaskLine], ...] = (
+    Grouping("file", lambda line: line.path),
+    Grouping("class", _class),
+    Grouping("verdict", _verdict),
+    Grouping("tag", lambda line: line.labels or NO_TAG),
+)
+
+
+def _name(line: TaskLine) -> Part:
+    marks = (DISAGREES if line.disagreeing else "") + (DOUBTFUL if line.doubtful else "")
+    marks += (FLAKY if line.unstable else "") + (LEAK if line.leaking else "")
+    return f"{marks}{' ' if marks else ''}{one_line(line.name, 200)}", "bad" if DISAGREES in marks else "strong"
+
+
+def _documented(line: TaskLine) -> Part:
+    kind = line.documented_as
+    return (kind.value, _KIND_STYLES.get(kind, "")) if kind is not None else ("", "")
+
+
+def _failing(line: TaskLine) -> Part:
+    if line.excluded:
+        return f"taken out: {one_line(line.reason or 'a control does not hold', 300)}", "failed"
+    failing = test_name(one_line(line.failing, 300))
+    return failing + (f" ({line.failing_count})" if line.failing_count > 1 else ""), "dim"
+
+
+def route_of(line: TaskLine) -> str:
+    """Return the paths that gave the verdicts of a task, fastest first: ``hot``, or ``h+w`` where there were several."""
+    taken = line.routes
+    return taken[0] if len(taken) == 1 else "+".join(route[0] for route in taken)
+
+
+def _passed_of(samples: Sequence[SampleState]) -> Part:
+    passed = sum(one.verdict == "passed" for one in samples)
+    style = "passed" if passed else "failed"
+    again = any(one.again for one in samples)
+    return f"{passed}/{len(samples)} {VERDICTS['passed']}", _FORMER + style if again else style
+
+
+def _other(one: OtherSamples) -> Column[TaskLine]:
+    def cells(line: TaskLine) -> list[Part]:
+        # "–" where that evaluator was never asked, or that run has no such task.
+        return [cell_of(sample) for sample in one.samples.get(line.id, ())] or [(NOTHING, "dim")]
+
+    return Column(title=one.name, cell=cells, width=max(7, len(one.name)), widest=20, text=True,
+                  brief=lambda line: _passed_of(one.samples[line.id]))  # fmt: skip
+
+
+def _pass_at(place: int, k: int) -> Column[TaskLine]:
+    def value(line: TaskLine) -> float | None:
+        return line.at[place] if place < len(line.at) else None
+
+    def figure(rows: Sequence[TaskLine]) -> str:
+        from workbench.regeneration.breakdown import pass_by
+
+        counted = [("", line.result) for line in rows if not line.excluded and line.samples]
+        return share(pass_by(counted, (k,))[0].pass_at[0].value) if counted else NOTHING
+
+    return Column(title=f"pass@{k}", cell=lambda line: (share(value(line)), "" if line.decided else "dim"), width=6,
+                  sort=value, figure=figure)  # fmt: skip
+
+
+class TaskTable(Table[TaskLine]):
+    """The tasks of a run.
+
+    Attributes:
+        filter: Which tasks are shown.
+        sample: The selected sample of the selected task, from 0.
+        ks: The k of pass@k.
+        others: Samples of evaluators and docs that are not in front, where there is room for them.
+        only_path: The file of all tasks, where it needs no column.
+        revision: Counts up whenever rows change.
+    """
+
+    ROW_STYLES: ClassVar[frozenset[str]] = Table.ROW_STYLES | {
         *("timeout", "crashed", "invalid", "chosen", "chosen-blurred", "picked", "former"),
-        *(f"former-{verdict}" for verdict in ("passed", "failed", "timeout", "crashed", "invalid", "unscored")),
+        *(f"{_FORMER}{verdict}" for verdict in ("passed", "failed", "timeout", "crashed", "invalid", "unscored")),
     }
     DEFAULT_CSS = """
     TaskTable {
@@ -52,36 +140,79 @@ class TaskTable(RowList):
         & > .row--picked { background: $foreground; color: $background; text-style: bold; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "open", id="regeneration.open-task"),
-        Binding("minus", "fold", "Fold the group", key_display="-", id="regeneration.fold", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "open", id="regeneration.open-task")]
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.lines: list[TaskLine] = []
-        self.shown: list[int] = []
-        self.arrangement = Arrangement()
-        self._sizes: Counter[int] = Counter()  # how many tasks of each group are shown
-        self._rows: list[int] = []  # places of lines; below zero: the heading of group ~n
-        self._folded: set[str] = set()  # names of groups of which the heading alone is shown
+        super().__init__((), key=lambda line: line.id, groupings=GROUPINGS, id=id)
         self.filter = EVERYTHING
         self.sample = 0
         self.ks: tuple[int, ...] = ()
-        self._at: dict[str, int] = {}
-        self._samples = 0
-        self._needs = Needs()
-        self._layout: tuple[tuple[Column, int], ...] = ()
-        self._layout_of: tuple[object, ...] = ()
-        self.others: tuple[
-            OtherSamples, ...
-        ] = ()  # of evaluators and docs that are not in front, where there is room for them
-        self.shown_name = ""  # of what is in front, where others stand beside it
-        self.only_path = ""  # of all tasks, where it needs no column
-        self.revision = 0  # counts up whenever lines change
+        self.others: tuple[OtherSamples, ...] = ()
+        self.only_path = ""
+        self.revision = 0
+        self._shown_name = ""
         self._letters: Mapping[object, str] = {}
+        self._kept = True  # the task under the cursor stays though it passes the filter no more
 
     # -- what is in it
+
+    def put_tasks(self, lines: Sequence[TaskLine], ks: tuple[int, ...]) -> None:
+        """Show these tasks in place of all others; cursor, filter and arrangement stay."""
+        self.ks, self._next_order = ks, f"pass@{ks[0]}" if ks else ""
+        self.revision += 1
+        paths = {line.path for line in lines}
+        self.only_path = next(iter(paths)) if len(paths) == 1 else ""
+        self.columns = Columns(self._columns(lines))
+        self.put(lines)
+        self.move_sample(0)
+
+    def _columns(self, rows: Sequence[TaskLine]) -> list[Column[TaskLine]]:
+        """Return the columns that say something of some tasks; a new one is an entry here (docs/extending/column.md)."""
+        files = len({line.path for line in rows}) > 1
+        several = len({name for line in rows for name in line.sandboxes}) > 1
+        return [
+            Column(title="file", cell=lambda line: (one_line(line.path, 300) if files else "", "dim"), width=12, widest=26, text=True,
+                   priority=70, shorten=_from_the_right, sort=lambda line: (line.path.lower(), line.name.lower())),
+            Column(title="function", cell=_name, width=18, widest=34, text=True, sort=lambda line: line.name.lower()),
+            Column(title="tests", cell=lambda line: f"{line.tests:,}", width=5, priority=15, sort=lambda line: line.tests,
+                   descending=True),
+            Column(title="cover", cell=lambda line: percent(line.coverage), width=5, priority=10, sort=lambda line: line.coverage),
+            Column(title="branch", cell=lambda line: percent(line.branch_coverage) if line.branches is not None else "", width=6,
+                   widest=6, priority=60, sort=lambda line: line.branch_coverage),
+            Column(title="flaky", cell=lambda line: (f"{FLAKY}{line.unstable:,}" if line.unstable else "", "paused"), width=5,
+                   widest=5, priority=40, sort=lambda line: line.unstable or None, descending=True),
+            Column(title=self._shown_name if self.others else "samples", cell=self._samples, width=10, widest=50, text=True,
+                   sort=lambda line: line.passed / line.counted if line.counted else None,
+                   brief=lambda line: _passed_of(line.samples)),
+            *map(_other, self.others),
+            *(_pass_at(place, k) for place, k in enumerate(self.ks)),
+            Column(title="documented", cell=_documented, width=10, widest=10, text=True, priority=71),
+            Column(title="route", cell=lambda line: (route_of(line), "dim"), width=5, widest=9, text=True, priority=50),
+            Column(title="sandbox", cell=lambda line: ("+".join(line.sandboxes) if several else "", "dim"), width=10, widest=24,
+                   text=True, priority=80),
+            Column(title="tags", cell=lambda line: (line.labels, "marked"), width=4, widest=30, text=True, priority=90,
+                   sort=lambda line: line.labels or None),
+            Column(title="failing", cell=_failing, width=12, widest=200, text=True, priority=30, sort=lambda line: line.failing or None),
+        ]  # fmt: skip
+
+    def _samples(self, line: TaskLine) -> list[Part]:
+        """A former verdict, whose sample is being tested again, has a style of its own; so has the selected sample."""
+        picked = self.sample if self.selected is line else -1
+        cells = []
+        for at, sample in enumerate(line.samples):
+            sign, style = cell_of(sample)
+            cells.append((sign, "picked" if at == picked else _FORMER + style if sample.again else style))
+        return cells or [("·", "waiting")]
+
+    def update_rows(self, fresh: Sequence[TaskLine]) -> bool:
+        self.revision += 1
+        return super().update_rows(fresh)
+
+    def show_beside(self, shown: str, others: Sequence[OtherSamples]) -> None:
+        """Show the samples of other evaluators and doc variants beside those in front, called ``shown``; () shows none."""
+        if (shown, tuple(others)) != (self._shown_name, self.others):
+            self._shown_name, self.others = shown, tuple(others)
+            self.put_tasks(self.rows, self.ks)
 
     def show_marks(self, letters: Mapping[object, str]) -> None:
         """Show which tasks are marked, by their ids."""
@@ -89,385 +220,124 @@ class TaskTable(RowList):
             self._letters = letters
             self.refresh()
 
-    @property
-    def selected(self) -> TaskLine | None:
-        """The task under the cursor."""
-        row = self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else -1
-        return self.lines[row] if row >= 0 else None
+    def set_filter(self, wanted: TaskFilter) -> None:
+        """Show only the tasks that a filter lets through."""
+        self.filter, self._kept = wanted, False
+        self.rearrange()
+        self._kept = True
+        self.move_sample(0)
+
+    def filtered(self, rows: Sequence[TaskLine]) -> list[TaskLine]:
+        passing = self.filter.passing(rows)
+        here = self._places.get(self.selected.id) if self._kept and self.selected is not None else None
+        if here is not None and here not in passing:  # what a person reads must not jump away
+            insort(passing, here)
+        return [rows[place] for place in passing]
 
     def mean_shown(self) -> tuple[float | None, int]:
         """Return pass@k for the first k over the decided tasks that are shown, and over how many."""
-        values = [
-            line.at[0] for line in map(self.lines.__getitem__, self.shown)
-            if line.at and line.at[0] is not None and not line.excluded
-        ]  # fmt: skip
+        values = [line.at[0] for line in self.shown if line.at and line.at[0] is not None and not line.excluded]
         return (sum(values) / len(values) if values else None), len(values)
 
-    def knows(self, task_id: str) -> bool:
-        """Return whether a task is in the table."""
-        return task_id in self._at
+    def rank_of_group(self, group: Group[TaskLine]) -> Any:
+        from workbench.regeneration.breakdown import VERDICTS_OF_TASKS
 
-    def put(self, lines: Sequence[TaskLine], ks: tuple[int, ...]) -> None:
-        """Show these lines in place of all others; cursor and filter stay."""
-        kept, heading = self.selected, self._heading
-        if {line.id for line in lines}.isdisjoint(self._at):
-            self._folded = set()  # those of another run
-        self.lines, self.ks = list(lines), ks
-        self.revision += 1
-        self._at = {line.id: index for index, line in enumerate(lines)}
-        self._measure()
-        self._filtered(kept, heading=heading)
+        if self.arrangement.grouping == "verdict":
+            return VERDICTS_OF_TASKS.index(group.name)
+        return super().rank_of_group(group)
 
-    def update_lines(self, fresh: Sequence[TaskLine]) -> bool:
-        """Put changed lines in the place of the old ones; False if there are some that are not in the table."""
-        kept, heading = self.selected, self._heading
-        known = True
-        self.revision += 1
-        for line in fresh:
-            at = self._at.get(line.id)
-            if at is None:
-                known = False
-            else:
-                self.lines[at] = line
-        if not self._has_room_for(fresh):
-            self._measure()
-        if self.filter.active:
-            self._filtered(kept, heading=heading)
-        self.refresh()
-        return known
-
-    def show_beside(self, shown: str, others: Sequence[OtherSamples]) -> None:
-        """Show the samples of other evaluators and doc variants beside those in front, called ``shown``; () shows none."""
-        if (shown, tuple(others)) != (self.shown_name, self.others):
-            self.shown_name, self.others = shown, tuple(others)
-            self._measure()
-            self.refresh()
-
-    def set_filter(self, wanted: TaskFilter) -> None:
-        """Show only the tasks that a filter lets through."""
-        kept, heading = self.selected, self._heading
-        self.filter = wanted
-        self._filtered(kept, heading=heading, stays=False)
-
-    def arrange_tasks(self, arrangement: Arrangement, *, from_top: bool = False) -> None:
-        """Show the tasks in another order and in other groups; ``from_top`` goes to the first one.
-
-        Groups that are new are folded where their tasks would not fit on the screen, so that all of them are seen first.
-        """
-        kept, heading = (None, "") if from_top else (self.selected, self._heading)
-        if arrangement.grouping != self.arrangement.grouping:
-            names = {group.name for group in arrangement.groups}
-            # One group alone, folded, would hide everything and say nothing.
-            many = len(names) > 1 and len(self.lines) + len(names) > self.page_height()
-            self._folded = names if many else set()
-        self.arrangement = arrangement
-        self._filtered(kept, heading=heading)
-
-    def action_fold(self) -> None:
-        """Fold the group under the cursor, or unfold it; on a task, fold its group."""
-        number = self._group_at(self.cursor)
-        if number is not None:
-            self._folded ^= {self.arrangement.groups[number].name}
-            self._rows = self._with_headings(self.shown)
-            self.rows_changed(cursor=self._rows.index(~number))
-            self.post_message(self.Moved(self, self.cursor))
-
-    def action_choose(self) -> None:
-        """Open the task under the cursor; fold or unfold a group."""
-        if self.selected is None:
-            self.action_fold()
-        else:
-            super().action_choose()
-
-    @property
-    def on_group(self) -> bool:
-        """Whether the cursor stands on the heading of a group."""
-        return 0 <= self.cursor < len(self._rows) and self._rows[self.cursor] < 0
-
-    @property
-    def _heading(self) -> str:
-        """The name of the group on whose heading the cursor stands, "" on a task."""
-        number = self._group_at(self.cursor) if self.on_group else None
-        return self.arrangement.groups[number].name if number is not None else ""
-
-    def _group_at(self, index: int) -> int | None:
-        """Return the number of the group whose heading or task is in a row, None without groups."""
-        of = self.arrangement.group_of
-        if not 0 <= index < len(self._rows) or len(of) != len(self.lines):
-            return None
-        row = self._rows[index]
-        return ~row if row < 0 else of[row]
-
-    def _filtered(self, kept: TaskLine | None, *, heading: str = "", stays: bool = True) -> None:
-        # A task that stops matching stays under the cursor: what a person reads must not jump away.
-        at = self._at.get(kept.id, -1) if kept is not None else -1
-        passing = self.filter.passing(self.lines)
-        place = bisect_left(passing, at)
-        if stays and at >= 0 and at not in passing[place : place + 1]:
-            passing.insert(place, at)
-        arrangement = self.arrangement
-        # Lines that came since are in no order yet: until they are, all stand as they were read.
-        if len(arrangement.places) == len(self.lines) and not arrangement.plain:
-            allowed = set(passing)
-            passing = [one for one in arrangement.places if one in allowed]
-        self.shown = passing
-        self._rows = self._with_headings(passing)
-        self.rows_changed(cursor=self._row_of(at, place, heading))
-        self._clamp()
-
-    def _row_of(self, at: int, place: int, heading: str) -> int:
-        """Return the row of a task, else of its group's or the named group's heading, else one near where the task was."""
-        rows = self._rows
-        if at >= 0 and at in rows:
-            return rows.index(at)
-        of = self.arrangement.group_of
-        if at >= 0 and len(of) == len(self.lines) and ~of[at] in rows:
-            return rows.index(~of[at])
-        if at >= 0:
-            return max(0, min(place, len(rows)) - 1)
-        named = next((~number for number, group in enumerate(self.arrangement.groups) if group.name == heading), 0)
-        if heading and named in rows:
-            return rows.index(named)
-        # The first task rather than the heading above it.
-        return 1 if len(rows) > 1 and rows[0] < 0 <= rows[1] else 0
-
-    def _with_headings(self, shown: Sequence[int]) -> list[int]:
-        """Return rows: the places of tasks, before those of each group its heading."""
-        of = self.arrangement.group_of
-        if len(of) != len(self.lines):
-            return list(shown)
-        self._sizes = Counter(of[place] for place in shown)
-        rows: list[int] = []
-        last = -1
-        for place in shown:
-            if of[place] != last:
-                last = of[place]
-                rows.append(~last)
-            if self.arrangement.groups[last].name not in self._folded:
-                rows.append(place)
-        return rows
-
-    def _measure(self) -> None:
-        lines = self.lines
-        self._samples = max((len(line.samples) for line in lines), default=0)
-        paths = {line.path for line in lines}
-        self.only_path = next(iter(paths)) if len(paths) == 1 else ""
-        sandboxes = {name for line in lines for name in line.sandboxes}
-        self._needs = Needs(
-            path=max(map(len, paths)) if len(paths) > 1 else 0,
-            name=max((len(line.name) + len(_marks(line)) for line in lines), default=8),
-            ks=self.ks,
-            branches=any(line.branches is not None for line in lines),
-            unstable=any(line.unstable for line in lines),
-            documented=any(line.counted for line in lines),
-            routes=max((len(route_of(line)) for line in lines), default=0),
-            sandbox=max(map(len, sandboxes)) if len(sandboxes) > 1 else 0,
-            tags=min(30, max((len(line.labels) for line in lines), default=0)),
-            shown=self.shown_name if self.others else "samples",
-            others=tuple(
-                (one.name, min(20, max([7, len(one.name), *map(len, one.samples.values())]))) for one in self.others
-            ),
-        )
-
-    def _has_room_for(self, fresh: Sequence[TaskLine]) -> bool:
-        """Whether changed lines need no more room than there is."""
-        needs = self._needs
-        return all(
-            len(line.samples) <= self._samples
-            and len(route_of(line)) <= needs.routes
-            and (bool(needs.sandbox) or len(line.sandboxes) <= 1)
-            and len(line.labels) <= needs.tags
-            for line in fresh
-        )
-
-    def _clamp(self) -> None:
-        line = self.selected
-        self.sample = max(0, min(self.sample, len(line.samples) - 1)) if line is not None else 0
+    def title_of_group(self, group: Group[TaskLine]) -> str:
+        of = next(one.group_of for one in self.groupings if one.title == self.arrangement.grouping)
+        there = sum(of(line) == group.name for line in self.rows) if self.filter.active else len(group.rows)
+        shown = f"{len(group.rows):,} of " if there != len(group.rows) else ""
+        return f"{one_line(group.name, 200)}  {shown}{plural(there, 'task')}"
 
     def move_sample(self, step: int) -> None:
         """Select the next or previous sample of the task; at the ends it stays."""
-        self.sample += step
-        self._clamp()
+        last = len(self.selected.samples) - 1 if self.selected is not None else 0
+        self.sample = max(0, min(self.sample + step, last))
         self.refresh()
 
     def move_task(self, step: int) -> None:
         """Go to the next or previous task, past the headings of groups; where none is shown, to the next heading."""
-        after = range(self.cursor + step, len(self._rows) if step > 0 else -1, step)
-        self.set_cursor(next((row for row in after if self._rows[row] >= 0), self.cursor + step), step)
+        after = range(self.cursor + step, self.row_count() if step > 0 else 0, step)
+        self.set_cursor(next((at for at in after if self._is_task(at)), self.cursor + step), step)
+
+    def _is_task(self, index: int) -> bool:
+        return self.selectable(index) and not isinstance(self._line(index), Group)
 
     def go_to_task(self, task_id: str, sample: int | None = None) -> bool:
         """Select a task, through the filter if need be; False if it is not in the table."""
-        at = self._at.get(task_id)
-        if at is None:
+        if not self.knows(task_id):
             return False
-        if at not in self.shown:
-            self.filter = EVERYTHING
-            self._filtered(None)
-        group = self.arrangement.group_of[at] if len(self.arrangement.group_of) == len(self.lines) else None
-        if group is not None and at not in self._rows:
-            self._folded.discard(self.arrangement.groups[group].name)
-            self._rows = self._with_headings(self.shown)
-            self.rows_changed(cursor=self._rows.index(at))
-        if sample is not None:
-            self.sample = sample
-        self.set_cursor(self._rows.index(at))
-        self._clamp()
-        self.refresh()
+        if all(line.id != task_id for line in self.shown):
+            self.set_filter(EVERYTHING)
+        self.go_to(task_id)
+        self.sample = sample if sample is not None else self.sample
+        self.move_sample(0)
         return True
 
     # -- painting
 
-    def row_count(self) -> int:
-        """Return how many rows there are: tasks that are shown, and headings of groups."""
-        return len(self._rows)
-
-    def heading(self) -> str:
-        """Return the heading of the columns for the present width."""
-        return "".join(text for text, _ in self.heading_pieces())
-
-    def heading_pieces(self) -> list[tuple[str, bool]]:
-        """Return the heading of the columns for the present width, each piece with whether the tasks are sorted by it."""
-        pieces: list[tuple[str, bool]] = [(" ", False)]
-        for column, width in self._columns(self.text_width):
-            by = not self.arrangement.plain and order_of_column(column.key) == self.arrangement.order
-            pieces += [(fit(column.title, width, right=column.right), by), (" " * GAP, False)]
-        return pieces[:-1]
-
-    def column_at(self, x: int) -> str | None:
-        """Return the key of the column at a cell of the heading."""
-        end = 1
-        for column, width in self._columns(self.text_width):
-            end += width + GAP
-            if x < end:
-                return column.key
-        return None
-
-    def _columns(self, width: int) -> tuple[tuple[Column, int], ...]:
-        key = (width, self._needs, self._samples)
-        if key != self._layout_of:
-            needs = replace(self._needs, samples=self._room_for_samples(width))
-            self._layout, self._layout_of = columns.chosen(columns.wanted(needs), width - 1), key
-        return self._layout
-
-    def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return one task, or the heading of a group."""
-        if self._rows[index] < 0:
-            return self._group(~self._rows[index])
-        line = self.lines[self._rows[index]]
-        parts: list[Part] = [(self._letters.get(line.id, " "), "marked")]
-        for column, size in self._columns(width):
-            if len(parts) > 1:
-                parts.append((" " * GAP, ""))
-            if column.key == "samples":
-                cells = self._cells(line, index == self.cursor)
-                parts += [*cells, (" " * max(0, size - sum(len(text) for text, _ in cells)), "")]
-            elif column.key.startswith(OTHER):
-                parts += self._other(line, int(column.key.removeprefix(OTHER)), size)
-            elif column.key == "file":
-                parts.append((_from_the_right(one_line(line.path, 300), size), "dim"))
-            else:
-                text, style = column.cell(line) if column.cell is not None else self._cell(line, column.key)
-                parts.append((fit(text, size, right=column.right), style))
-        return parts
-
-    def _group(self, number: int) -> list[Part]:
-        group, there, shown = self.arrangement.groups[number], self.arrangement.sizes[number], self._sizes[number]
-        count = f"{shown:,} of {plural(there, 'task')}" if shown != there else plural(there, "task")
-        sign = "▸ " if group.name in self._folded else "▾ "
-        parts: list[Part] = [(sign, "group"), (one_line(group.name, 200), "group"), (f"  {count}", "dim")]
-        for estimate in group.pass_at:
-            parts += [(f"  pass@{estimate.k} ", "dim"), (share(estimate.value), "strong")]
-        return parts
-
-    def _cell(self, line: TaskLine, key: str) -> Part:
-        """Return what a column says of a task."""
-        match key:
-            case "name":
-                marks = _marks(line)
-                return f"{marks}{one_line(line.name, 200)}", "bad" if DISAGREES in marks else "strong"
-            case "failing":
-                return self._failing(line)
-            case _:
-                place = [f"at{k}" for k in self.ks].index(key)
-                return share(line.at[place] if place < len(line.at) else None), "" if line.decided else "dim"
-
-    def _failing(self, line: TaskLine) -> Part:
-        if line.excluded:
-            return f"taken out: {one_line(line.reason or 'a control does not hold', 300)}", "failed"
-        failing = test_name(one_line(line.failing, 300))
-        return failing + (f" ({line.failing_count})" if line.failing_count > 1 else ""), "dim"
+    def lead_of(self, row: TaskLine) -> str:
+        return self._letters.get(row.id, "")
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
         """Return a row; under the cursor it has one colour, but for the selected sample."""
-        parts = list(self.parts_of(y, width))
-        if y != self.cursor:
-            return parts, ""
-        return (
-            [(text, _under_the_cursor(style)) for text, style in parts],
-            "chosen" if self.has_focus else "chosen-blurred",
-        )
-
-    def _other(self, line: TaskLine, number: int, size: int) -> list[Part]:
-        samples = self.others[number].samples.get(line.id, ())
-        if not samples:  # never asked of that evaluator, or no task of that run
-            return [(fit(NOTHING, size), "dim")]
-        if len(samples) > size:
-            passed = sum(sample.verdict == "passed" for sample in samples)
-            return [(fit(f"{passed}/{len(samples)} {VERDICTS['passed']}", size), "passed" if passed else "failed")]
-        return [*map(cell_of, samples), (" " * (size - len(samples)), "")]
-
-    def _room_for_samples(self, width: int) -> int:
-        return max(7, min(self._samples, max(10, width // 4)))
-
-    def _cells(self, line: TaskLine, here: bool) -> list[Part]:
-        if len(line.samples) > self._room_for_samples(self.text_width):
-            passed = f"{line.passed}/{len(line.samples)} {VERDICTS['passed']}"
-            return [(passed, _marked("passed" if line.passed else "failed", line.again))]
-        return [
-            (sign, "picked" if here and index == self.sample else _marked(style, sample.again))
-            for index, sample in enumerate(line.samples)
-            for sign, style in (cell_of(sample),)
-        ] or [("·", "waiting")]
+        parts, fill = super().row_parts(y, width)
+        if fill and self.selected is not None:
+            parts = [
+                (text, style if style == "picked" else "former" if style.startswith(_FORMER) else "")
+                for text, style in parts
+            ]
+            fill = fill.replace("cursor", "chosen")
+        return parts, fill
 
     def on_click(self, event: events.Click) -> None:
         """Select the sample under the mouse, too."""
-        row = event.y + self.scroll_offset.y
-        if 0 <= row < self.row_count():
-            x = 0
-            if self._rows[row] < 0:
-                return
-            line = self.lines[self._rows[row]]
-            parts = self.parts_of(row, self.text_width)
-            first = next((n for n, (_, style) in enumerate(parts) if style in _CELL_STYLES), len(parts))
-            for number, (text, _) in enumerate(parts):
-                if number - first >= len(line.samples):
-                    break
-                if x <= event.x < x + len(text) and number >= first:
-                    self.sample = number - first
-                    self.refresh()
-                    self.post_message(self.Moved(self, row))
-                    break
-                x += len(text)
-
-
-_FORMER = "former-"
-_CELL_STYLES = frozenset(STYLES.values()) | {f"{_FORMER}{style}" for style in STYLES.values()} | {"picked"}
-
-
-def _marked(style: str, former: bool) -> str:
-    """Return the style of a cell; a former verdict, whose sample is being tested again, has its own."""
-    return f"{_FORMER}{style}" if former else style
-
-
-def _under_the_cursor(style: str) -> str:
-    return "former" if style.startswith(_FORMER) else style if style == "picked" else ""
-
-
-def _marks(line: TaskLine) -> str:
-    marks = (DISAGREES if line.disagreeing else "") + (DOUBTFUL if line.doubtful else "")
-    marks += (FLAKY if line.unstable else "") + (LEAK if line.leaking else "")
-    return f"{marks} " if marks else ""
+        line = self._line(self.shown_row(event.y + self.scroll_offset.y))
+        if event.y == 0 or line is None or isinstance(line, Group):
+            return
+        x = self.LEAD
+        for column, size, gap in self.columns.layout(self.text_width - self.LEAD):
+            number = event.x - x - len(gap)
+            if column.cell == self._samples and 0 <= number < len(line.samples) <= size:
+                self.sample = number
+                self.refresh()
+                self.post_message(self.Moved(self, self.cursor))
+            x += len(gap) + size
 
 
 def _from_the_right(path: str, width: int) -> str:
     return fit(path if len(path) <= width else "…" + path[len(path) - width + 1 :], width)
+
+
+class TasksPane(Pane):
+    """The table of tasks."""
+
+    short = "Tasks"
+
+    def compose(self) -> ComposeResult:
+        yield TaskTable(id="table")
+
+    def show_run(self, view: RunView) -> None:
+        """Show how many tasks there are, how many are shown, and what became of the others."""
+        table = self.query_one(TaskTable)
+        shown, known = len(table.shown), max(view.tasks, len(table.rows))
+        if table.filter.active:
+            title = f"Tasks {shown:,} of {known:,} · {table.filter.sentence()} · F clears"
+            hidden = known - shown
+        else:
+            title, hidden = f"Tasks {known:,}", 0
+        title += f" · {one_line(table.only_path, 60)}" if table.only_path else ""
+        title = " · ".join([title, *table.arranged_by()])
+        parts = []
+        if table.filter.active and table.ks:
+            mean, counted = table.mean_shown()
+            of = f"of {counted:,} · m = {view.samples}"
+            parts = [f"{hidden:,} filtered away", f"pass@{table.ks[0]} {share(mean)} {of}"]
+        if not table.filter.active and (counts := Counter(line.documented_as for line in table.rows)).keys() - {None}:
+            parts += [", ".join(f"{counts[kind]:,} {kind}" for kind in Kind if counts[kind]) + " documented"]
+        parts += [f"{view.excluded:,} taken out"] if view.excluded else []
+        parts += [f"{view.dropped:,} dropped · D"] if view.dropped else []
+        self.titled(title, " · ".join(parts))

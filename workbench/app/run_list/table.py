@@ -9,10 +9,9 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from workbench.app.marks import Marked, Marks
-from workbench.app.toolkit.amounts import spend_in_figures
+from workbench.app.toolkit.amounts import age, duration, spend_in_figures
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Table
-from workbench.app.toolkit.times import age, duration
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import STATES
 from workbench.results.runs import RunLine

@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from workbench.search import Query
     from workbench.search.index import Hit
 
+
+@dataclass(slots=True)
+class Searched:
+    """The text that was typed, whether all sessions were meant, and the hit at which the cursor stood."""
+
+    text: str = ""
+    everywhere: bool = False
+    at: int = 0
+
+
 _SEARCHED_THERE = frozenset({"step", "file", "message", "readme", "metadata", "docstring", "candidate", "failing"})
 
 

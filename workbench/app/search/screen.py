@@ -11,11 +11,9 @@ from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Input
 
-from workbench.app.search.facet_list import FacetList
 from workbench.app.search.filling import fill, index_path, sessions_to_search
-from workbench.app.search.hit_list import HitList
-from workbench.app.search.places import ListedHits
-from workbench.app.search.searched import Searched
+from workbench.app.search.hit_list import FacetList, HitList
+from workbench.app.search.places import ListedHits, Searched
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title

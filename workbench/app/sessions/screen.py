@@ -15,7 +15,7 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.history import Visit
-from workbench.app.sessions.remembered import Remembered
+from workbench.app.sessions.listing import Remembered
 from workbench.app.sessions.wording import about, sentence
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest, sentence_of
@@ -434,8 +434,7 @@ class SessionsScreen(ModeScreen):
     @work
     async def action_import_files(self) -> None:
         """Read files of other programs into the session under the cursor, or a new one where that is only read."""
-        from workbench.app.sessions.import_dialog import ImportDialog
-        from workbench.app.sessions.keeping import imported
+        from workbench.app.sessions.keeping import ImportDialog, imported
 
         entry = self.table.selected
         sound = entry is not None and not entry.example and not entry.problem and entry.deleted is None

@@ -10,10 +10,9 @@ from textual.binding import Binding, BindingType
 
 from workbench.app.sessions.listing import SessionEntry, size_text
 from workbench.app.sessions.wording import state_of_entry, words
-from workbench.app.toolkit.amounts import spend_in_figures
+from workbench.app.toolkit.amounts import age, spend_in_figures
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Table
-from workbench.app.toolkit.times import age
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import STATES as SIGNS
 from workbench.results.sessions import STATES

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from workbench.app.study.detail import LEADERBOARD, RANKINGS, Detail
+from workbench.app.study.wording import ITEMS
 from workbench.app.toolkit.latest import Latest
 from workbench.studies.agreement import judge_agreement
 from workbench.studies.comparing import Comparison, compare
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from workbench.app.study.ranking_list import Taus
     from workbench.app.toolkit.latest import Node
     from workbench.studies.outcome import StudyOutcome
-
-ITEMS = {True: ("trial", "trials", "case", "cases"), False: ("task", "tasks", "repository", "repositories")}
-"""What an item and a row are called, each one and several, by whether the study is of agents."""
 
 
 class Figures:

@@ -9,8 +9,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from workbench.app.study.wording import NOTHING, SCORE, bounds, count, figure, progress, share, signed
-from workbench.app.toolkit.headed_list import HeadedList
-from workbench.app.toolkit.row_list import fit
+from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.studies.agreement import JudgeAgreement
 from workbench.studies.cells import Mean

@@ -10,11 +10,9 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from workbench.app.study.arrangement import Layout, Order, layout_of, longest_of
-from workbench.app.study.matrix_rows import MatrixRow, matrix_rows
+from workbench.app.study.matrix_rows import Layout, MatrixRow, Order, layout_of, longest_of, matrix_rows
 from workbench.app.study.wording import cell_text, figure, mean_text, progress, share
-from workbench.app.toolkit.headed_list import HeadedList
-from workbench.app.toolkit.row_list import fit
+from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part, VirtualView
 from workbench.studies.cells import Cell
 from workbench.studies.declaration import AGENTS

@@ -2,12 +2,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Container
 
-from workbench.app.study.begin_list import BeginList
-from workbench.app.study.ways import beginnings
+from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.virtual_view import Part
+from workbench.studies.declaration import PAPER
+
+_NAMES = 16
+
+
+class BeginList(RowList):
+    """A row for each way to begin."""
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "begin", id="study.begin")]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.ways: tuple[Beginning, ...] = ()
+
+    def put(self, ways: Sequence[Beginning]) -> None:
+        """Show these."""
+        self.ways = tuple(ways)
+        self.rows_changed(cursor=max(0, self.cursor))
+
+    @property
+    def selected(self) -> Beginning | None:
+        """The way under the cursor."""
+        return self.ways[self.cursor] if 0 <= self.cursor < len(self.ways) else None
+
+    def row_count(self) -> int:
+        """Return how many there are."""
+        return len(self.ways)
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        """Return what it is called and what it is."""
+        way = self.ways[index]
+        return [(fit(f" {way.title}", _NAMES), "group"), (fit(way.about, max(1, width - _NAMES)), "")]
+
+
+NEW, FILE = "", "file"
+"""What is chosen where it is no study that comes with the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A way to begin: ``name`` is a packaged study, :data:`NEW` or :data:`FILE`."""
+
+    name: str
+    title: str
+    about: str
+
+
+def beginnings() -> tuple[Beginning, ...]:
+    """Return all ways."""
+    from workbench.studies.known import packaged_studies, study_named
+
+    packaged = [study_named(name) for name in packaged_studies()]
+    told = {PAPER: "The paper's published tables, read-only: its report"}
+    return (
+        Beginning(NEW, "new study", "Choose cases and agents, or sources and doc systems"),
+        *(Beginning(one.name, one.name, told.get(one.kind, one.title.partition(":")[0])) for one in packaged),
+        Beginning(FILE, "study.toml", "One that a file declares"),
+    )
+
 
 OPENING = "Opening…"
 NO_SESSION = "No session is open: press 3 and choose one."

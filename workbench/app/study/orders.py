@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.study.ways import FILE
+from workbench.app.study.nothing import FILE
 from workbench.app.toolkit.latest import Latest
 from workbench.studies.declaration import PAPER
 
@@ -63,7 +63,7 @@ class Orders:
     async def begin(self, way: str) -> None:
         """Begin a study in the way that was chosen, see :mod:`begin_list`; call it from a worker."""
         from workbench.app.toolkit.ask import AskText
-        from workbench.app.toolkit.path_suggester import PathSuggester
+        from workbench.app.toolkit.completion import PathSuggester
 
         if way == PAPER:
             await self.ask_for_report(None, PAPER)
@@ -82,8 +82,7 @@ class Orders:
             session: The session file, None for the published tables.
             study: Name of the study.
         """
-        from workbench.app.toolkit.handing_over import hand_over, place_of, suggested_place
-        from workbench.app.toolkit.report_dialog import ReportDialog
+        from workbench.app.toolkit.report_dialog import ReportDialog, hand_over, place_of, suggested_place
         from workbench.reports import STUDY_FORMATS
 
         published = study == PAPER and session is None

@@ -11,8 +11,16 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.history import Visit
-from workbench.app.study.begin_list import BeginList
-from workbench.app.study.detail import CELL, COMPARISON, LEADERBOARD, RANKINGS, STUDIES, Detail
+from workbench.app.study.detail import (
+    CELL,
+    COMPARISON,
+    LEADERBOARD,
+    RANKINGS,
+    STUDIES,
+    Detail,
+    detail_title,
+    matrix_title,
+)
 from workbench.app.study.draws import Drawn, Draws
 from workbench.app.study.figures import Figures
 from workbench.app.study.following import Following
@@ -21,10 +29,8 @@ from workbench.app.study.grouped import Grouped
 from workbench.app.study.keys import KEYS
 from workbench.app.study.loading import StudyView
 from workbench.app.study.matrix import StudyMatrix, SummaryLines, SystemLine
-from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, NothingHere
+from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, BeginList, Beginning, NothingHere
 from workbench.app.study.orders import Orders, Remaining, can_go_on, going
-from workbench.app.study.titles import detail_title, matrix_title
-from workbench.app.study.ways import Beginning
 from workbench.app.study.wording import cell_sentence, header
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen

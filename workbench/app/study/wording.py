@@ -31,6 +31,8 @@ _STYLES = {
 _ROWS = {"case": "cases", "repository": "repositories"}
 _COLUMNS = {AGENTS: ("agent", "agents")}
 _DOCS = ("doc system", "doc systems")
+ITEMS = {True: ("trial", "trials", "case", "cases"), False: ("task", "tasks", "repository", "repositories")}
+"""What an item and a row are called, each one and several, by whether the study is of agents."""
 
 
 def figure(value: float | None, measure: str) -> str:

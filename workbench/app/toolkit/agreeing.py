@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.app.toolkit.ask import Confirm
+
 if TYPE_CHECKING:
     from workbench.app.host import Host
     from workbench.engine.estimate import Estimate
+    from workbench.sandbox import NoIsolation
+    from workbench.settings import Settings
 
 
 def question(host: Host, estimate: Estimate) -> str:
@@ -21,3 +25,37 @@ async def agreed(host: Host, estimate: Estimate) -> bool:
 
     asked = question(host, estimate)
     return not asked or bool(await host.push_screen_wait(Confirm("Start this?", asked, "Start")))
+
+
+def plain_process(error: NoIsolation) -> Confirm:
+    """Return the question; yes means the sandbox ``process``."""
+    promises = "\n".join(f"· {line}" for line in error.promises)
+    return Confirm(
+        "No sandbox isolates here",
+        "Run the code that a model writes in a plain process instead? `workbench doctor` says why no sandbox can be used. "
+        f"A plain process guarantees on this machine:\n{promises}",
+        "Run",
+    )
+
+
+def model_problem(model: str, role: str, settings: Settings) -> str:
+    """Return why a model cannot be asked, "" where it can; costs some milliseconds.
+
+    Args:
+        model: A LiteLLM name, ``local`` or ``replay:SESSION``.
+        role: What it is for, as used in messages: ``the agent``.
+        settings: The settings in force.
+    """
+    from workbench.errors import WorkbenchError
+    from workbench.models.names import check_model
+
+    try:
+        if model.startswith("replay:"):
+            from workbench.engine.session_names import resolve_session
+
+            resolve_session(model.removeprefix("replay:"))
+        else:
+            check_model(model, role, base_url=settings.base_url, local_model_path=settings.local_model_path)
+    except WorkbenchError as error:
+        return str(error)
+    return ""

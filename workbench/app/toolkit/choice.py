@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
@@ -13,6 +14,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from workbench.app.toolkit.form_dialog import Filled
 from workbench.text import clean
 
 
@@ -65,3 +67,27 @@ class Choice(Widget, can_focus=True):
         quiet = "" if self.has_focus else "$text-muted"
         text = Content.assemble(("‹ ", quiet), (clean(title), "bold"), (" › ", quiet), (clean(description), quiet))
         return text.truncate(max(1, self.size.width), ellipsis=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceField:
+    """A line of a form: its name, the value that is chosen, and (value, title, what it means) of each."""
+
+    name: str
+    value: str
+    options: tuple[tuple[str, str, str], ...]
+
+    def widget(self) -> Widget:
+        """Return the line."""
+        return OneOf(self.options, self.value, id=self.name)
+
+
+class OneOf(Choice):
+    """A choice that tells the form it stands in."""
+
+    DEFAULT_CSS = "OneOf { background: $panel; padding: 0; }"
+
+    def watch_at(self) -> None:
+        """Tell the form."""
+        super().watch_at()
+        self.post_message(Filled())

@@ -11,6 +11,8 @@ from rich.cells import cell_len
 from workbench.app.toolkit.virtual_view import Part, fit
 
 Row = TypeVar("Row")
+Cell = str | Part | list[Part]
+"""The text of a cell, with the name of its style, or pieces of it with theirs."""
 MEASURED_ROWS = 1_000
 """Rows whose values decide how wide a column becomes; of more the first ones."""
 _NARROWEST_TEXT = 8
@@ -22,7 +24,7 @@ class Column(Generic[Row]):
 
     Attributes:
         title: Its heading, by which it is also sorted.
-        cell: The text of a row, or its text and the name of its style.
+        cell: What a row shows.
         width: Cells that it needs.
         widest: Cells that it may take to show its values whole; 0 for no more than it needs. Such a column takes no cell where all
             its values are empty.
@@ -32,10 +34,12 @@ class Column(Generic[Row]):
         descending: Whether the largest comes first.
         figure: What a group shows in this column, from its rows.
         shorten: How a text is cut to a number of cells.
+        brief: What stands in place of a cell that is wider than its column. Such a column is given all the cells that it wants where
+            that leaves as many to others, and no more than it needs elsewhere.
     """
 
     title: str
-    cell: Callable[[Row], str | Part]
+    cell: Callable[[Row], Cell]
     width: int
     widest: int = 0
     text: bool = False
@@ -44,6 +48,7 @@ class Column(Generic[Row]):
     descending: bool = False
     figure: Callable[[Sequence[Row]], str] | None = None
     shorten: Callable[[str, int], str] = fit
+    brief: Callable[[Row], Part] | None = None
 
 
 class Columns(Generic[Row]):
@@ -64,6 +69,17 @@ class Columns(Generic[Row]):
         self._content.clear()
         self._laid_out = 0, []
 
+    def widen(self, rows: Sequence[Row]) -> None:
+        """Lay out for more rows, or for what changed in some."""
+        for column in self.all:
+            before = self._content.get(id(column))
+            longest = (
+                max((cell_len(cell_text(column.cell(row))) for row in rows), default=0) if before is not None else 0
+            )
+            if before is not None and longest > before:
+                self._content[id(column)] = longest
+                self._laid_out = 0, []
+
     def layout(self, width: int) -> list[tuple[Column[Row], int, str]]:
         """Return the columns that fit into so many cells, the cells of each, and the gap before it."""
         if self._laid_out[0] != width:
@@ -80,7 +96,12 @@ class Columns(Generic[Row]):
             columns = [column for column in columns if column.priority != last]
         sizes = {id(column): self._least(column) for column in columns}
         spare = width - needed()
-        cut = [column for column in columns if self._wanted(column) > self._least(column)]
+        for column in columns:
+            more = self._wanted(column) - sizes[id(column)]
+            if column.brief is not None and more <= spare // 2:
+                sizes[id(column)] += more
+                spare -= more
+        cut = [one for one in columns if one.brief is None and self._wanted(one) > self._least(one)]
         while spare > 0 and cut:
             share = max(1, spare // len(cut))
             for column in cut[:spare]:
@@ -98,7 +119,10 @@ class Columns(Generic[Row]):
     def _longest(self, column: Column[Row]) -> int:
         if id(column) not in self._content:
             texts = (cell_text(column.cell(row)) for row in self._rows[:MEASURED_ROWS])
-            self._content[id(column)] = max(map(cell_len, texts), default=0)
+            longest = max(map(cell_len, texts), default=0)
+            # One row in thousands may be the only one that has a value.
+            others = (cell_len(cell_text(column.cell(row))) for row in self._rows[MEASURED_ROWS:])
+            self._content[id(column)] = longest or next(filter(None, others), 0)
         return self._content[id(column)]
 
     def _least(self, column: Column[Row]) -> int:
@@ -130,6 +154,11 @@ class Columns(Generic[Row]):
             if span is not None and column.title == span[0]:
                 return [*parts, (gap + span[1][0], span[1][1])]
             cell = column.cell(row)
+            if column.brief is not None and cell_len(cell_text(cell)) > size:
+                cell = column.brief(row)
+            if isinstance(cell, list):
+                parts += [(gap, ""), *cell, (" " * (size - cell_len(cell_text(cell))), "")]
+                continue
             text, own = cell if isinstance(cell, tuple) else (cell, "")
             text = column.shorten(text, size) if column.text else text
             parts.append((gap + fit(text, size, right=not column.text), own or style))
@@ -164,6 +193,8 @@ def _gaps(columns: Sequence[Column[Any]]) -> list[str]:
     ]
 
 
-def cell_text(cell: str | Part) -> str:
+def cell_text(cell: Cell) -> str:
     """Return the text of a cell."""
+    if isinstance(cell, list):
+        return "".join(text for text, _ in cell)
     return cell[0] if isinstance(cell, tuple) else cell

@@ -4,14 +4,67 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events, widgets
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.document._document import Document
+from textual.document._document_navigator import DocumentNavigator
+from textual.document._wrapped_document import WrappedDocument
 
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
-from workbench.app.toolkit.text_area import TextArea
 from workbench.app.toolkit.texts import Static
+from workbench.text import clean
+
+LONGEST_WRAPPED = 100_000
+"""Characters up to which long lines are wrapped; Textual measures a line anew for every key."""
+
+
+class _Wrapped(WrappedDocument):
+    """Does what Textual's does, but nothing twice: that one wraps all lines anew at each layout, and adds its height up row by row."""
+
+    _wrapped_for: tuple[int, int | None, int] | None = None
+
+    @property
+    def height(self) -> int:
+        return len(self._offset_to_line_info)
+
+    def wrap(self, width: int, tab_width: int | None = None) -> None:
+        # An edit wraps what it changes itself (wrap_range), or it changes the width of the line numbers, so how many lines there are.
+        wanted = width, tab_width, self.document.line_count
+        if self._wrapped_for != wanted:
+            super().wrap(width, tab_width)
+            self._wrapped_for = wanted
+
+
+class TextArea(widgets.TextArea):
+    """Text that a person edits; it is plain text, and control sequences of what it begins with or is pasted are left out.
+
+    Lines of more than :data:`LONGEST_WRAPPED` characters together are not wrapped. Nothing is cut.
+    """
+
+    def __init__(self, text: str) -> None:
+        text = clean(text)
+        super().__init__(text, soft_wrap=len(text) <= LONGEST_WRAPPED, show_line_numbers=True, tab_behavior="indent")
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        pasted = clean(event.text.replace("\r\n", "\n").replace("\r", "\n"))  # what terminals send for a line break
+        if self.soft_wrap and len(self.text) + len(pasted) > LONGEST_WRAPPED:
+            self.soft_wrap = False
+        result = self.replace(pasted, *self.selection, maintain_selection_offset=False)
+        self.move_cursor(result.end_location)
+
+    def _set_document(self, text: str, language: str | None) -> None:
+        """Take a text as Textual does, without a language, in a document that knows its height."""
+        self.document = Document(text)
+        self.wrapped_document = _Wrapped(self.document, tab_width=self.indent_width)
+        self.navigator = DocumentNavigator(self.wrapped_document)
+        self._build_highlight_map()
+        self.move_cursor((0, 0))
+        self._rewrap_and_refresh_virtual_size()
 
 
 class EditScreen(Dialog[str | None]):

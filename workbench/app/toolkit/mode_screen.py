@@ -12,14 +12,13 @@ from textual.containers import Container
 from textual.geometry import Size
 from textual.widget import Widget
 
-from workbench.app.toolkit.header import Header
+from workbench.app.toolkit.header import Header, StatusLine
 from workbench.app.toolkit.keybar import KeyBar
 from workbench.app.toolkit.labelling import Labelled, Labelling
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.lifecycle import BaseScreen, is_gone
 from workbench.app.toolkit.literal import set_title, title_of
-from workbench.app.toolkit.pane_tabs import PaneTabs, TooSmall
-from workbench.app.toolkit.status import StatusLine
+from workbench.app.toolkit.pane import PaneTabs, TooSmall
 from workbench.app.toolkit.tour_panel import TourPanel
 from workbench.app.toolkit.virtual_view import VirtualView
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
-from textual.app import ComposeResult
+from textual import events, work
+from textual.app import ComposeResult, RenderResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Input
 
 from workbench.app.toolkit.completion import suggester
+from workbench.app.toolkit.form_dialog import Filled
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.row_list import RowList, fit
-from workbench.app.toolkit.several import ListField, Option
 from workbench.app.toolkit.texts import Label, Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.text import one_line, shortened
@@ -181,3 +185,96 @@ class PickList(Dialog[tuple[str, ...] | None]):
             event.input.value = ""
         else:
             self.rows.focus()
+
+
+_LONGEST = 40
+"""Characters of one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One of what is offered: its name, and what it is."""
+
+    name: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListField:
+    """A line of a form that holds several names.
+
+    Attributes:
+        name: What stands before it.
+        chosen: What is chosen, in order.
+        offered: What the list offers.
+        others: What else may be typed in the list, as its placeholder says; "" for nothing.
+    """
+
+    name: str
+    chosen: tuple[str, ...]
+    offered: tuple[Option, ...]
+    others: str = ""
+
+    def widget(self) -> Widget:
+        """Return the line."""
+        return Several(self)
+
+
+class Several(Widget, can_focus=True):
+    """Shows ``white, planner-2 and 2 more``.
+
+    Attributes:
+        chosen: What is chosen, in order.
+    """
+
+    DEFAULT_CSS = """
+    Several { height: 1; width: 1fr; background: $panel; }
+    Several:focus { background: $primary-muted; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "pick", "choose", id="several.pick", show=False)]
+
+    def __init__(self, field: ListField) -> None:
+        super().__init__(id=field.name)
+        self._field = field
+        self.chosen = field.chosen
+
+    def put(self, chosen: Sequence[str]) -> None:
+        """Choose these."""
+        if tuple(chosen) != self.chosen:
+            self.chosen = tuple(chosen)
+            self.refresh()
+            self.post_message(Filled())
+
+    @work
+    async def action_pick(self) -> None:
+        """Open the list."""
+        answer = await self.app.push_screen_wait(PickList(self._field, self.chosen))
+        if answer is not None:
+            self.put(answer)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Open the list."""
+        self.focus()
+        self.action_pick()
+
+    def render(self) -> RenderResult:
+        """Return as many names as have room, and how many more there are."""
+        if not self.chosen:
+            return Content.styled("none chosen: enter opens the list", "$text-muted")
+        return Content(named(self.chosen, max(1, self.size.width)))
+
+
+def named(names: Sequence[str], width: int) -> str:
+    """Return as many of some names as have room in so many cells, with how many more there are: ``a, b and 3 more``."""
+    from workbench.studies.declaration import row_titles
+
+    titles = [one_line(title, _LONGEST) for title in row_titles(names)]
+    best = ""
+    for count in range(1, len(titles) + 1):
+        listed, left = ", ".join(titles[:count]), len(titles) - count
+        if count > 1 and len(listed) > width:
+            break
+        text = listed + (f" and {left:,} more" if left else "")
+        if count == 1 or len(text) <= width:
+            best = one_line(text, width)
+    return best

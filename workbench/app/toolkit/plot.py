@@ -2,14 +2,155 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
+from textual.app import RenderResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
 
-from workbench.app.toolkit.canvas import Axis, Canvas, axis
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
+
+_BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # by column, from below
+ACROSS, UP = 2, 4
+"""Dots of a cell."""
+
+
+class Canvas:
+    """A grid of ``width`` × ``height`` cells."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = max(0, width), max(0, height)
+        self._cells: dict[tuple[int, int], int] = {}
+
+    def cell_of(self, x: float, y: float) -> tuple[int, int]:
+        """Return column and row (from above) of the cell at shares of the width and of the height (from below)."""
+        column, row = self._dot(x, y)
+        return column // ACROSS, self.height - 1 - row // UP
+
+    def dot(self, x: float, y: float) -> None:
+        """Put a dot at shares of the width and of the height (from below); what lies outside goes to the edge."""
+        self.dot_at(*self._dot(x, y))
+
+    def dot_at(self, column: int, row: int) -> None:
+        """Put a dot on one of 2 × width columns and 4 × height rows, from the left and from below."""
+        if 0 <= column < self.width * ACROSS and 0 <= row < self.height * UP:
+            cell = column // ACROSS, self.height - 1 - row // UP
+            self._cells[cell] = self._cells.get(cell, 0) | _BITS[column % ACROSS][row % UP]
+
+    def _dot(self, x: float, y: float) -> tuple[int, int]:
+        return _place(x, self.width * ACROSS), _place(y, self.height * UP)
+
+    def row(self, y: int) -> str:
+        """Return a row of cells, from above; a cell without a dot is a space."""
+        cells = (self._cells.get((x, y), 0) for x in range(self.width))
+        return "".join(chr(0x2800 + bits) if bits else " " for bits in cells)
+
+
+def _place(share: float, count: int) -> int:
+    return min(max(0, count - 1), max(0, round(share * (count - 1))))
+
+
+def stacked(groups: Sequence[Sequence[float]], width: int, height: int) -> tuple[list[Canvas], int]:
+    """Return dot plots of groups of values, which are shares of the width, and how many values a dot stands for at most.
+
+    That number is the same for all groups, so that they compare.
+    """
+    plots = [Counter(_place(share, width * ACROSS) for share in shares) for shares in groups]
+    highest = max((count for plot in plots for count in plot.values()), default=0)
+    each = max(1, math.ceil(highest / max(1, height * UP)))
+    canvases = []
+    for plot in plots:
+        canvas = Canvas(width, height)
+        for column, count in plot.items():
+            for row in range(math.ceil(count / each)):
+                canvas.dot_at(column, row)
+        canvases.append(canvas)
+    return canvases, each
+
+
+_RISING = "▁▂▃▄▅▆▇█"
+_GROWING = "▏▎▍▌▋▊▉█"
+
+
+def bar(value: float, most: float, width: int) -> str:
+    """Return a bar of exactly ``width`` cells, full where ``value`` is ``most``; in one cell it rises instead.
+
+    What is more than nothing is never shown as nothing.
+    """
+    share = min(1.0, value / most) if most > 0 and value > 0 else 0.0
+    if width <= 0 or not share:
+        return " " * max(0, width)
+    eighths = max(1, round(share * 8 * width))
+    if width == 1:
+        return _RISING[eighths - 1]
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (_GROWING[rest - 1] if rest else "")).ljust(width)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A range of values with round ticks at both of its ends and between them."""
+
+    ticks: tuple[float, ...]
+
+    @property
+    def low(self) -> float:
+        """The first tick."""
+        return self.ticks[0]
+
+    @property
+    def high(self) -> float:
+        """The last tick."""
+        return self.ticks[-1]
+
+    def share(self, value: float) -> float:
+        """Return where a value lies, 0 at the first tick and 1 at the last."""
+        return (value - self.low) / (self.high - self.low)
+
+    def label(self, tick: float) -> str:
+        """Return a tick in as many decimals as tell it from the next."""
+        step = self.ticks[1] - self.ticks[0]
+        decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+        if round(step, decimals) != float(f"{step:.12g}"):
+            decimals += 1
+        return f"{tick:,.{decimals}f}"
+
+    def written(self, width: int) -> str:
+        """Return the ticks' labels on a line, each under its place; one that has no room is left out."""
+        line = ""
+        for tick in self.ticks:
+            label = self.label(tick)
+            at = min(max(0, round(self.share(tick) * (width - 1)) - len(label) // 2), width - len(label))
+            if at >= len(line) + bool(line):
+                line = line.ljust(at) + label
+        return line.ljust(width)[: max(0, width)]
+
+
+def axis(values: Sequence[float], most: int = 6) -> Axis:
+    """Return an axis over values with at most ``most`` + 1 ticks, at steps of 1, 2 or 5 times a power of ten."""
+    known = [value for value in values if math.isfinite(value)]
+    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    if high - low < 1e-9 * max(1.0, abs(high)):
+        room = max(abs(high) * 0.1, 1e-6)
+        low, high = low - (room if low else 0.0), high + room
+    rough = (high - low) / max(1, most)
+    power = 10.0 ** math.floor(math.log10(rough))
+    for factor in (1, 2, 5, 10, 20, 50):
+        step = factor * power
+        # Only what division rounds away is forgiven: a value a billionth of a step below a tick is below it.
+        first = math.floor(low / step + 1e-12 * max(1.0, abs(low / step)))
+        last = math.ceil(high / step - 1e-12 * max(1.0, abs(high / step)))
+        if last - first <= most:
+            break
+    return Axis(tuple(place * step for place in range(first, max(last, first + 1) + 1)))
+
 
 _MARK = "●"
 _TOP, _BELOW = 1, 3  # rows above the dots (name of the upright axis) and below them (line, ticks, name)
@@ -119,3 +260,124 @@ class ScatterPlot(VirtualView):
             if group == self.marked:
                 marks.add(canvas.cell_of(*place))
         return canvas, marks
+
+
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # by row and column within a cell
+_STYLES = ("$primary", "$accent", "$success", "$secondary")
+_QUIET = "$foreground 45%"
+_LETTERS = "abcd"  # at the end of each curve: colours alone do not tell
+_AXIS = 6  # cells left of the plot
+_TALLEST = 24  # rows of the plot: a curve of a few points says no more in fifty
+
+
+@dataclass(frozen=True, slots=True)
+class PlotLine:
+    """A named curve: (x, value, low, high) from left to right; bounds are None where there are none."""
+
+    name: str
+    points: tuple[tuple[int, float, float | None, float | None], ...]
+
+
+class CurvePlot(Widget):
+    """Curves over one axis, each with its own colour and its name below."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = "CurvePlot { height: 1fr; width: 1fr; background: $background; }"
+
+    lines: reactive[tuple[PlotLine, ...]] = reactive(())
+
+    def render(self) -> RenderResult:
+        """Return the plot for the present size."""
+        rows = plotted(self.lines, self.size.width, self.size.height)
+        return Content("\n").join(Content.assemble(*row) for row in rows)
+
+
+def plotted(lines: Sequence[PlotLine], width: int, height: int) -> list[list[tuple[str, str]]]:
+    """Return rows of (text, style) that show curves in ``width`` times ``height`` cells; [] where there is no room."""
+    drawn = [line for line in lines if line.points][: len(_LETTERS)]
+    rows, columns = min(_TALLEST, height - 2 - len(drawn)), width - _AXIS - 1
+    if not drawn or rows < 2 or columns < 4:
+        return []
+    left = min(x for line in drawn for x, *_ in line.points)
+    right = max(x for line in drawn for x, *_ in line.points)
+    top = max(0.1, *(value if high is None else high for line in drawn for _, value, _, high in line.points))
+    top = min(1.0, -(-top * 10 // 1) / 10)
+    canvas = _Canvas(columns, rows, left, max(right, left + 1), top)
+    for number, line in enumerate(drawn):
+        canvas.draw(line, number)
+    found = []
+    for row in range(rows):
+        value = top * (1 - row / (rows - 1))
+        label = f"{value:.2f}" if row in {0, rows // 4, rows // 2, 3 * rows // 4, rows - 1} else ""
+        found.append([(f"{label:>{_AXIS - 1}} ", _QUIET), ("│", _QUIET), *canvas.row(row)])
+    found.append([(" " * _AXIS + "└" + "─" * columns, _QUIET)])
+    first, last = f"{left:,}", f"{right:,}"
+    gap = max(1, columns - len(first) - len(last))
+    found.append([(" " * (_AXIS + 1) + first + " " * gap + last, _QUIET)])
+    for number, line in enumerate(drawn):
+        found.append([(" " * (_AXIS + 1), ""), (_LETTERS[number], f"bold {_STYLES[number]}"), (f"  {line.name}", "")])
+    return found
+
+
+class _Canvas:
+    """Cells of two by four dots; the curve drawn first keeps the colour of a cell, and a value goes before a band."""
+
+    def __init__(self, columns: int, rows: int, left: int, right: int, top: float) -> None:
+        self._columns, self._rows = columns, rows
+        self._left, self._right, self._top = left, right, top
+        self._dots = [[0] * columns for _ in range(rows)]
+        self._ends: dict[tuple[int, int], int] = {}
+        self._owner: dict[tuple[int, int], tuple[int, bool]] = {}
+
+    def draw(self, line: PlotLine, number: int) -> None:
+        """Draw a curve with its bounds."""
+        wide = 2 * self._columns - 1
+        for column in range(wide + 1):
+            x = self._left + (self._right - self._left) * column / wide
+            for place, value in enumerate(_between(line, x)):
+                if value is not None and (place == 0 or column % 3 == 0):
+                    self._dot(column, value, number, band=place > 0)
+        x, value, *_ = line.points[-1]
+        column = round((x - self._left) / (self._right - self._left) * wide)
+        self._dot(column, value, number, band=False)
+        row, cell = self._cell(column, value)
+        while (row, cell) in self._ends and cell > 0:
+            cell -= 1
+        self._ends[row, cell] = number
+
+    def _cell(self, column: int, value: float) -> tuple[int, int]:
+        return round((1 - min(1.0, max(0.0, value / self._top))) * (4 * self._rows - 1)) // 4, column // 2
+
+    def _dot(self, column: int, value: float, number: int, *, band: bool) -> None:
+        tall = 4 * self._rows - 1
+        y = round((1 - min(1.0, max(0.0, value / self._top))) * tall)
+        cell = y // 4, column // 2
+        self._dots[cell[0]][cell[1]] |= _DOTS[y % 4][column % 2]
+        owner = self._owner.get(cell)
+        if owner is None or (owner[1] and not band):
+            self._owner[cell] = number, band
+
+    def row(self, row: int) -> list[tuple[str, str]]:
+        """Return the pieces of a row."""
+        pieces = []
+        for column, dots in enumerate(self._dots[row]):
+            if (end := self._ends.get((row, column))) is not None:
+                pieces.append((_LETTERS[end], f"bold {_STYLES[end]}"))
+                continue
+            number, band = self._owner.get((row, column), (0, True))
+            style = _QUIET if band else f"bold {_STYLES[number]}"
+            pieces.append((chr(0x2800 + dots) if dots else " ", style))
+        return pieces
+
+
+def _between(line: PlotLine, x: float) -> tuple[float | None, float | None, float | None]:
+    """Return value and bounds of a curve at x, on the straight line between its neighbours; None outside it."""
+    for (x1, *first), (x2, *second) in zip(line.points, line.points[1:], strict=False):
+        if x1 <= x <= x2:
+            share = (x - x1) / (x2 - x1)
+            value, low, high = (
+                None if one is None or other is None else one + share * (other - one)
+                for one, other in zip(first, second, strict=True)
+            )
+            return value, low, high
+    return None, None, None

@@ -2,20 +2,60 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
-from workbench.app.toolkit.handing_over import suggested_place
 from workbench.extensions import is_dotted
+from workbench.files import expanded
 from workbench.reports import FORMATS, format_by_name, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from workbench.app.host import Host
+
+
+def suggested_place(host: Host, name: str) -> str:
+    """Return what stands in a dialog's field for a file: in a browser its name alone, as folders of this machine are not theirs."""
+    return name if host.in_browser else str(Path.cwd() / name)
+
+
+def place_of(host: Host, wanted: str) -> Path:
+    """Return where to write a file that a person wants, a name or a path; of one in a browser only the name counts.
+
+    Raises:
+        UsageError: The path names a person who is not here.
+    """
+    if not host.in_browser:
+        return expanded(wanted)
+    return Path(_outbox().name) / (Path(wanted).name or "report.html")
+
+
+def hand_over(host: Host, written: Path, what: str) -> None:
+    """Tell where a file is that was written where :func:`place_of` said, or have the browser download it.
+
+    Args:
+        host: The app.
+        written: The file.
+        what: What it is: ``report``.
+    """
+    if not host.in_browser:
+        host.notify(f"The {what} is in {written}.", title="Export", timeout=10)
+        return
+    host.download(written)
+    # It is open, and is read from there on.
+    written.unlink(missing_ok=True)
+    host.notify(f"Your browser downloads the {what} {written.name}.", timeout=8)
+
+
+@cache
+def _outbox() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="workbench-")
 
 
 @dataclass(frozen=True, slots=True)

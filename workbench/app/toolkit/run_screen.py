@@ -11,8 +11,8 @@ from textual.app import ComposeResult
 
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.prompt_line import PromptLine
 from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.typed_line import PromptLine
 from workbench.app.toolkit.virtual_view import VirtualView
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from workbench.app.toolkit.columns import Column, Columns, Row, cell_text
-from workbench.app.toolkit.headed_list import HeadedList
-from workbench.app.toolkit.row_list import fit
+from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
 
 
@@ -106,6 +105,7 @@ class Table(HeadedList, Generic[Row]):
         self._next_order = next_order
         self._key = key
         self._lines: list[Row | Group[Row]] = []
+        self._places: dict[object, int] = {}  # of rows, by their keys
         self._figures: dict[tuple[str, int], list[Part]] = {}  # of groups, by name and width
 
     # -- what a screen may say of its rows
@@ -170,19 +170,47 @@ class Table(HeadedList, Generic[Row]):
     def put(self, rows: Sequence[Row]) -> None:
         """Show these rows; cursor, filter and arrangement stay."""
         self.rows = tuple(rows)
+        self._places = {self._key(row): place for place, row in enumerate(self.rows)}
         self.rearrange()
 
+    def update_rows(self, fresh: Sequence[Row]) -> bool:
+        """Put changed rows in the place of the old ones; False where some are not in the table."""
+        rows, before = list(self.rows), list(map(self._key_of, self._lines))
+        known = [row for row in fresh if self._key(row) in self._places]
+        for row in known:
+            rows[self._places[self._key(row)]] = row
+        self.rows = tuple(rows)
+        here = self._key_of(self._line(self.cursor))
+        self.arrange_rows(measure=False)
+        self.columns.widen(known)
+        if (now := list(map(self._key_of, self._lines))) != before:
+            self.rows_changed(cursor=now.index(here) + 1 if here in now else max(1, min(self.cursor, len(now))))
+        self._words = None
+        self.refresh()
+        return len(known) == len(fresh)
+
+    def knows(self, key: object) -> bool:
+        """Return whether there is a row with a key, shown or not."""
+        return key in self._places
+
     def rearrange(self, *, to: object = None) -> None:
-        """Filter, sort and group anew; the cursor stays on its row, or goes to the one with the key ``to``."""
-        line = self._line(self.cursor)
-        key = to if to is not None else None if line is None or isinstance(line, Group) else self._key(line)
-        group = line.name if isinstance(line, Group) else None
+        """Filter, sort and group anew.
+
+        The cursor goes to the row with the key ``to``, else it stays on its row, else on the next one that is still shown.
+        """
+        after = list(map(self._key_of, self._lines[max(0, self.cursor - 1) :])) if self.cursor > 0 else []
         self.arrange_rows()
-        at = self._index_of(key, group)
+        now = {self._key_of(line): index for index, line in reversed(list(enumerate(self._lines, 1)))}
+        at = next((now[key] for key in ([to] if to is not None else []) + after if key in now), 0)
+        if self.cursor < 0 and len(self._lines) > 1 and isinstance(self._lines[0], Group):
+            at = at or 1 + (not isinstance(self._lines[1], Group))  # the first row rather than the heading of its group
         self.rows_changed(cursor=at or max(1, min(self.cursor, len(self._lines))))
 
-    def arrange_rows(self) -> None:
-        """Filter, sort and group the rows without painting them."""
+    def _key_of(self, line: Row | Group[Row] | None) -> object:
+        return (Group, line.name) if isinstance(line, Group) else None if line is None else self._key(line)
+
+    def arrange_rows(self, *, measure: bool = True) -> None:
+        """Filter, sort and group the rows without painting them, and fit the columns to them."""
         self.shown = self._sorted(self.filtered(self.rows))
         self._lines = []
         if self.arrangement.grouping:
@@ -192,18 +220,17 @@ class Table(HeadedList, Generic[Row]):
                     self._lines += one.rows
         else:
             self._lines += self.shown
-        self.columns.measure(self.shown)
+        if measure:
+            self.columns.measure(self.shown)
         self._figures = {}
 
-    def _index_of(self, key: object, group: str | None = None) -> int:
-        for index, line in enumerate(self._lines, 1):
-            if line.name == group if isinstance(line, Group) else key is not None and self._key(line) == key:
-                return index
-        return 0
-
     def go_to(self, key: object) -> None:
-        """Put the cursor on the row with a key, if it is shown."""
-        at = self._index_of(key)
+        """Put the cursor on the row with a key, if it passes the filter; its group is unfolded."""
+        folded = next((one for one in self.groups() if any(self._key(row) == key for row in one.rows)), None)
+        if folded is not None and folded.name in self.arrangement.folded:
+            self.arrangement = replace(self.arrangement, folded=self.arrangement.folded - {folded.name})
+            self.rearrange()
+        at = next((index for index, line in enumerate(self._lines, 1) if self._key_of(line) == key), 0)
         if at:
             self.set_cursor(at)
 
@@ -256,7 +283,8 @@ class Table(HeadedList, Generic[Row]):
     def action_sort_next(self) -> None:
         """Sort by the next column."""
         orders = self._orders()
-        self.change_arrangement(order=orders[(orders.index(self.arrangement.order) + 1) % len(orders)], reverse=False)
+        at = orders.index(self.arrangement.order) if self.arrangement.order in orders else -1
+        self.change_arrangement(order=orders[(at + 1) % len(orders)], reverse=False)
 
     def action_reverse(self) -> None:
         """Sort the other way round."""
@@ -268,7 +296,7 @@ class Table(HeadedList, Generic[Row]):
         grouping = titles[(titles.index(self.arrangement.grouping) + 1) % len(titles)]
         self.arrangement = replace(self.arrangement, grouping=grouping)
         names = frozenset(one.name for one in self.groups())
-        fits = len(self.shown) + len(names) < self.page_height()
+        fits = len(names) < 2 or len(self.shown) + len(names) < self.page_height()
         self.change_arrangement(folded=frozenset() if fits else names)
 
     def action_fold(self) -> None:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, ClassVar
+
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.message import Message
 from textual.widgets import Input
 
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.texts import Label
+
+if TYPE_CHECKING:
+    from workbench.app.toolkit.row_list import RowList
+    from workbench.app.toolkit.text_pane import TextPane
+
 
 LONGEST = 200
 """Characters of what is typed."""
@@ -76,3 +85,178 @@ class TypedLine(Horizontal):
     def action_keep(self) -> None:
         """Go to what follows, and leave what was typed as it is."""
         raise NotImplementedError
+
+
+class NarrowLine(TypedLine):
+    """One of a screen: it serves the list that asked for it last, and stays while that list is narrowed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Show all", id="narrow.leave", show=False),
+        Binding("down,tab", "keep", "Go to the rows", id="narrow.keep", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(id="narrow-line")
+        self._list: RowList | None = None
+
+    def ask(self, row_list: RowList) -> None:
+        """Let a person type for a list."""
+        self.serve(row_list)
+        self.begin()
+
+    def serve(self, row_list: RowList) -> None:
+        """Show what narrows a list, or hide where nothing does."""
+        self._list = row_list
+        self.put(row_list.narrowed)
+        self.say_count(row_list)
+
+    def say_count(self, row_list: RowList) -> None:
+        """Say how many rows are left, if it is this list that is served."""
+        if row_list is self._list:
+            shown, total = row_list.narrow_counts()
+            self.count(f"{shown:,} of {total:,}{'' if self.is_typed else '   / changes it, esc shows all'}")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Narrow with each letter."""
+        event.stop()
+        if self._list is not None:
+            self._list.narrow(event.value)
+
+    def action_keep(self) -> None:
+        """Go to what is left; with nothing typed all are shown."""
+        if self._list is not None:
+            self._list.focus()
+            self.serve(self._list)
+
+    def action_leave(self) -> None:
+        """Show all rows again."""
+        if self._list is not None:
+            self._list.narrow("")
+            self.action_keep()
+
+
+async def ask_narrowing(row_list: RowList) -> None:
+    """Open the line on the screen of a list; it is made when it is first asked for."""
+    screen = row_list.screen
+    found = screen.query(NarrowLine)
+    line = found.first() if found else NarrowLine()
+    if not found:
+        await screen.mount(line)
+    line.ask(row_list)
+
+
+class FindLine(TypedLine):
+    """One of a screen: it serves the text in which something was looked for last."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "No hits marked", id="find.leave", show=False),
+        Binding("down,tab", "keep", "Go to the text", id="find.keep", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(id="find-line")
+        self._text: TextPane | None = None
+
+    def ask(self, text: TextPane) -> None:
+        """Let a person type what to find."""
+        self.serve(text)
+        self.begin()
+
+    def serve(self, text: TextPane) -> None:
+        """Show what is looked for in a text, or hide where nothing is."""
+        self._text = text
+        self.put(text.needle)
+        self.say_count()
+
+    def say_count(self) -> None:
+        """Say which hit of how many is shown."""
+        text = self._text
+        if text is None:
+            return
+        more = "" if self.is_typed else "   n next, N previous, esc: none marked"
+        self.count(
+            f"{text.hit + 1:,} of {len(text.hits):,}{more}" if text.hits else "nothing found" if text.needle else ""
+        )
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Mark the hits with each letter, and show the first."""
+        event.stop()
+        if self._text is not None:
+            self._text.find(event.value)
+            self._text.go_to_next_hit(1)
+            self.say_count()
+
+    def action_keep(self) -> None:
+        """Go to the text, where n and N go from hit to hit."""
+        if self._text is not None:
+            self._text.focus()
+            self.serve(self._text)
+
+    def action_leave(self) -> None:
+        """Mark no hits, and go back to the text."""
+        if self._text is not None:
+            self._text.find("")
+            self.action_keep()
+
+
+async def ask_finding(text: TextPane) -> None:
+    """Open the line on the screen of a text; it is made when it is first asked for."""
+    found = text.screen.query(FindLine)
+    line = found.first() if found else FindLine()
+    if not found:
+        await text.screen.mount(line)
+    line.ask(text)
+
+
+class PromptLine(Horizontal):
+    """Hidden until :meth:`ask`; ends with :class:`Answered` or silently."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave", id="prompt.leave", show=False)]
+    DEFAULT_CSS = """
+    PromptLine { dock: bottom; height: 1; margin: 0 0 1 0; display: none; background: $panel; padding: 0 1; }
+    PromptLine.-open { display: block; }
+    PromptLine Label { width: auto; color: $text-accent; text-style: bold; }
+    PromptLine Input { border: none; height: 1; padding: 0 1; width: 1fr; background: $panel; }
+    PromptLine Input:focus { border: none; }
+    """
+
+    class Answered(Message):
+        """A text was entered for ``purpose``."""
+
+        def __init__(self, purpose: str, text: str) -> None:
+            super().__init__()
+            self.purpose = purpose
+            self.text = text
+
+    class Left(Message):
+        """The line was closed without an answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._purpose = ""
+
+    def compose(self) -> ComposeResult:
+        """Compose the label and the input."""
+        yield Label("")
+        yield LineInput(compact=True)
+
+    def ask(self, purpose: str, label: str, text: str = "") -> None:
+        """Open the line."""
+        self._purpose = purpose
+        self.query_one(Label).update(label)
+        field = self.query_one(Input)
+        field.value = text
+        field.cursor_position = len(text)
+        self.add_class("-open")
+        field.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Hand the text over and close."""
+        event.stop()
+        self.remove_class("-open")
+        self.post_message(self.Answered(self._purpose, event.value))
+
+    def action_leave(self) -> None:
+        """Close without an answer."""
+        self.remove_class("-open")
+        self.post_message(self.Left())

@@ -11,12 +11,10 @@ from textual.widget import Widget
 
 from workbench.app.toolkit.document import Document, note, position
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.tab_line import TabLine
-from workbench.app.toolkit.tabbed_text import COPIED_AT_MOST, TabbedText
+from workbench.app.toolkit.tab_line import COPIED_AT_MOST, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import Mark, TextPane
 from workbench.app.trajectory import why as wording
 from workbench.app.trajectory.check_list import CheckList, ShownCheck, load_check
-from workbench.app.trajectory.grounding_list import GroundingList
 from workbench.app.trajectory.loading import TrialState, state_of
 from workbench.app.trajectory.outcome import (
     CHECK,
@@ -28,6 +26,7 @@ from workbench.app.trajectory.outcome import (
     load_outcome,
     locate,
 )
+from workbench.app.trajectory.why import GroundingList
 
 if TYPE_CHECKING:
     from workbench.grounding import Why

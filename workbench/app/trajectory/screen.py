@@ -10,15 +10,14 @@ from textual.binding import BindingType
 
 from workbench.app.place import Place
 from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.prompt_line import PromptLine
 from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.text_pane import TextPane
+from workbench.app.toolkit.typed_line import PromptLine
 from workbench.app.trajectory import loading, panes
 from workbench.app.trajectory.actions import Actions
 from workbench.app.trajectory.check_list import CheckList
 from workbench.app.trajectory.finding import Finder
 from workbench.app.trajectory.following import Following, Look
-from workbench.app.trajectory.grounding_list import GroundingList
 from workbench.app.trajectory.keys import KEYS
 from workbench.app.trajectory.loading import TrialState
 from workbench.app.trajectory.outcome import CHECK
@@ -28,7 +27,7 @@ from workbench.app.trajectory.scores import headline
 from workbench.app.trajectory.search import OUTCOME
 from workbench.app.trajectory.step_list import StepList
 from workbench.app.trajectory.trial_panes import TrialPanes
-from workbench.app.trajectory.why import needles_of
+from workbench.app.trajectory.why import GroundingList, needles_of
 from workbench.grounding.items import TASK
 from workbench.text import one_line
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual import events
 from textual.message import Message
 
-from workbench.app.toolkit.canvas import bar
+from workbench.app.toolkit.plot import bar
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 from workbench.app.trajectory.loading import tail_start
 from workbench.session.forks import SIGN

@@ -11,8 +11,7 @@ from textual.widget import Widget
 from workbench.app.history import Visit
 from workbench.app.place import Place
 from workbench.app.toolkit.labelling import Labelled
-from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.pane_tabs import PaneTabs
+from workbench.app.toolkit.pane import Pane, PaneTabs
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.texts import Static

@@ -10,8 +10,7 @@ from textual.binding import Binding, BindingType
 
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
-from workbench.app.trials.table import NOTHING, points
-from workbench.app.trials.wording import own_cell, unit_of
+from workbench.app.trials.table import NOTHING, own_cell, points, unit_of
 from workbench.glyphs import STATES
 from workbench.results.trials import Cell, Matrix, TrialLine, matrix_of
 from workbench.text import shortened

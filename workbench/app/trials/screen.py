@@ -23,12 +23,9 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
-from workbench.app.trials.loss_list import LossList
 from workbench.app.trials.matrix import MatrixView
-from workbench.app.trials.plotting import against_score, scores_by_agent, unit_of_scores
-from workbench.app.trials.spread_plot import SpreadPlot
-from workbench.app.trials.table import TableState, TrialTable
-from workbench.app.trials.wording import spread_in_words, without_forks
+from workbench.app.trials.spread_plot import SpreadPlot, against_score, scores_by_agent, unit_of_scores
+from workbench.app.trials.table import LossList, TableState, TrialTable, spread_in_words, without_forks
 from workbench.results.trials import (
     Scale,
     TrialLine,

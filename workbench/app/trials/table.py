@@ -14,12 +14,43 @@ from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Arrangement, Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
-from workbench.app.trials.wording import own_cell, spread_in_words, unit_of, without_forks
 from workbench.glyphs import STATES
 from workbench.results.trials import TrialLine, Trials, share_of, spread_among
+from workbench.rubric.losses import Loss, losses_among
 from workbench.rubric.spread import Spread
 from workbench.rubric.totals import comparable
 from workbench.text import one_line, shortened
+
+
+def spread_in_words(spread: Spread) -> str:
+    """Return ``mean 79.3 ± 3.4 · 61.0 to 85.4``: the worst and the best too, and which trials are not in it.
+
+    Where a format gave more than a tenth of the points, the model's own ones come first.
+    """
+    if spread.mean is None:
+        return "unscored"
+    sd = "" if spread.sd is None else f" ± {spread.sd:.1f}"
+    own = "" if spread.own is None else f"own points {spread.own[0]:.1f} of {spread.own[1]:.1f} · "
+    left_out = f" (without {spread.left_out})" if spread.left_out else ""
+    ends = "" if spread.low is None or spread.low == spread.high else f" · {spread.low:.1f} to {spread.high:.1f}"
+    remarks = "".join(f" · {remark}" for remark in spread.remarks)
+    return f"{own}mean {spread.mean:.1f}{sd}{unit_of(spread)}{ends}{left_out}{remarks}"
+
+
+def unit_of(spread: Spread) -> str:
+    """Return what stands behind a mean that is not out of 100 points: ``/40`` where tiers are unscored."""
+    return "" if spread.out_of == 100 else f"/{spread.out_of:g}"
+
+
+def own_cell(own: tuple[float, float] | None) -> str:
+    """Return ``11.5/42``: a model's own points where a format gave the others, "" where all are its own."""
+    return "" if own is None else f"{own[0]:.1f}/{own[1]:.0f}"
+
+
+def without_forks(count: int) -> str:
+    """Return how many forks a mean leaves out, "" for none."""
+    return f" · {count:,} fork{'' if count == 1 else 's'} not in it" if count else ""
+
 
 NOTHING = "–"
 _STYLES = {"done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused"}
@@ -153,10 +184,9 @@ class TrialTable(Table[TrialLine]):
         self.put_trials(state.trials)
         self.rearrange(to=self.current)
 
-    def arrange_rows(self) -> None:
-        """Forget the means of the groups."""
+    def arrange_rows(self, *, measure: bool = True) -> None:
         self._spreads = {}
-        super().arrange_rows()
+        super().arrange_rows(measure=measure)
 
     def spread_of_group(self, group: Group[TrialLine]) -> Spread:
         """Return how the scores of a group lie."""
@@ -235,3 +265,28 @@ class TrialTable(Table[TrialLine]):
     def marked_group(self, group: Group[TrialLine]) -> Marked:
         """Return a group as it is marked: the trials that it has now."""
         return Marked(self.session, "trials", tuple(line.id for line in group.rows), one_line(group.name, 100))
+
+
+LOSS_COLUMNS: tuple[Column[Loss], ...] = (
+    Column(title="criterion", cell=lambda loss: loss.title, width=12, widest=60, text=True, shorten=shortened,
+           sort=lambda loss: loss.title.casefold()),
+    Column(title="mean", cell=lambda loss: (f"−{loss.mean:.2f}", "poor"), width=7, sort=lambda loss: loss.mean, descending=True),
+    Column(title="trials", cell=lambda loss: f"{loss.trials:,}", width=7, sort=lambda loss: loss.trials, descending=True),
+)  # fmt: skip
+
+
+class LossList(Table[Loss]):
+    """A row a criterion, the dearest first."""
+
+    LEAD = 1
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "show these", id="trials.loss-open")]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(LOSS_COLUMNS, key=lambda loss: loss.title, id=id)
+
+    def put_trials(self, lines: Sequence[TrialLine]) -> None:
+        """Show what some trials lost; forks, those without a score and those that lack tiers of others count nowhere."""
+        own = [line for line in lines if not line.parent]
+        counted = comparable([line.total for line in own])
+        tiers = counted[0].tiers if counted else ()
+        self.put(losses_among([line.lost for line in own if line.points is not None and line.total.tiers == tiers]))

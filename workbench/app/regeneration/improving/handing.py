@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
-from workbench.app.toolkit.handing_over import hand_over, place_of, suggested_place
+from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
 from workbench.errors import UsageError
 from workbench.files import expanded
 from workbench.improving.handing_over import check_patch

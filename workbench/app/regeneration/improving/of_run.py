@@ -24,7 +24,7 @@ class Improved(Node, Protocol):
         """The app."""
 
     @property
-    def lines(self) -> list[TaskLine]:
+    def lines(self) -> Sequence[TaskLine]:
         """All tasks."""
 
     @property

@@ -13,8 +13,8 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.regeneration.improving.reading import Shown, Sides, Tried, load_shown, load_sides
-from workbench.app.regeneration.went_wrong.finding_list import FindingList
 from workbench.app.regeneration.went_wrong.findings import COMING
+from workbench.app.regeneration.went_wrong.screen import FindingList
 from workbench.app.toolkit.document import note
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from workbench.app.regeneration.wording import NOTHING, plural, share, test_name
-from workbench.app.toolkit.canvas import bar
 from workbench.app.toolkit.columns import Column
+from workbench.app.toolkit.plot import bar
 from workbench.glyphs import VERDICTS
 from workbench.regeneration.failure_groups import FailedCandidate, failure_groups, same_error, same_exception
 from workbench.text import one_line, shortened

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -12,8 +13,7 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.regeneration.evaluators import short_name
-from workbench.app.regeneration.went_wrong.detail import Detail, load_detail
-from workbench.app.regeneration.went_wrong.finding_list import FindingList
+from workbench.app.regeneration.sample_content import Sample, laid_out
 from workbench.app.regeneration.went_wrong.findings import (
     BY_FILE,
     COMING,
@@ -24,20 +24,26 @@ from workbench.app.regeneration.went_wrong.findings import (
     Curves,
     Entry,
     Findings,
+    Listing,
     load_curves,
     load_findings,
     members_of,
 )
-from workbench.app.toolkit.curve import CurvePlot, PlotLine
-from workbench.app.toolkit.document import note
+from workbench.app.toolkit.columns import Columns
+from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain, prepared
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.plot import CurvePlot, PlotLine
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.soon import Soon
+from workbench.app.toolkit.syntax import code
 from workbench.app.toolkit.tab_line import TabLine
+from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.text_pane import TextPane
+from workbench.glyphs import VERDICTS
+from workbench.regeneration.source_of_test import SourceOfTest, source_of_test, text_of_test_file
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -45,7 +51,103 @@ if TYPE_CHECKING:
     from workbench.regeneration.failure_groups import FailedCandidate, FailureGroup
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import Change
+    from workbench.session.rows import Change, FailingTestRow
+
+
+_TRACEBACK = 40_000  # bytes
+NOT_KEPT = "The source of this test is neither in this session nor in the cache; the traceback has what is known of it."
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """Two texts with their titles: the test, and the difference above the docstring."""
+
+    test_title: str
+    test: Document
+    body_title: str
+    body: Document
+
+
+def load_detail(reader: SessionReader, one: FailedCandidate, test: str = "") -> Detail:
+    """Read what a candidate wrote and how it fails a test; without one its leading test, without that why it failed."""
+    task, candidate = reader.task(one.task), reader.candidate(one.id)
+    if task is None or candidate is None:
+        gone = note("This candidate is no longer in the session.")
+        return Detail("test", gone, "difference", gone)
+    sample = Sample(task, candidate, candidate.sample)
+    body = joined(
+        [
+            laid_out(reader, sample, "Diff"),
+            plain(""),
+            heading("Docstring"),
+            *([laid_out(reader, sample, "Docstring")]),
+        ]
+    )
+    title = f"{one_line(one.function, 60)} · {one_line(one.group.evaluator, 40)} · sample {candidate.sample + 1}"
+    failing = {row.test_id: row for row in reader.failing_tests(one.id)}
+    wanted = failing.get(test or (one.lead.test if one.lead is not None else ""))
+    if wanted is None:
+        said = f"{VERDICTS.get(one.verdict, '?')} {one.verdict}: {one.reason or 'no test said why.'}"
+        return Detail("no failing test", note(prepared(said)), title, body)
+    trace = reader.shown(wanted.traceback_blob, "this traceback", _TRACEBACK) if wanted.traceback_blob else ""
+    found = source_of_test(text_of_test_file(reader, task, wanted.test_id), wanted.test_id, trace)
+    shown = _source(found, wanted, one) if found is not None else _without_source(wanted, trace)
+    return Detail(one_line(wanted.test_id, 200), shown, title, body)
+
+
+def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> Document:
+    """Lay out a test with its line numbers; below the asserting line stands what it said."""
+    coloured = code("\n".join(found.lines), "test.py")
+    lines: list[Line] = []
+    told = False
+    for at, line in enumerate(coloured.lines):
+        number = found.first + at
+        here = number == found.asserting
+        lines.append(replace(line, number=number, fill="block" if here else ""))
+        if here:
+            lines += _said(found.said or (row.message,), line.text)
+            told = True
+    if not told:
+        lines += [Line(""), *_said(found.said or (row.message,), "")]
+    place = one.lead.place if one.lead is not None and one.lead.test == row.test_id else None
+    if place is not None and place.path and place.path != found.path:
+        lines += [Line(""), _styled(f"raised at {one_line(str(place), 200)}", "warn")]
+    return Document(tuple(lines), "\n".join(line.text for line in lines), numbered=True)
+
+
+def _said(said: tuple[str, ...], below: str) -> list[Line]:
+    indent = " " * (len(below) - len(below.lstrip(" ")))
+    return [_styled(f"{indent}E  {part}", "bad") for text in said for part in prepared(text).split("\n")]
+
+
+def _without_source(row: FailingTestRow, trace: str) -> Document:
+    lines = [_styled(NOT_KEPT, "dim"), Line("")]
+    lines += [_styled(part, "bad" if part[:1].strip() else "") for part in prepared(trace or row.message).split("\n")]
+    return Document(tuple(lines), "\n".join(line.text for line in lines))
+
+
+def _styled(text: str, style: str) -> Line:
+    ready = prepared(text)
+    return Line(ready, ((0, len(ready), style),) if style else (), indent=4)
+
+
+class FindingList(Table[Entry]):
+    """The entries of a listing."""
+
+    LEAD = 1
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "open candidate", id="went-wrong.open")]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__((), key=lambda entry: entry.cells, id=id)
+
+    def show(self, listing: Listing, *, cursor: int = 1) -> None:
+        """Show a listing with the cursor on a row."""
+        self.columns = Columns(listing.columns)
+        self.empty = listing.empty
+        self.cursor = -1
+        self.put(listing.entries)
+        self.set_cursor(max(1, cursor))
+
 
 REFRESH_SECONDS = 1.0
 """Shortest time between two readings of a run that goes on; readings that take longer are rarer."""
