@@ -78,7 +78,7 @@ def faults(monkeypatch: pytest.MonkeyPatch, own_folders: Path) -> list[object]:
 
     for module in ("latest", "mode_screen", "pane"):
         monkeypatch.setattr(f"workbench.app.toolkit.{module}.sentence_of", noted)
-    monkeypatch.setattr("workbench.app.app.sentence_of", noted)
+    monkeypatch.setattr("workbench.app.session_app.sentence_of", noted)
     for module in ("launching", "study_execution", "improvement_client"):
         monkeypatch.setattr(f"workbench.engine.{module}.engine_process", no_engine)
     monkeypatch.setattr("workbench.app.cases.files.Fetcher.fetch", lambda *_: None)
@@ -230,3 +230,18 @@ async def test_what_is_typed_before_a_screen_is_there_is_typed_into_it(faults: l
         for key in ("ctrl+f", *"quick"):
             press(app, key)
         await walking.until(pilot, lambda: [field.value for field in app.screen.query(Input)] == ["quick"], "the text")
+
+
+async def test_what_was_deferred_while_a_screen_was_shown_outlives_it(faults: list[object]) -> None:
+    """Else a screen that is opened as another one ends never takes a key."""
+    session = paths.sessions_dir() / "demo.session"
+    session.parent.mkdir(parents=True)
+    states.live(session)
+    app = KeptApp(session, faults)
+    async with app.run_test(size=walking.SIZES[1]) as pilot:
+        await walking.until(pilot, lambda: app.reader is not None and not app.is_opening, "the session")
+        await pilot.press("question_mark")
+        going, called = app.screen, []
+        going._invoke_later(lambda: called.append(True), app)
+        going.dismiss(None)
+        await walking.until(pilot, lambda: called, "what was deferred")

@@ -27,7 +27,7 @@ from workbench.studies.drafts import MODELS, NUMBERS, ROWS, SYSTEMS, BadField, D
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.engine.estimate import Measured
     from workbench.settings import Settings
     from workbench.studies.declaration import Study
@@ -278,4 +278,4 @@ class NewStudyDialog(FormDialog["StudyChoice | OtherKind"]):
         if isinstance(study, Refused):
             self.refuse(study)
         else:
-            await ask_and_save(cast("Host", self.app), study)
+            await ask_and_save(cast("WorkbenchApp", self.app), study)

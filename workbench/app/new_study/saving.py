@@ -12,13 +12,13 @@ from workbench.files import expanded
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.studies.declaration import Study
 
 _TITLE = "Save as study.toml"
 
 
-async def ask_and_save(host: Host, study: Study) -> None:
+async def ask_and_save(host: WorkbenchApp, study: Study) -> None:
     """Ask for a file and write the declaration there; call it from a worker."""
     from workbench.app.toolkit.ask import AskText, Confirm
     from workbench.app.toolkit.path_suggester import PathSuggester

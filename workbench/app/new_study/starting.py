@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.studies.declaration import Study
     from workbench.studies.drafts import Draft
 
 
-async def ask_and_start(host: Host, rows: Sequence[str] = (), like: str = "") -> None:
+async def ask_and_start(host: WorkbenchApp, rows: Sequence[str] = (), like: str = "") -> None:
     """Show the dialog and start what was chosen; call it from a worker.
 
     Args:

@@ -13,7 +13,7 @@ from workbench.session.groups import OF_GROUP
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.app.regeneration.lines import TaskLine
     from workbench.app.regeneration.loading import RunView
     from workbench.session.groups import Group
@@ -26,7 +26,7 @@ class Shown(Node, Protocol):
     view: RunView | None
 
     @property
-    def workbench(self) -> Host:
+    def workbench(self) -> WorkbenchApp:
         """The app."""
 
     @property

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from workbench.files import expanded
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
 
 
-def suggested_place(host: Host, name: str) -> str:
+def suggested_place(host: WorkbenchApp, name: str) -> str:
     """Return what stands in a dialog's field for a file: in a browser its name alone, as folders of this machine are not theirs."""
     return name if host.in_browser else str(Path.cwd() / name)
 
 
-def place_of(host: Host, wanted: str) -> Path:
+def place_of(host: WorkbenchApp, wanted: str) -> Path:
     """Return where to write a file that a person wants, a name or a path; of one in a browser only the name counts.
 
     Raises:
@@ -29,7 +29,7 @@ def place_of(host: Host, wanted: str) -> Path:
     return Path(_outbox().name) / (Path(wanted).name or "report.html")
 
 
-def hand_over(host: Host, written: Path, what: str) -> None:
+def hand_over(host: WorkbenchApp, written: Path, what: str) -> None:
     """Tell where a file is that was written where :func:`place_of` said, or have the browser download it.
 
     Args:

@@ -15,7 +15,7 @@ from workbench.reports import FORMATS, format_by_name, in_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class ReportDialog(FormDialog[WantedReport]):
         return self._foreign is not None and (format in self._foreign or is_dotted(format))
 
 
-async def ask_and_export(host: Host, session: Path) -> None:
+async def ask_and_export(host: WorkbenchApp, session: Path) -> None:
     """Ask for a file and write the report of a session there; call it from a worker."""
     from workbench.reports.foreign_format import foreign_names
 

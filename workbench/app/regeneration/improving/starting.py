@@ -14,7 +14,7 @@ from workbench.read_only import ReadOnly, is_read_only
 from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.app.regeneration.improving.dialog import ImprovementChoice
     from workbench.app.regeneration.lines import TaskLine
     from workbench.app.regeneration.loading import RunView
@@ -25,7 +25,7 @@ _DIALOG = "improve"
 
 
 async def ask_and_start(
-    host: Host, view: RunView, selected: TaskLine | None, marked: Sequence[TaskLine], lines: Sequence[TaskLine]
+    host: WorkbenchApp, view: RunView, selected: TaskLine | None, marked: Sequence[TaskLine], lines: Sequence[TaskLine]
 ) -> bool:
     """Show the dialog and start what was chosen; returns whether that was done. Call it from a worker.
 
