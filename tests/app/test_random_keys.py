@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from textual import events
+from textual.app import App
 from textual.geometry import Size
 from textual.keys import _character_to_key
 from textual.message import Message
@@ -31,6 +32,7 @@ from sweeps import ALL, spread
 from workbench import paths
 from workbench.app.app import WorkbenchApp
 from workbench.app.toolkit import latest
+from workbench.app.toolkit.lifecycle import Dialog
 from workbench.errors import WorkbenchError
 from workbench.settings import Settings
 
@@ -232,16 +234,18 @@ async def test_what_is_typed_before_a_screen_is_there_is_typed_into_it(faults: l
         await walking.until(pilot, lambda: [field.value for field in app.screen.query(Input)] == ["quick"], "the text")
 
 
-async def test_what_was_deferred_while_a_screen_was_shown_outlives_it(faults: list[object]) -> None:
+@pytest.mark.parametrize("seed", range(5))
+async def test_what_was_deferred_while_a_screen_was_shown_outlives_it(seed: int) -> None:
     """Else a screen that is opened as another one ends never takes a key."""
-    session = paths.sessions_dir() / "demo.session"
-    session.parent.mkdir(parents=True)
-    states.live(session)
-    app = KeptApp(session, faults)
-    async with app.run_test(size=walking.SIZES[1]) as pilot:
-        await walking.until(pilot, lambda: app.reader is not None and not app.is_opening, "the session")
-        await pilot.press("question_mark")
-        going, called = app.screen, []
-        going._invoke_later(lambda: called.append(True), app)
-        going.dismiss(None)
-        await walking.until(pilot, lambda: called, "what was deferred")
+    chance, app = random.Random(seed), App[None]()
+    async with app.run_test() as pilot:
+        with busy(chance):
+            for _ in range(20):
+                done = asyncio.Event()
+                app.push_screen(Dialog[None]())
+                await asyncio.sleep(0)
+                app.call_after_refresh(done.set)
+                for _ in range(chance.randrange(20)):
+                    await asyncio.sleep(0)
+                app.screen.dismiss(None)
+                await walking.until(pilot, done.is_set, "what was deferred", seconds=5)
