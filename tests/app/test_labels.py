@@ -161,7 +161,9 @@ async def test_the_list_of_all_leads_to_each(two: Path, recorder: Recorder) -> N
         await until(pilot, lambda: isinstance(pilot.app.screen, MarkedScreen) and pilot.app.screen.table.rows, "back")
         again = pilot.app.screen
         assert isinstance(again, MarkedScreen)
-        await pilot.press("slash", *"nine", "enter")
+        assert again.table.narrow_counts() == (1, 5)
+        assert again.table.selected.text == "odd"
+        await pilot.press("escape", "slash", *"nine", "enter")
         await until(pilot, lambda: again.table.narrow_counts() == (1, 5) and again.table.has_focus, "the criterion")
         assert again.table.selected.what == "criterion"
         await pilot.press("enter")

@@ -20,7 +20,7 @@ from textual.widgets import Input, OptionList
 from trajectory_app import press, quiet, trajectory, until
 
 from workbench import paths
-from workbench.app.history import MOST, History, Visit
+from workbench.app.location import MOST, History, Location
 from workbench.app.named_places import NamedPlace, find, load_places
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.run_list.screen import RunsScreen
@@ -58,8 +58,8 @@ def shows(pilot: Pilot[int], trial: str, step: int | None = None) -> bool:
 # -- the history itself
 
 
-def visit(name: str) -> Visit:
-    return Visit(None, "trajectory", name)
+def visit(name: str) -> Location:
+    return Location(None, "trajectory", name)
 
 
 def test_it_goes_as_in_a_browser() -> None:
@@ -70,7 +70,7 @@ def test_it_goes_as_in_a_browser() -> None:
     assert history.go(-1, visit("c")) == visit("b")
     assert history.go(1, visit("b")) == visit("c")
     history.leave(visit("c"))  # to a new place: what lay ahead is forgotten
-    assert not history.has_ahead
+    assert not history.ahead
     assert history.go(1, visit("e")) is None
     assert history.go(-1, visit("e")) == visit("c")
     assert history.go(-1, visit("c")) == visit("b")

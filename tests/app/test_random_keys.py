@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from textual import events
+from textual.app import App
 from textual.geometry import Size
 from textual.keys import _character_to_key
 from textual.message import Message
@@ -31,6 +32,7 @@ from sweeps import ALL, spread
 from workbench import paths
 from workbench.app.app import WorkbenchApp
 from workbench.app.toolkit import latest
+from workbench.app.toolkit.lifecycle import Dialog
 from workbench.errors import WorkbenchError
 from workbench.settings import Settings
 
@@ -78,7 +80,7 @@ def faults(monkeypatch: pytest.MonkeyPatch, own_folders: Path) -> list[object]:
 
     for module in ("latest", "mode_screen", "pane"):
         monkeypatch.setattr(f"workbench.app.toolkit.{module}.sentence_of", noted)
-    monkeypatch.setattr("workbench.app.app.sentence_of", noted)
+    monkeypatch.setattr("workbench.app.session_app.sentence_of", noted)
     for module in ("launching", "study_execution", "improvement_client"):
         monkeypatch.setattr(f"workbench.engine.{module}.engine_process", no_engine)
     monkeypatch.setattr("workbench.app.cases.files.Fetcher.fetch", lambda *_: None)
@@ -230,3 +232,20 @@ async def test_what_is_typed_before_a_screen_is_there_is_typed_into_it(faults: l
         for key in ("ctrl+f", *"quick"):
             press(app, key)
         await walking.until(pilot, lambda: [field.value for field in app.screen.query(Input)] == ["quick"], "the text")
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_what_was_deferred_while_a_screen_was_shown_outlives_it(seed: int) -> None:
+    """Else a screen that is opened as another one ends never takes a key."""
+    chance, app = random.Random(seed), App[None]()
+    async with app.run_test() as pilot:
+        with busy(chance):
+            for _ in range(20):
+                done = asyncio.Event()
+                app.push_screen(Dialog[None]())
+                await asyncio.sleep(0)
+                app.call_after_refresh(done.set)
+                for _ in range(chance.randrange(20)):
+                    await asyncio.sleep(0)
+                app.screen.dismiss(None)
+                await walking.until(pilot, done.is_set, "what was deferred", seconds=5)

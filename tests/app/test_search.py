@@ -17,7 +17,7 @@ from textual.widgets import Input
 from trajectory_app import quiet, screen_text, trajectory, until
 
 from workbench import paths
-from workbench.app.place import Place
+from workbench.app.location import Location, Place
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.search.hit_list import FacetList, around
 from workbench.app.search.screen import SearchScreen
@@ -245,22 +245,14 @@ async def test_the_place_is_kept_when_the_session_is_opened_once_more(session: P
         assert screen.step_number == 3
 
 
-async def test_a_hit_in_a_reason_leads_to_its_criterion(tmp_path: Path) -> None:
-    from workbench.app.place import Place
-    from workbench.app.search.places import ListedHits
+def test_a_hit_in_a_reason_leads_to_its_criterion(tmp_path: Path) -> None:
+    from workbench.app.search.places import location_of
     from workbench.search.entries import Entry, Item
     from workbench.search.index import Hit
     from workbench.search.query import parse
 
-    class Told:
-        reader = None
-
-        async def show_trial(self, trial: str, place: Place) -> None:
-            self.said = trial, place
-
-    host, part = Told(), "criterion:strict:2.usage"
+    part = "criterion:strict:2.usage"
     hit = Hit(
         tmp_path, Entry("t1", "reason", 0, text="Usage (strict): no", criterion=part), Item("t1", "trial", "r", "t")
     )
-    await ListedHits(host, [hit], parse("no")).show(0)  # type: ignore[arg-type]
-    assert host.said == ("t1", Place(item=part))
+    assert location_of(None, hit, parse("no")) == Location(tmp_path, "trajectory", "t1", Place(item=part))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from workbench.app.feed import SessionChanged, merged
 from workbench.app.help import HelpScreen
-from workbench.app.messages import SessionChanged, merged
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import Change
 from workbench.settings import Settings
@@ -222,3 +222,26 @@ async def test_the_help_is_paged_like_any_text(start, down: str, up: str) -> Non
         assert down not in {"end", "G"} or frame.scroll_y == frame.max_scroll_y
         await person.press(up)
         await person.until(lambda: frame.scroll_y == 0)
+
+
+def test_modes_know_the_app_as_a_type_alone() -> None:
+    """Nothing that a mode imports when it is shown leads up to the app."""
+    modes = (
+        "cases",
+        "trajectory",
+        "sessions",
+        "regeneration",
+        "study",
+        "trials",
+        "search",
+        "run_list",
+        "marked",
+        "compare",
+    )
+    code = f"""
+import importlib, sys
+for mode in {modes!r}:
+    importlib.import_module(f"workbench.app.{{mode}}." + ("frame" if mode == "compare" else "screen"))
+assert "workbench.app.app" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

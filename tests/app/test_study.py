@@ -192,7 +192,7 @@ async def test_a_column_of_another_session_opens_that_one_and_escape_this_one_ag
             pilot, lambda: app.reader is not None and app.reader.path.name == "theirs.session", "the other session"
         )
         await until(pilot, lambda: isinstance(app.screen, TrajectoryScreen), "its trial")
-        await until(pilot, lambda: app.trail.back is not None, "the way back")
+        await until(pilot, lambda: app.results is not None, "the way back")
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is screen and screen.outcome is not None, "the study again")
         assert app.reader.path.name == "mine.session"

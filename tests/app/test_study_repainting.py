@@ -14,7 +14,7 @@ from studies.declared_studies import put_matrix
 from test_study import asked, study_of  # noqa: F401
 from trajectory_app import until
 
-from workbench.app.open_session import COUNTING_SHARE
+from workbench.app.session_app import COUNTING_SHARE
 from workbench.app.study.matrix_rows import Order
 from workbench.app.toolkit.soon import Soon
 from workbench.session import SessionReader, SessionWriter
@@ -87,12 +87,12 @@ async def test_a_session_that_changes_all_the_time_is_counted_a_tenth_of_it(
     clock = iter(range(1_000_000))
     async with study_of(session) as (pilot, _screen):
         app = pilot.app
-        await until(pilot, lambda: app.opened.facts is not None, "the figures")  # type: ignore[attr-defined]
+        await until(pilot, lambda: app.facts is not None, "the figures")  # type: ignore[attr-defined]
         # Each count takes a second by this clock.
-        monkeypatch.setattr("workbench.app.open_session.time.thread_time", lambda: float(next(clock)))
+        monkeypatch.setattr("workbench.app.session_app.time.thread_time", lambda: float(next(clock)))
         with SessionWriter(session) as writer:
             writer.set_run("repository02-docs1", state="failed")
-            await until(pilot, lambda: app.opened.facts.count("failed") == 1, "the first change")  # type: ignore[attr-defined]
+            await until(pilot, lambda: app.facts.count("failed") == 1, "the first change")  # type: ignore[attr-defined]
             waits.clear()
             writer.set_run("repository02-docs1", state="done")
             await until(pilot, lambda: bool(waits), "the next change")

@@ -14,6 +14,7 @@ from many_trials import many_trials
 from test_search import search_for
 from trajectory_app import screen_text, trajectory, until
 
+from workbench.app.run_list.screen import RunsScreen
 from workbench.app.search.screen import SearchScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.app.trials.screen import TrialsScreen
@@ -86,3 +87,63 @@ async def test_a_search_of_the_trial_takes_n_over(session: Path) -> None:
         await until(pilot, lambda: screen.finder.at == at + 1, "its next hit")
         assert screen.state is not None
         assert screen.state.trial.id == "trial-1"
+
+
+async def test_next_and_previous_go_through_the_table_as_it_is_arranged(tmp_path: Path) -> None:
+    many_trials(tmp_path / "many.session", 60)
+    async with trajectory(tmp_path / "many.session") as (pilot, screen):
+        app = pilot.app
+        await pilot.press("T")
+        await until(pilot, lambda: isinstance(app.screen, TrialsScreen) and bool(app.screen.table.shown), "the table")
+        table = app.screen.table
+        await pilot.press("o", "O", "slash", *"planner", "enter")
+        await until(pilot, lambda: table.narrowed and table.has_focus, "the narrowed table")
+        order = [row.id for row in table.in_order()]
+        assert 2 < len(order) < 60
+        await pilot.press("g", "j", "enter")
+
+        def at(place: int) -> bool:
+            shown = app.screen is screen and screen.state is not None and screen.state.trial.id == order[place]
+            return shown and f"trial {place + 1} of {len(order)} ·" in screen_text(app)
+
+        await until(pilot, lambda: at(1), "the second")
+        await pilot.press("L")
+        await until(pilot, lambda: at(2), "the third")
+        await pilot.press("H")
+        await until(pilot, lambda: at(1), "the second again")
+        await pilot.press("H")
+        await until(pilot, lambda: at(0), "the first")
+        await pilot.press("H")
+        await until(pilot, lambda: any("first trial" in one.message for one in app._notifications), "its end")
+        await pilot.press("escape")
+        await until(
+            pilot, lambda: isinstance(app.screen, TrialsScreen) and app.screen.table.selected, "the table again"
+        )
+        again = app.screen.table
+        assert (again.narrowed, again.selected.id) == ("planner", order[0])
+        assert [row.id for row in again.in_order()] == order
+
+
+async def test_next_goes_through_runs_of_both_kinds(tmp_path: Path) -> None:
+    from regenerated import Recorder, word_counter
+
+    recorder = recorded.Recorder(tmp_path / "both.session")
+    recorder.run()
+    recorded.word_counter(recorder, "trial-1")
+    recorder.close()
+    recorder = Recorder(tmp_path / "both.session")
+    word_counter(recorder)
+    recorder.close()
+    async with trajectory(tmp_path / "both.session") as (pilot, _):
+        app = pilot.app
+        await pilot.press("U")
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen) and len(app.screen.table.rows) == 2, "the runs")
+        first, second = (row.kind for row in app.screen.table.in_order())
+        modes = {"document": "trajectory", "regenerate": "regeneration"}
+        await pilot.press("g", "enter")
+        await until(pilot, lambda: app.current_mode == modes[first] and "run 1 of 2" in screen_text(app), "the first")
+        await pilot.press("L")
+        await until(pilot, lambda: app.current_mode == modes[second] and "run 2 of 2" in screen_text(app), "the second")
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen) and app.screen.table.selected, "the runs again")
+        assert app.screen.table.selected.kind == second

@@ -374,7 +374,7 @@ async def opened_from_the_command_line(path: Path, size: tuple[int, int] = (120,
     async with app.run_test(size=size) as pilot:
         while app.is_opening:
             await pilot.pause()
-        await until(pilot, lambda: app.reader is not None and app.opened._opening.idle, "the session")
+        await until(pilot, lambda: app.reader is not None and app.opening_session.idle, "the session")
         await until(pilot, lambda: app.selected_trial is not None or app.selected_run is not None, "what matters")
         await pilot.pause()
         found = type(app.screen)

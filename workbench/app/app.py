@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.signal import Signal
 
 from workbench.app import modes
 from workbench.app.interrupting import Interrupting
 from workbench.app.keys import KEYS
 from workbench.app.looking_only import refusal
-from workbench.app.open_session import OpenSession
-from workbench.app.opening import OpeningApp
-from workbench.app.toolkit.latest import Latest, sentence_of
+from workbench.app.navigation import NavigatingApp
+from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import LastNet
 from workbench.app.tour_shown import was_shown
 from workbench.collecting import collect_rarely
@@ -33,39 +30,18 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
     from textual.notifications import SeverityLevel
 
-    from workbench.app.going import Going
-    from workbench.app.marks import Marks, Pair
-    from workbench.app.messages import SessionChanged, SessionFailed, SessionMigrated
-    from workbench.app.place import Place
-    from workbench.app.run_control import RunControl
-    from workbench.app.search.places import Searched
+    from workbench.app.runs import Begun
     from workbench.app.tour import Tour
-    from workbench.app.trail import Trail
-    from workbench.app.travel import Travel
-    from workbench.app.trials.table import TableState
-    from workbench.engine.launching import WarmEngine
     from workbench.engine.plan import DocumentPlan
-    from workbench.results.sessions import SessionFacts
-    from workbench.session.reader import SessionReader
-    from workbench.session.rows import Change
     from workbench.settings import Settings
 
 
-class WorkbenchApp(OpeningApp):
+class WorkbenchApp(NavigatingApp):
     """The terminal program.
 
     Attributes:
-        settings: The settings in force.
-        opened: The open session.
-        selected_trial: The trial that the Trajectory mode shows, also before that mode was mounted.
-        selected_run: The run that the Regeneration mode shows, likewise.
-        warm: The idle engine, None until it was started.
         begins_with_tour: Whether it begins when the app does.
         begins_with_overview: Whether a session that was named at the start is shown by what its state is about.
-        trials_seen: How the table of all trials was left.
-        session_opened: Published with the reader when a session was opened (or None closed). Modes get it as
-            ``on_session_opened``.
-        session_changed: Published with a batch of changes. Modes get it as ``on_session_changed``.
 
     Args:
         session: A session to open; None opens the one that was changed last, or the example.
@@ -87,16 +63,9 @@ class WorkbenchApp(OpeningApp):
 
     def __init__(self, session: Path | None, settings: Settings, *, warm_engine: bool = True) -> None:
         self.begins_with_overview = self.begins_with_tour = False
-        super().__init__(settings.theme, "cases" if session is None else "trajectory")
-        self.settings = settings
-        self.opened = OpenSession(self, session)
-        self.selected_trial: str | None = None
-        self.selected_run: str | None = None
-        self.warm: WarmEngine | None = None
-        self.session_opened: Signal[SessionReader | None] = Signal(self, "session-opened")
-        self.session_changed: Signal[tuple[Change, ...]] = Signal(self, "session-changed")
-        self.facts_changed: Signal[str] = Signal(self, "facts-changed")
-        self.trials_seen: TableState | None = None
+        super().__init__(session, settings, "cases" if session is None else "trajectory")
+        self._doing = Latest(self, "engine", every=True)
+        self._exporting = Latest(self, "export", every=True)
         self._warming = Latest(self, "warm")
         self._wants_warm = warm_engine and not is_read_only()
         self._ended = False
@@ -109,50 +78,11 @@ class WorkbenchApp(OpeningApp):
     # Imported when first needed, because what is imported before the first paint is waited for.
 
     @cached_property
-    def searched(self) -> Searched:
-        """What was searched for last, and where in its hits the cursor stands."""
-        from workbench.app.search.places import Searched
-
-        return Searched()
-
-    @cached_property
-    def marks(self) -> Marks:
-        """What is marked to be compared."""
-        from workbench.app.marks import Marks
-
-        return Marks()
-
-    @cached_property
-    def trail(self) -> Trail:
-        """Which list led to the place that is shown."""
-        from workbench.app.trail import Trail
-
-        return Trail(self)
-
-    @cached_property
     def tour(self) -> Tour:
         """The tour."""
         from workbench.app.tour import Tour
 
         return Tour(self)
-
-    @cached_property
-    def _run_control(self) -> RunControl:
-        from workbench.app.run_control import RunControl
-
-        return RunControl(self, self)
-
-    @cached_property
-    def _going(self) -> Going:
-        from workbench.app.going import Going
-
-        return Going(self, self)
-
-    @cached_property
-    def _travel(self) -> Travel:
-        from workbench.app.travel import Travel
-
-        return Travel(self)
 
     def notify(
         self,
@@ -187,7 +117,7 @@ class WorkbenchApp(OpeningApp):
         if self.session_path is not None:
             self.open_session(self.session_path, show=self.begins_with_overview)
         else:
-            self.opened.open_latest()
+            self.open_latest()
         self.start_themes()
         unknown = set(self.settings.keymap) - KEY_IDS
         if unknown:
@@ -220,79 +150,83 @@ class WorkbenchApp(OpeningApp):
     def on_unmount(self) -> None:
         """Stop the threads, let the idle engine go and close the session."""
         self._ended = True
-        self.opened.end()
+        self.end_session()
         self.stop_themes()
         if self.warm is not None:
             self.warm.close()
 
-    # -- the open session
-
-    @property
-    def reader(self) -> SessionReader | None:
-        """The reader of the open session, None while none is open."""
-        return self.opened.reader
-
-    @property
-    def session_path(self) -> Path | None:
-        """The session that is open or being opened, None for none."""
-        return self.opened.path
-
-    @property
-    def facts(self) -> SessionFacts | None:
-        """What is in the open session, None until that was counted."""
-        return self.opened.facts
-
-    @property
-    def facts_sentence(self) -> str:
-        """How the open session stands, in one sentence."""
-        from workbench.app.sessions.wording import open_sentence
-
-        return open_sentence(self.facts) if self.facts is not None else ""
-
-    def open_session(self, path: Path, *, show: bool = False, then: Callable[[], Any] | None = None) -> None:
-        """Open a session file; ``show`` goes to what its state is about, ``then`` is called once it is open."""
-        then = then or (self._going.to_what_matters if show else None)
-        if then is not None and path != self.session_path:
-            self._travel.leave()
-            then = self._travel.arriving(then)
-        self.opened.open(path, then)
-
-    def close_session(self) -> None:
-        """Let go of the open session."""
-        self.opened.close()
-
-    def on_session_changed(self, message: SessionChanged) -> None:
-        """Hand a batch of changes to the modes."""
-        self.opened.take(message)
-
-    def on_session_migrated(self, message: SessionMigrated) -> None:
-        """Follow the file that took the place of one of a former version."""
-        self.opened.renew(message.reader)
-
-    def on_session_failed(self, message: SessionFailed) -> None:
-        """Say why a session is no longer followed."""
-        self.opened.failed(message.sentence)
-
-    def on_latest_finished(self, message: Latest.Finished) -> None:
-        """Bring a result of a thread to who asked for it, and a failure to the person."""
-        error = message.loader.settle(message)
-        if error is not None and self.screen_stack:
-            self.notify(sentence_of(error), severity="error", timeout=12)
-
     # -- runs
 
-    def start_run(self, plan: DocumentPlan, name: str, session: Path | None = None, *, queue: bool = False) -> None:
-        """Start a run in a session, by default the open one, or in a new one called ``name`` where that is only read."""
-        self._run_control.start(plan, name, session, queue=queue)
+    def start_run(self, plan: DocumentPlan, name: str, wanted: Path | None = None, *, queue: bool = False) -> None:
+        """Start a run in a session, by default the open one, or in a new one called ``name`` where that is only read, and show it.
 
-    def call_elsewhere(self, text: str) -> None:
-        """Tell a person who may look elsewhere: by bell, or by a notification of the desktop, as the settings say."""
-        if self.settings.notify == "bell":
-            self.bell()
-        elif self._driver is not None:
-            from workbench.app.toolkit.ending import notification
+        With ``queue`` it waits until the session's runs before it are over.
+        """
+        session, warm = wanted or (self.session_path if self.reader is not None else None), self.warm
+        self.notify(f"Starting {name}…", timeout=2)
 
-            self._driver.write(notification(text, os.environ))
+        def work() -> Begun:
+            from workbench.app import runs
+
+            return runs.begin(session, name, plan, warm, queue=queue)
+
+        def done(begun: Begun) -> None:
+            trial = begun.trial
+            if trial is None:
+                self.notify("The run has no trials.", severity="warning")
+            else:
+                self.open_session(begun.session, then=lambda: self.show_trial(trial))
+
+        self._doing.ask(work, done)
+
+    def resume_session(self, path: Path, run: str | None = None) -> None:
+        """Take up what is missing in a session, or in one of its runs; of an example, in a copy."""
+        warm = self.warm
+
+        def work() -> tuple[Path, int]:
+            from workbench.app import runs
+
+            return runs.resume(path, run, warm)
+
+        def done(taken_up: tuple[Path, int]) -> None:
+            own, count = taken_up
+            said = "Nothing is missing in it." if not count else f"Resuming {count} run{'s' if count != 1 else ''}."
+            self.notify(said, title=own.stem)
+            if count:
+                self.open_session(own)
+
+        self._doing.ask(work, done)
+
+    def cancel_session(self, path: Path, run: str | None = None) -> None:
+        """Cancel the runs of a session, or one of them."""
+
+        def work() -> int:
+            from workbench.app import runs
+
+            return runs.cancel(path, run)
+
+        def done(count: int) -> None:
+            said = "Nothing runs in it." if not count else "Cancelling; what is finished stays."
+            self.notify(said, title=path.stem)
+
+        self._doing.ask(work, done)
+
+    def export_report(self, session: Path, place: str, format: str) -> None:
+        """Write a report of a session in a format, a name or the dotted path of one of another package."""
+        from workbench.app.toolkit.report_dialog import hand_over, place_of
+
+        def work() -> Path:
+            from workbench.reports import FORMATS, write_report
+            from workbench.reports.in_a_process import write_foreign_in_a_process
+
+            out = place_of(self, place)
+            if format in FORMATS:
+                write_report(session, format, out)
+            else:
+                write_foreign_in_a_process(session, format, out)
+            return out
+
+        self._exporting.ask(work, lambda out: hand_over(self, out, "report"))
 
     def confirm(self, title: str, question: str, yes: str, then: Callable[[], Any]) -> None:
         """Ask yes or no, and do something after a yes."""
@@ -315,8 +249,7 @@ class WorkbenchApp(OpeningApp):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer resuming only where something was interrupted, and ways only where they lead somewhere."""
         if action == "travel":
-            history = self._travel.history
-            return history.has_behind if parameters == (-1,) else history.has_ahead
+            return bool(self.history.behind if parameters == (-1,) else self.history.ahead)
         if action == "leave_tour":
             return not self.is_opening and self.tour.in_sight
         if action == "command_palette":
@@ -332,18 +265,6 @@ class WorkbenchApp(OpeningApp):
         """Take up what is missing in the open session."""
         if self.session_path is not None:
             self.resume_session(self.session_path)
-
-    def resume_session(self, path: Path, run: str | None = None) -> None:
-        """Take up what is missing in a session, or in one of its runs."""
-        self._run_control.resume(path, run)
-
-    def cancel_session(self, path: Path, run: str | None = None) -> None:
-        """Cancel the runs of a session, or one of them."""
-        self._run_control.cancel(path, run)
-
-    def export_report(self, session: Path, place: str, format: str) -> None:
-        """Write a report of a session in a format, a name or the dotted path of one of another package."""
-        self._run_control.export(session, place, format)
 
     # -- a browser, and a person who may only look
 
@@ -384,51 +305,6 @@ class WorkbenchApp(OpeningApp):
         if mode != self.current_mode:
             self.leave_place()
         await self.switch_mode(mode)
-
-    async def action_travel(self, step: int) -> None:
-        """Go back (-1) or forward (1) through the places that were visited."""
-        await self._travel.go(step)
-
-    def leave_place(self) -> None:
-        """Note where a person is, for the way back, before something else is shown."""
-        self._travel.leave()
-        self.trail.forget()
-
-    async def show_mode(self, mode: str) -> None:
-        """Show a mode, without what stands over it."""
-        await self._going.to_mode(mode)
-
-    def show_pair(self, pair: Pair) -> None:
-        """Show two things side by side, over the mode."""
-        self._going.to_pair(pair)
-
-    async def show_case(self, key: str, place: Place | None = None) -> None:
-        """Show a case, or a file of it (``place.item``), in the Cases mode."""
-        await self._going.to_case(key, place)
-
-    def action_runs(self) -> None:
-        """Show all runs of the open session."""
-        self._going.to_runs()
-
-    def action_marked(self) -> None:
-        """Show all stars, tags and remarks of the open session."""
-        self._going.to_marked()
-
-    async def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
-        """Show a regeneration run of the open session, with the samples of ``evaluator`` once there are some."""
-        await self._going.to_run(run_id, evaluator, place)
-
-    async def show_study(self, name: str) -> None:
-        """Show a study of the open session in the Study mode."""
-        await self._going.to_study(name)
-
-    async def show_trial(self, trial_id: str, place: Place | None = None) -> None:
-        """Show a trial of the open session, or a place in it, in the Trajectory mode."""
-        await self._going.to_trial(trial_id, place)
-
-    def action_search(self) -> None:
-        """Search everything that sessions hold; the last search is still there."""
-        self._going.to_search(self.searched)
 
     def action_command_palette(self) -> None:
         """Offer every command, and everything that one can go to by its name."""

@@ -39,10 +39,8 @@ class OpeningApp(ThemedApp):
         self._first_mode = first_mode
         self._early_keys: list[events.Key] = []
 
-    @property
-    def session_path(self) -> Path | None:
-        """The session that is open or being opened, None for none."""
-        return None
+    session_path: Path | None = None
+    """The session that is open or being opened, None for none."""
 
     def start(self) -> None:
         """Do what waited for the first mode to be shown."""

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.command import Hit, Hits, Provider
 
+from workbench.app.location import Place
 from workbench.app.named_places import NamedPlace, files, find, load_places, shown_name
-from workbench.app.place import Place
 from workbench.app.toolkit.literal import highlighted_at, literal
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.text import clean
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
 
 _WEIGHT = 2.4
 """What a matched letter of a place counts: that of a command, by Textual's rule, counts between 1 and 4."""
@@ -35,8 +35,8 @@ class PlaceCommands(Provider):
         self._places = [*here, *await asyncio.to_thread(load_places, host.reader)]
 
     @property
-    def _host(self) -> Host:
-        return cast("Host", self.app)
+    def _host(self) -> WorkbenchApp:
+        return cast("WorkbenchApp", self.app)
 
     async def search(self, query: str) -> Hits:
         """Offer the places that match."""

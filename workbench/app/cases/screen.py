@@ -11,8 +11,7 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from workbench.app.cases.browsing import Browsing, Scores
-from workbench.app.history import Visit
-from workbench.app.place import Place
+from workbench.app.location import Location, Place
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 
@@ -45,10 +44,10 @@ class CasesScreen(ModeScreen):
         self._ready = False
         self._wanted_case = self._wanted_path = ""
 
-    def visit(self) -> Visit | None:
+    def location(self) -> Location | None:
         """Return the case under the cursor, with the file that is shown."""
         place = Place(item=self._shown_path) if self._shown_path else None
-        return Visit(self.workbench.session_path, "cases", self._shown_key or "", place)
+        return Location(self.workbench.session_path, "cases", self._shown_key or "", place)
 
     def files(self) -> Iterable[str]:
         """Return the files of the case that is shown."""

@@ -16,7 +16,7 @@ from workbench.errors import UsageError
 from workbench.read_only import ReadOnly, is_read_only
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.engine.estimate import Estimate, Measured
     from workbench.settings import Settings
 
@@ -176,7 +176,7 @@ def defaults(settings: Settings) -> dict[str, str]:
     return {"agent": plan.agent, "model": plan.model, "judge": plan.judge, "repeats": str(plan.repeats)}
 
 
-async def ask_and_run(host: Host, cases: list[tuple[str, str]]) -> None:
+async def ask_and_run(host: WorkbenchApp, cases: list[tuple[str, str]]) -> None:
     """Show the dialog and start what was chosen; call it from a worker.
 
     Args:

@@ -14,8 +14,8 @@ from workbench.app.compare.frame import HeadLines, Lines, SideBySide
 from workbench.app.compare.task_tables import FailingLine, FailingRows, messages, panes_of
 from workbench.app.compare.text_rows import TextRows, UnifiedRows
 from workbench.app.compare.wording import change, figure
+from workbench.app.location import Place
 from workbench.app.marks import Marked
-from workbench.app.place import Place
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.texts import Static

@@ -13,9 +13,8 @@ from textual import work
 from textual.binding import Binding, BindingType
 
 from workbench.app.compare.difference_list import DifferenceList
-from workbench.app.history import Visit
+from workbench.app.location import Location, Place
 from workbench.app.marks import Marked, Pair
-from workbench.app.place import Place
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import PaneTabs
@@ -261,9 +260,9 @@ class SideBySide(ModeScreen):
         """Return whose samples are shown where a candidate or a group is gone to."""
         return one.key[1] if isinstance(one.key, tuple) else ""
 
-    def visit(self) -> Visit | None:
+    def location(self) -> Location | None:
         """Return the comparison, as a place to come back to."""
-        return Visit(self.workbench.session_path, str(self.app.current_mode), pair=self.pair)
+        return Location(self.workbench.session_path, str(self.app.current_mode), pair=self.pair)
 
     def action_leave(self) -> None:
         """Go back to where the two were marked."""

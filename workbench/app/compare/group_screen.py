@@ -15,8 +15,8 @@ from workbench.app.compare.frame import HeadLines, SideBySide, reading
 from workbench.app.compare.task_tables import FailingLine, FailingRows, TaskRows, messages, panes_of
 from workbench.app.compare.text_rows import TextRows
 from workbench.app.compare.wording import NOTHING, change, of_change
+from workbench.app.location import Place
 from workbench.app.marks import Marked, Pair
-from workbench.app.place import Place
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.row_list import RowList

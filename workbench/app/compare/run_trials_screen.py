@@ -12,8 +12,8 @@ from workbench.app.compare.frame import HeadLines, SideBySide
 from workbench.app.compare.task_tables import panes_of
 from workbench.app.compare.trial_tables import PairedPointRows, RunTrialRows
 from workbench.app.compare.wording import NOTHING, change, of_change
+from workbench.app.location import Place
 from workbench.app.marks import Marked, Pair
-from workbench.app.place import Place
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part

@@ -15,8 +15,8 @@ from workbench.app.compare.frame import SideBySide
 from workbench.app.compare.text_rows import TextRows
 from workbench.app.compare.trial_tables import FileRows, PointRows, StepRows, reasons
 from workbench.app.compare.wording import change, figure, names_of, of_change, readmes, state_of
+from workbench.app.location import Place
 from workbench.app.marks import Marked
-from workbench.app.place import Place
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.texts import Static

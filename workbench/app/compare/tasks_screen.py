@@ -14,8 +14,8 @@ from workbench.app.compare.frame import HeadLines, Lines, SideBySide
 from workbench.app.compare.task_tables import EvaluatorRows, FactRows, TaskTestRows, panes_of
 from workbench.app.compare.text_rows import TextRows
 from workbench.app.compare.wording import change
+from workbench.app.location import Place
 from workbench.app.marks import Marked
-from workbench.app.place import Place
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.row_list import fit
 from workbench.app.toolkit.virtual_view import Part

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.app.place import Place
+from workbench.app.location import Place
 from workbench.results.plan_title import plan_title
 from workbench.session.labels import SESSION, STAR, part_in_words
 

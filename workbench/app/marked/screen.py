@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
+from workbench.app.location import Location, ResultList
 from workbench.app.marked.lines import MarkedLine, load_marked
 from workbench.app.toolkit.amounts import age
 from workbench.app.toolkit.columns import Column
@@ -53,7 +53,11 @@ class MarkedList(Table[MarkedLine]):
 
 
 class MarkedScreen(ModeScreen):
-    """One list, and a line that says all of a long remark."""
+    """One list, and a line that says all of a long remark.
+
+    Args:
+        current: The line at which the cursor starts, None for the one at which it was left.
+    """
 
     mode_name = "Stars, tags and remarks"
     CSS_PATH = "../styles/marked.tcss"
@@ -61,8 +65,9 @@ class MarkedScreen(ModeScreen):
         Binding("escape,number_sign", "leave", "back", id="marked.back"),
     ]
 
-    def __init__(self) -> None:
+    def __init__(self, current: MarkedLine | None = None) -> None:
         super().__init__()
+        self._current = current
         self._loading = Latest(self, "marked")
 
     def compose_body(self) -> Iterable[Widget]:
@@ -70,6 +75,10 @@ class MarkedScreen(ModeScreen):
         pane = Container(MarkedList(id="marked-list"), Static("", id="marked-line"), id="marked", classes="pane")
         set_title(pane, "Stars, tags and remarks")
         yield pane
+
+    def on_mount(self) -> None:
+        """Show the list as it was left."""
+        self.table.restore(self._current)
 
     @property
     def table(self) -> MarkedList:
@@ -118,20 +127,21 @@ class MarkedScreen(ModeScreen):
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         """Go to what it belongs to."""
         line = self.table.selected
+        app, path = self.app, self.workbench.session_path
+        rows = [row for row in self.table.in_order() if row.trial or row.run]
         if line is None:
             return
         if line.what == "session":
-            self.app.call_later(self.app.run_action, "mode('sessions')")
-        elif line.trial:
-            self._follow(partial(self.workbench.show_trial, line.trial, line.place))
-        elif line.run:
-            self._follow(partial(self.workbench.show_run, line.run, "", line.place))
+            app.call_later(app.run_action, "mode('sessions')")
+        elif line in rows:
+            locations = [
+                Location(path, "trajectory" if row.trial else "regeneration", row.trial or row.run, row.place)
+                for row in rows
+            ]
+            results = ResultList(lambda at: app.push_screen(MarkedScreen(rows[at])), locations, row="label")
+            self.workbench.follow(results, rows.index(line))
         else:
             self.notify("What it belongs to is no longer in the session.")
-
-    def _follow(self, going: Callable[[], Any]) -> None:
-        app = self.app
-        app.call_later(self.workbench.trail.follow, going, lambda: app.push_screen(MarkedScreen()))
 
     def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
         """Say how many are left."""

@@ -28,7 +28,7 @@ from workbench.studies.known import study_named
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.engine.estimate import Estimate, Measured
     from workbench.session.reader import SessionReader
     from workbench.settings import Settings
@@ -248,7 +248,7 @@ def _has_another(session: Path, study: Study) -> bool:
 _TITLE = "Save as study.toml"
 
 
-async def ask_and_save(host: Host, study: Study) -> None:
+async def ask_and_save(host: WorkbenchApp, study: Study) -> None:
     """Ask for a file and write the declaration there; call it from a worker."""
     from workbench.app.toolkit.ask import AskText, Confirm
     from workbench.app.toolkit.completion import PathSuggester

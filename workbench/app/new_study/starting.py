@@ -28,7 +28,7 @@ from workbench.studies.drafts import MODELS, NUMBERS, ROWS, SYSTEMS, BadField, D
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.engine.estimate import Measured
     from workbench.settings import Settings
     from workbench.studies.declaration import Study
@@ -280,10 +280,10 @@ class NewStudyDialog(FormDialog["StudyChoice | OtherKind"]):
         if isinstance(study, Refused):
             self.refuse(study)
         else:
-            await ask_and_save(cast("Host", self.app), study)
+            await ask_and_save(cast("WorkbenchApp", self.app), study)
 
 
-async def ask_and_start(host: Host, rows: Sequence[str] = (), like: str = "") -> None:
+async def ask_and_start(host: WorkbenchApp, rows: Sequence[str] = (), like: str = "") -> None:
     """Show the dialog and start what was chosen; call it from a worker.
 
     Args:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from workbench.app.toolkit.actions import RunActions
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.app.regeneration.loading import RunView
     from workbench.app.toolkit.latest import Latest
     from workbench.app.toolkit.subject import Subject
@@ -48,7 +48,7 @@ class Actions(RunActions):
         shown: The run that is meant.
     """
 
-    def __init__(self, host: Host, jobs: Latest, shown: ShownRun) -> None:
+    def __init__(self, host: WorkbenchApp, jobs: Latest, shown: ShownRun) -> None:
         super().__init__(host, jobs)
         self._shown = shown
 

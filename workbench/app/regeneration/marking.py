@@ -13,7 +13,7 @@ from workbench.results.samples import samples_of
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.app.regeneration.loading import RunView
     from workbench.results.tasks import TaskLine
     from workbench.session.rows import CandidateRow
@@ -25,7 +25,7 @@ class Shown(Node, Protocol):
     view: RunView | None
 
     @property
-    def workbench(self) -> Host:
+    def workbench(self) -> WorkbenchApp:
         """The app."""
 
     @property

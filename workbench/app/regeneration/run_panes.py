@@ -9,8 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widget import Widget
 
-from workbench.app.history import Visit
-from workbench.app.place import Place
+from workbench.app.location import Location, Place
 from workbench.app.regeneration.building import ExcludedList
 from workbench.app.regeneration.building_panes import Building
 from workbench.app.regeneration.evaluator_line import EvaluatorLine
@@ -196,13 +195,13 @@ class RunPanes(RunScreen):
 
     # -- what a key is about
 
-    def visit(self) -> Visit | None:
+    def location(self) -> Location | None:
         """Return the run that is shown, with the selected task and sample."""
         if self.view is None:
             return None
         line = self.table.selected
         place = Place(self.table.sample, item=line.id) if line is not None else None
-        return Visit(self.workbench.session_path, "regeneration", self.view.run.id, place, self.following.evaluator)
+        return Location(self.workbench.session_path, "regeneration", self.view.run.id, place, self.following.evaluator)
 
     def labelled(self) -> Labelled | None:
         """Return the selected sample where a pane that shows it has the focus, else the task under the cursor."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, on, work
 from textual.binding import BindingType
 
-from workbench.app.place import Place
+from workbench.app.location import Place
 from workbench.app.regeneration import loading
 from workbench.app.regeneration.actions import Actions
 from workbench.app.regeneration.announcing import Announcing
@@ -271,7 +271,7 @@ class RegenerationScreen(RunPanes):
             action,
             self.view,
             building=self.has_class("-building"),
-            searching=self.finder.found is not None or self.workbench.trail.hits is not None,
+            searching=self.finder.found is not None or self.workbench.goes_through_hits,
             # The keys are asked for before the table is there.
             filtered=any(table.filter.active for table in self.query(TaskTable)),
         )
@@ -298,9 +298,12 @@ class RegenerationScreen(RunPanes):
         self.table.move_task(step)
 
     def action_run(self, step: int) -> None:
-        """Go to the next or previous regeneration run of the session."""
+        """Go to the next or previous row of the list that led here, else to the next or previous regeneration run of the session."""
+        begun = self.announcing.begun
+        if not (step > 0 and begun) and self.workbench.go_on(step):
+            return
         if self.view is not None:
-            order, begun = self.view.order, self.announcing.begun
+            order = self.view.order
             at = order.index(self.view.run.id) + step if self.view.run.id in order else -1
             if step > 0 and begun in order:
                 at = order.index(begun)  # the one that was announced, however many are between
@@ -411,9 +414,8 @@ class RegenerationScreen(RunPanes):
 
     def action_leave(self) -> None:
         """Go back to the hits that led here; else forget the search; else end the zoom; else go back to the table, or list."""
-        trail = self.workbench.trail
-        if trail.hits is not None:
-            trail.go_back()
+        if self.workbench.goes_through_hits:
+            self.workbench.go_back_to_list()
         elif self.finder.found is not None or self._problems.followed:
             self.finder.forget()
             self._problems.forget()
@@ -423,7 +425,7 @@ class RegenerationScreen(RunPanes):
             return
         elif self.following.with_dropped:
             self.action_dropped()
-        elif not trail.go_back():
+        elif not self.workbench.go_back_to_list():
             self.focus_pane(self.query_one("#tasks"))
 
     @work

@@ -18,7 +18,7 @@ from workbench.read_only import ReadOnly, is_read_only
 from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.engine.estimate import Documentation, Estimate, Measured
     from workbench.engine.plan import RegenerationPlan
     from workbench.settings import Settings
@@ -221,7 +221,7 @@ _DIALOG = "regenerate"
 _FIRST_CASE = "word_counter"
 
 
-async def ask_and_start(host: Host, source: str = "", docs: str = "") -> None:
+async def ask_and_start(host: WorkbenchApp, source: str = "", docs: str = "") -> None:
     """Show the dialog and start what was chosen; call it from a worker.
 
     Args:
@@ -318,7 +318,7 @@ def _known(settings: Settings) -> tuple[tuple[str, ...], tuple[str, ...], dict[s
     return tuple(case.id for case in cases), available_models(), defaults(settings)
 
 
-def _begin(host: Host, choice: RegenerationChoice, sandbox: str = "") -> tuple[Path, str, str]:
+def _begin(host: WorkbenchApp, choice: RegenerationChoice, sandbox: str = "") -> tuple[Path, str, str]:
     """Write the run into the session that was chosen, or into a new one where that is only read, and hand it to an engine.
 
     Returns:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.binding import Binding, BindingType
@@ -13,6 +12,7 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from workbench.app import runs
+from workbench.app.location import Location, ResultList
 from workbench.app.run_list.table import RunTable, so_far
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
@@ -84,7 +84,6 @@ class RunsScreen(ModeScreen):
         self._current = current
         self._loading, self._doing = Latest(self, "runs"), Latest(self, "run-orders", every=True)
         self._soon = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self._loading.idle)
-        self._first = True
         self._put_away: list[str] = []
 
     def compose_body(self) -> Iterable[Widget]:
@@ -97,6 +96,7 @@ class RunsScreen(ModeScreen):
         """Mark what is shown behind this screen."""
         self.table.current = self._current
         self.table.marks = self.workbench.marks
+        self.table.restore(self._current)
 
     @property
     def table(self) -> RunTable:
@@ -127,9 +127,6 @@ class RunsScreen(ModeScreen):
         if self.workbench.reader is not None:
             self.table.session = self.workbench.reader.path
         self.table.put(lines)
-        if self._first and lines:
-            self._first = False
-            self.table.rearrange(to=self._current or None)
         self.set_status(sentence(lines) if lines else "no runs")
         self._arranged()
 
@@ -211,18 +208,19 @@ class RunsScreen(ModeScreen):
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         """Open the run: its first trial, or its tasks."""
         line = self.table.selected
-        if line is None:
-            return
-        if line.kind == "regenerate":
-            self._follow(partial(self.workbench.show_run, line.id), line.id)
-        elif line.first_trial is not None:
-            self._follow(partial(self.workbench.show_trial, line.first_trial), line.id)
-        else:
+        app, path = self.app, self.workbench.session_path
+        rows = [row for row in self.table.in_order() if row.kind == "regenerate" or row.first_trial is not None]
+        if line in rows:
+            locations = [
+                Location(path, "regeneration", row.id)
+                if row.kind == "regenerate"
+                else Location(path, "trajectory", row.first_trial or "")
+                for row in rows
+            ]
+            results = ResultList(lambda at: app.push_screen(RunsScreen(rows[at].id)), locations, row="run")
+            self.workbench.follow(results, rows.index(line))
+        elif line is not None:
             self.notify("It has no trials of its own: it scores those of other runs.", timeout=6)
-
-    def _follow(self, going: Callable[[], Any], run: str) -> None:
-        app = self.app
-        app.call_later(self.workbench.trail.follow, going, lambda: app.push_screen(RunsScreen(run)))
 
     def action_resume(self) -> None:
         """Take up what is missing in the run under the cursor."""

@@ -76,6 +76,7 @@ class RunTable(Table[RunLine]):
         session: The file that the runs are of.
     """
 
+    KEPT = (*Table.KEPT, "with_put_away", "session")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "open", id="runs.open")]
 
     def __init__(self, *, id: str | None = None) -> None:

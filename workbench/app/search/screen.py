@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
@@ -11,9 +12,10 @@ from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Input
 
+from workbench.app.location import Location, ResultList
 from workbench.app.search.filling import fill, index_path, sessions_to_search
 from workbench.app.search.hit_list import FacetList, HitList
-from workbench.app.search.places import ListedHits, Searched
+from workbench.app.search.places import Searched, location_of
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
@@ -259,10 +261,19 @@ class SearchScreen(ModeScreen):
         field.value = typed.replace(said, "").strip() if said in typed else f"{typed.strip()} {said}".strip()
 
     def _open(self, at: int) -> None:
-        host, app, last = self.workbench, self.app, self._last
-        hits = ListedHits(host, self.hits.found.hits, self._query)
+        workbench, last, hits, query = self.workbench, self._last, self.hits.found.hits, self._query
+
+        def show_list(at: int) -> None:
+            last.at = at
+            workbench.push_screen(SearchScreen(last))
+
+        async def completed(at: int) -> Location:
+            return await asyncio.to_thread(location_of, workbench.reader, hits[at], query)
+
         self.dismiss()
-        host.trail.follow_hit(hits, at, lambda: app.push_screen(SearchScreen(last)))
+        results = ResultList(show_list, [location_of(None, hit, query) for hit in hits], row="hit")
+        results.searched, results.completed = True, completed
+        workbench.follow(results, at)
 
     # -- keys
 

@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.history import Visit
+from workbench.app.location import Location
 from workbench.app.sessions.listing import Remembered
 from workbench.app.sessions.wording import about, sentence
 from workbench.app.toolkit.labelling import Labelled
@@ -70,9 +70,9 @@ class SessionsScreen(ModeScreen):
         self._with_deleted = False
         self._wanted: Path | None = None
 
-    def visit(self) -> Visit:
+    def location(self) -> Location:
         """Return this mode."""
-        return Visit(self.workbench.session_path, "sessions")
+        return Location(self.workbench.session_path, "sessions")
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the table's pane and the one with the details."""

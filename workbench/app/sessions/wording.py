@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from workbench.app.sessions.listing import SessionEntry
 from workbench.glyphs import STATES as SIGNS
-from workbench.results.sessions import STATES, SessionFacts
+from workbench.results.sessions import STATES
 from workbench.session.labels import in_words
 from workbench.text import one_line
 
@@ -31,30 +31,6 @@ def words(entry: SessionEntry) -> str:
     if entry.facts is not None:
         parts += [*entry.facts.models, *entry.facts.about]
     return one_line(" ".join(parts), 20_000)
-
-
-def open_sentence(facts: SessionFacts) -> str:
-    """Return model, spend where it is known, and whether something runs."""
-    model = facts.models[-1] if facts.models else ""
-    if len(facts.models) > 1:
-        model += f" +{len(facts.models) - 1}"
-    if facts.state == "running":
-        left = f"▸ {facts.trials_done} of {facts.trials} trials"
-        if facts.candidates:
-            left = f"▸ {facts.candidates_done} of {facts.candidates} samples"
-    elif facts.state == "queued":
-        left = "· waiting for the engine"
-    elif facts.state == "interrupted":
-        left = "‖ interrupted: u resumes"
-    elif facts.state == "unscored":
-        left = "? unscored: u asks the judge again"
-    elif facts.state == "empty":
-        left = "nothing run yet"
-    else:
-        left = f"{facts.trials} trials" if facts.trials != 1 else "1 trial"
-        left = f"{left}, nothing running"
-    spend = f"${facts.spend_usd:.3f}" if facts.spend_usd is not None else ""
-    return " · ".join(part for part in (model, spend, left) if part)
 
 
 def sentence(entries: Sequence[SessionEntry]) -> str:

@@ -10,7 +10,7 @@ from workbench.app.toolkit.latest import Latest, Node
 from workbench.app.toolkit.soon import Clock, Soon
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.session.rows import Change
 
 REFRESH_SECONDS = 0.5
@@ -23,7 +23,7 @@ class StudyDisplay(Node, Clock, Protocol):
     """The view that is kept in step with a study."""
 
     @property
-    def workbench(self) -> Host:
+    def workbench(self) -> WorkbenchApp:
         """The app."""
 
     @property

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from workbench.app.location import Location, Place, ResultList
 from workbench.app.marks import Marked, Pair
-from workbench.app.place import Place
 from workbench.app.toolkit.latest import Latest
 from workbench.errors import WorkbenchError
 from workbench.results.samples import samples_of
@@ -19,7 +19,7 @@ from workbench.studies.reading import TaskTally, TrialTally
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.app.toolkit.latest import Node
     from workbench.session.reader import SessionReader
     from workbench.studies.cells import Cell
@@ -36,24 +36,30 @@ class Going:
         node: Whose message queue brings results back.
     """
 
-    def __init__(self, host: Host, node: Node) -> None:
+    def __init__(self, host: WorkbenchApp, node: Node) -> None:
         self._host = host
         self._pairing = Latest(node, "pair")
 
     def to_cell(self, study: str, cell: Cell) -> None:
         """Show the run of a docs cell, by its evaluator, or the only trial of an agents cell."""
         if cell.work.trials:
-            self._go(study, cell.work, partial(self._host.show_trial, cell.work.trials[0].trial))
+            self._go(study, [self._item(cell, cell.work.trials[0])], 0)
         elif cell.run:
-            self._go(study, cell.work, partial(self._host.show_run, cell.run, cell.work.group[0]))
+            self._go(study, [self._in(cell, "regeneration", cell.run)], 0)
 
-    def to_item(self, study: str, cell: Cell, item: TrialTally | TaskTally) -> None:
-        """Show a trial, or a task in its run."""
+    def to_item(self, study: str, cell: Cell, items: Sequence[TrialTally | TaskTally], at: int) -> None:
+        """Show one of the trials or tasks of a cell, in the order in which they are listed."""
+        self._go(study, [self._item(cell, item) for item in items], at)
+
+    def _item(self, cell: Cell, item: TrialTally | TaskTally) -> Location:
         if isinstance(item, TrialTally):
-            self._go(study, cell.work, partial(self._host.show_trial, item.trial))
-        else:
-            place = Place(item=item.task)
-            self._go(study, cell.work, partial(self._host.show_run, cell.run, cell.work.group[0], place))
+            return self._in(cell, "trajectory", item.trial)
+        return self._in(cell, "regeneration", cell.run, Place(item=item.task))
+
+    def _in(self, cell: Cell, mode: str, item: str, place: Place | None = None) -> Location:
+        # Another session is opened for what others did; going back opens this one again.
+        session = Path(cell.work.session) if cell.work.session else self._host.session_path
+        return Location(session, mode, item, place, cell.work.group[0] if mode == "regeneration" else "")
 
     def to_pair(self, outcome: StudyOutcome, comparison: Comparison, pair: ItemPair) -> None:
         """Show both items of a pair side by side."""
@@ -62,20 +68,11 @@ class Going:
         if reader is not None and sides is not None:
             self._pairing.ask(lambda: pair_of(reader, outcome, sides, pair.difference), self._host.show_pair)
 
-    def _go(self, study: str, work: CellWork, show: Callable[[], Any]) -> None:
-        host = self._host
-        own = host.session_path
-        if own is None:
-            return
-        back = partial(_back, host, own, study)
-        follow = partial(host.trail.follow, show, back)
-        other = Path(work.session) if work.session else own
-        # Another session is opened for what others did; going back opens this one again.
-        host.open_session(other, then=follow)
-
-
-def _back(host: Host, session: Path, study: str) -> None:
-    host.open_session(session, then=partial(host.show_study, study))
+    def _go(self, study: str, locations: Sequence[Location], at: int) -> None:
+        host, own = self._host, self._host.session_path
+        if own is not None:
+            back = partial(host.open_session, own, then=partial(host.show_study, study))
+            host.follow(ResultList(lambda at: back(), locations, row="item"), at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.history import Visit
+from workbench.app.location import Location
 from workbench.app.study.detail import (
     CELL,
     COMPARISON,
@@ -435,7 +435,8 @@ class StudyScreen(ModeScreen):
             else:
                 self.notify(cell.problem or "Nothing is behind this cell yet.", timeout=6)
         elif chosen is detail.cell_items and detail.cell_items.cell is not None and detail.cell_items.selected:
-            self._going.to_item(self._study, detail.cell_items.cell, detail.cell_items.selected)
+            items = detail.cell_items.in_order()
+            self._going.to_item(self._study, detail.cell_items.cell, items, items.index(detail.cell_items.selected))
         elif chosen is detail.comparison:
             self._open_pair()
         elif chosen is detail.rankings and detail.rankings.selected is not None:
@@ -466,6 +467,6 @@ class StudyScreen(ModeScreen):
 
     # -- where a person is
 
-    def visit(self) -> Visit | None:
+    def location(self) -> Location | None:
         """Return the study as a place to come back to."""
-        return Visit(self.workbench.session_path, "study", self._study)
+        return Location(self.workbench.session_path, "study", self._study)

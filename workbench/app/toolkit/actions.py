@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.app.toolkit.agreeing import question
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.app.toolkit.edit_screen import EditScreen
     from workbench.app.toolkit.latest import Latest
     from workbench.app.toolkit.subject import Subject
@@ -46,7 +46,7 @@ def editor() -> str:
     return os.environ.get("EDITOR") or os.environ.get("VISUAL") or ""
 
 
-async def edited_text(host: Host, title: str, text: str, suffix: str = ".txt") -> str | None:
+async def edited_text(host: WorkbenchApp, title: str, text: str, suffix: str = ".txt") -> str | None:
     """Let a person edit a text, in $EDITOR or else within the app; call it from a worker.
 
     Returns:
@@ -79,12 +79,12 @@ async def edited_text(host: Host, title: str, text: str, suffix: str = ".txt") -
     return after.removesuffix("\n") if after.endswith("\n") and not text.endswith("\n") else after
 
 
-async def _edited_here(host: Host, screen: EditScreen) -> str | None:
+async def _edited_here(host: WorkbenchApp, screen: EditScreen) -> str | None:
     answer: str | None = await host.push_screen_wait(screen)
     return answer
 
 
-def copy(host: Host, name: str, text: str, cut: str = "") -> None:
+def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
     """Copy a text, and say how long it is and (``cut``) what is missing of it."""
     host.copy_to_clipboard(text)
     said = f"Copied {name + ': ' if name else ''}{len(text):,} characters"
@@ -103,7 +103,7 @@ class RunActions:
         jobs: Does the work in a thread, all of it in its order.
     """
 
-    def __init__(self, host: Host, jobs: Latest) -> None:
+    def __init__(self, host: WorkbenchApp, jobs: Latest) -> None:
         self._host = host
         self._jobs = jobs
 

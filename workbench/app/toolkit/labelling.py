@@ -15,7 +15,7 @@ from workbench.session.labels import STAR, check_remark, differences, parse_tags
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
 
 _MOST_KNOWN = 8
 """Tags of the session that the dialog names, the most frequent first."""
@@ -43,7 +43,7 @@ class Labelling:
         changed: Called once labels were written.
     """
 
-    def __init__(self, host: Host, node: Node, changed: Callable[[], None]) -> None:
+    def __init__(self, host: WorkbenchApp, node: Node, changed: Callable[[], None]) -> None:
         self._host = host
         self._changed = changed
         self._jobs = Latest(node, "labels", every=True)

@@ -61,6 +61,12 @@ class BaseScreen(Screen[ScreenResultType], Lasting):
         if deliver is not None:
             self.app.call_later(deliver)
 
+    def _on_prune(self) -> None:
+        # Textual keeps here what anyone deferred while this screen was shown, and forgets it with the screen.
+        callbacks, self._callbacks = self._callbacks, []
+        for callback, sender in callbacks:
+            sender.call_next(callback)
+
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         """End this screen, unless that was done already or another one stands over it."""
         return super().dismiss(result) if self.is_active else AwaitComplete()

@@ -23,8 +23,8 @@ from workbench.app.toolkit.tour_panel import TourPanel
 from workbench.app.toolkit.virtual_view import VirtualView
 
 if TYPE_CHECKING:
-    from workbench.app.history import Visit
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
+    from workbench.app.location import Location
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
@@ -63,9 +63,9 @@ class ModeScreen(BaseScreen[None]):
     _own_status = False
 
     @property
-    def workbench(self) -> Host:
+    def workbench(self) -> WorkbenchApp:
         """The app, as far as a mode may ask it for something."""
-        return cast("Host", self.app)
+        return cast("WorkbenchApp", self.app)
 
     def __init__(self) -> None:
         super().__init__()
@@ -179,7 +179,7 @@ class ModeScreen(BaseScreen[None]):
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Rows of the open session changed; see :class:`workbench.app.messages.SessionChanged`."""
 
-    def visit(self) -> Visit | None:
+    def location(self) -> Location | None:
         """Return what is shown, as a place to come back to; None where this screen only leads to places."""
         return None
 

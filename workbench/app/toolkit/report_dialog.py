@@ -17,15 +17,15 @@ from workbench.reports import FORMATS, format_by_name, in_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
 
 
-def suggested_place(host: Host, name: str) -> str:
+def suggested_place(host: WorkbenchApp, name: str) -> str:
     """Return what stands in a dialog's field for a file: in a browser its name alone, as folders of this machine are not theirs."""
     return name if host.in_browser else str(Path.cwd() / name)
 
 
-def place_of(host: Host, wanted: str) -> Path:
+def place_of(host: WorkbenchApp, wanted: str) -> Path:
     """Return where to write a file that a person wants, a name or a path; of one in a browser only the name counts.
 
     Raises:
@@ -36,7 +36,7 @@ def place_of(host: Host, wanted: str) -> Path:
     return Path(_outbox().name) / (Path(wanted).name or "report.html")
 
 
-def hand_over(host: Host, written: Path, what: str) -> None:
+def hand_over(host: WorkbenchApp, written: Path, what: str) -> None:
     """Tell where a file is that was written where :func:`place_of` said, or have the browser download it.
 
     Args:
@@ -116,7 +116,7 @@ class ReportDialog(FormDialog[WantedReport]):
         return self._foreign is not None and (format in self._foreign or is_dotted(format))
 
 
-async def ask_and_export(host: Host, session: Path) -> None:
+async def ask_and_export(host: WorkbenchApp, session: Path) -> None:
     """Ask for a file and write the report of a session there; call it from a worker."""
     from workbench.reports.foreign_format import foreign_names
 

@@ -114,7 +114,7 @@ class RunScreen(ModeScreen):
 
     def show_remark(self) -> None:
         """Show that line, with where a person is in the hits that led here."""
-        text = " · ".join(filter(None, (self._remark, self.workbench.trail.sentence)))
+        text = " · ".join(filter(None, (self._remark, self.workbench.where_in_list)))
         remark = self.query_one("#remark", Static)
         remark.update(text)
         remark.set_class(bool(text), "-open")
@@ -141,12 +141,12 @@ class RunScreen(ModeScreen):
 
     def action_search(self) -> None:
         """Ask what to search for."""
-        self.workbench.trail.forget_hits()
+        self.workbench.forget_hits()
         self.query_one(PromptLine).ask("search", "/")
 
     def action_hit(self, step: int) -> None:
         """Go to the next or previous hit: of the list that led here, else of the last search here."""
-        if not self.workbench.trail.go_on(step):
+        if not (self.workbench.goes_through_hits and self.workbench.go_on(step)):
             self.finder.go(step)
 
     def action_rerun(self) -> None:

@@ -64,6 +64,8 @@ class Table(HeadedList, Generic[Row]):
     """
 
     ALLOW_SELECT = False
+    KEPT: ClassVar[tuple[str, ...]] = ("rows", "arrangement")
+    """Attributes that are as they were left where the list is shown again."""
     LEAD: ClassVar[int] = 2
     """Cells before the first column: a mark, or whether a group is folded."""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -104,6 +106,8 @@ class Table(HeadedList, Generic[Row]):
         self.arrangement = self._first_arrangement = Arrangement(order)
         self._next_order = next_order
         self._key = key
+        self._to: object = None  # where the cursor goes once there are rows
+        self._is_kept = False
         self._lines: list[Row | Group[Row]] = []
         self._places: dict[object, int] = {}  # of rows, by their keys
         self._figures: dict[tuple[str, int], list[Part]] = {}  # of groups, by name and width
@@ -171,7 +175,39 @@ class Table(HeadedList, Generic[Row]):
         """Show these rows; cursor, filter and arrangement stay."""
         self.rows = tuple(rows)
         self._places = {self._key(row): place for place, row in enumerate(self.rows)}
-        self.rearrange()
+        to, self._to = self._to, None if rows else self._to
+        self.rearrange(to=to)
+
+    def restore(self, to: object = None) -> None:
+        """Arrange as the list was left in this session; the cursor goes to the row with the key ``to``, else to where it stood."""
+        session, key, left = self._left.get(type(self).__name__, (None, None, {}))
+        if session is not None and session == getattr(self.app, "session_path", None):
+            for name, value in left.items():
+                setattr(self, name, value)
+            self.rearrange(to=to or key)
+        self._to, self._is_kept = to or key, True
+
+    def on_unmount(self) -> None:
+        """Keep how the list is left."""
+        if self._is_kept and self.rows:
+            line = self._line(self.cursor)
+            key = self._key(line) if line is not None and not isinstance(line, Group) else None
+            left = {name: getattr(self, name) for name in self.KEPT}
+            if getattr(self.app, "is_following", False):
+                left["narrowed"] = self.narrowed  # of a list that is left for good, nobody remembers it
+            self._left[type(self).__name__] = getattr(self.app, "session_path", None), key, left
+
+    @property
+    def _left(self) -> dict[str, Any]:
+        left: dict[str, Any] = getattr(self.app, "lists_left", {})
+        return left
+
+    def in_order(self) -> list[Row]:
+        """Return the rows in the order of the list: those of folded groups too, but none that narrowing hides."""
+        groups = self.groups()
+        rows = [row for group in groups for row in group.rows] if groups else self.shown
+        words = self.narrowed.casefold().split()
+        return [row for row in rows if all(word in self.words_of_row(row).casefold() for word in words)]
 
     def update_rows(self, fresh: Sequence[Row]) -> bool:
         """Put changed rows in the place of the old ones; False where some are not in the table."""

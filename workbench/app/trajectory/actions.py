@@ -11,7 +11,7 @@ from workbench.app.trajectory import going_on
 from workbench.app.trajectory.loading import state_of
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.app.toolkit.latest import Latest
     from workbench.app.toolkit.subject import Subject
     from workbench.app.trajectory.loading import TrialState
@@ -41,7 +41,7 @@ class Actions(RunActions):
         shown: The trial that is meant.
     """
 
-    def __init__(self, host: Host, jobs: Latest, shown: ShownTrial) -> None:
+    def __init__(self, host: WorkbenchApp, jobs: Latest, shown: ShownTrial) -> None:
         super().__init__(host, jobs)
         self._shown = shown
 

@@ -13,7 +13,7 @@ from workbench.app.toolkit.completion import suggester
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.app.trajectory.actions import Actions
     from workbench.app.trajectory.loading import TrialState
     from workbench.engine.estimate import Estimate, Measured
@@ -77,7 +77,7 @@ Drafts = dict[tuple[str, int, str], str]
 _AS_JSON, _AS_TEXT = ".json", ".txt"
 
 
-def again(host: Host, state: TrialState, model: str = "", measured: Measured | None = None) -> Estimate:
+def again(host: WorkbenchApp, state: TrialState, model: str = "", measured: Measured | None = None) -> Estimate:
     """Return what a trial once more will take; reads former sessions unless they were, so call it in a thread."""
     from workbench.engine.estimate import estimate_trials
     from workbench.engine.measured import measure
@@ -90,7 +90,7 @@ def again(host: Host, state: TrialState, model: str = "", measured: Measured | N
     )
 
 
-async def ask_and_rerun(host: Host, actions: Actions, state: TrialState) -> None:
+async def ask_and_rerun(host: WorkbenchApp, actions: Actions, state: TrialState) -> None:
     """Ask for another model and run the trial once more with it, everything else the same; call it from a worker."""
     from workbench.engine.measured import measure
     from workbench.models.defaults import available_models
@@ -115,7 +115,7 @@ async def ask_and_rerun(host: Host, actions: Actions, state: TrialState) -> None
 
 
 async def edit_and_go_on(
-    host: Host, actions: Actions, state: TrialState, step: StepRow, tab: str, drafts: Drafts
+    host: WorkbenchApp, actions: Actions, state: TrialState, step: StepRow, tab: str, drafts: Drafts
 ) -> None:
     """Let a person edit what a step says, ask with which model to go on, and start the fork; call it from a worker.
 

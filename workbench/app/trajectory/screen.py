@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
-from workbench.app.place import Place
+from workbench.app.location import Place
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.text_pane import TextPane
@@ -318,7 +318,7 @@ class TrajectoryScreen(TrialPanes):
         if action == "hit" and isinstance(self.focused, CheckList) and self.focused.alarms:
             return True
         if action == "hit":
-            return self.finder.found is not None or self.workbench.trail.hits is not None
+            return self.finder.found is not None or self.workbench.goes_through_hits
         if action == "trials":
             return self.state is not None and len(self.state.place.order) > 1
         return True
@@ -328,14 +328,14 @@ class TrajectoryScreen(TrialPanes):
         self.step_list.move(step)
 
     def action_trial(self, step: int) -> None:
-        """Go to the next or previous trial of the session."""
+        """Go to the next or previous row of the list that led here, else to the next or previous trial of the session."""
+        if self.workbench.go_on(step):
+            return
         at = self._wanted
         target = self.state.place.beside(at, step) if self.state and at else None
         if target is not None:
             self.leave_run()
-            back = self.workbench.trail.back
-            self.workbench.leave_place()
-            self.workbench.trail.back = back  # the list that led to one trial leads to those beside it
+            self.workbench.leave_place(within_list=True)
             self.show_trial(target)
 
     def action_trials(self) -> None:
@@ -427,7 +427,7 @@ class TrajectoryScreen(TrialPanes):
 
     def action_hit(self, step: int) -> None:
         """Go to the next or previous hit of a search; in a check, to what is wrong."""
-        if isinstance(self.focused, CheckList) and self.finder.found is None and self.workbench.trail.hits is None:
+        if isinstance(self.focused, CheckList) and self.finder.found is None and not self.workbench.goes_through_hits:
             self.focused.go_to_alarm(step)
         else:
             super().action_hit(step)
@@ -452,8 +452,8 @@ class TrajectoryScreen(TrialPanes):
 
     def action_leave(self) -> None:
         """Go back to the list that led here, after the search that was made here; else forget the search and its marks."""
-        trail = self.workbench.trail
-        if (self.finder.found is not None and trail.hits is None) or not trail.go_back():
+        own = self.finder.found is not None and not self.workbench.goes_through_hits
+        if own or not self.workbench.go_back_to_list():
             self.finder.forget()
 
     def action_annotate(self) -> None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
-from workbench.app.history import Visit
-from workbench.app.place import Place
+from workbench.app.location import Location, Place
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.pane import Pane, PaneTabs
 from workbench.app.toolkit.run_screen import RunScreen
@@ -134,13 +133,13 @@ class TrialPanes(RunScreen):
         tree.point_at(path)
         tree.open_current()
 
-    def visit(self) -> Visit | None:
+    def location(self) -> Location | None:
         """Return the trial that is shown, with the selected step, or the criterion where the scores have the focus."""
         if self.state is None:
             return None
         place = Place(self.step_number, item=self._criterion)
         somewhere = place if place != Place() else None
-        return Visit(self.workbench.session_path, "trajectory", self.state.trial.id, somewhere)
+        return Location(self.workbench.session_path, "trajectory", self.state.trial.id, somewhere)
 
     def labelled(self) -> Labelled | None:
         """Return the selected step or criterion where its pane has the focus, else the trial."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,6 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
+from workbench.app.location import Location, ResultList
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title, title_of
@@ -25,7 +25,7 @@ from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
 from workbench.app.trials.matrix import MatrixView
 from workbench.app.trials.spread_plot import SpreadPlot, against_score, scores_by_agent, unit_of_scores
-from workbench.app.trials.table import LossList, TableState, TrialTable, spread_in_words, without_forks
+from workbench.app.trials.table import LossList, TrialTable, spread_in_words, without_forks
 from workbench.results.trials import (
     Scale,
     TrialLine,
@@ -82,14 +82,12 @@ class TrialsScreen(ModeScreen):
     def __init__(self, current: str = "") -> None:
         super().__init__()
         self._current = current
-        self._table: TrialTable | None = None
         self._loading, self._losing = Latest(self, "trials"), Latest(self, "losses")
         self._counting = Latest(self, "grounding")
         self._counts: dict[str, Counts] = {}
         self._left = threading.Event()
         self._cards: dict[str, Lost] = {}
         self._soon = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self._loading.idle)
-        self._first = True
         self._without = ""
 
     def compose_body(self) -> Iterable[Widget]:
@@ -110,14 +108,10 @@ class TrialsScreen(ModeScreen):
 
     def on_mount(self) -> None:
         """Show the table as it was left."""
-        self._table = self.table
         self.table.current = self._current
         self.table.marks = self.workbench.marks
-        seen: TableState | None = self.workbench.trials_seen
-        if seen is not None and seen.session == self.workbench.session_path:
-            # What was found by sorting and filtering is still there after one of the trials was looked at.
-            self.table.restore(seen)
-            self._first = False
+        self.table.restore(self._current)
+        if self.table.rows:
             self._arranged()
 
     @property
@@ -199,9 +193,7 @@ class TrialsScreen(ModeScreen):
             self._show(with_counts(self.table.trials, self._counts))
 
     def on_unmount(self) -> None:
-        """Nobody waits for counts any more; the next table begins as this one is left."""
-        if self._table is not None and self._table.trials.lines:
-            self.workbench.trials_seen = self._table.state
+        """Nobody waits for counts any more."""
         self._left.set()
 
     def _show(self, trials: Trials) -> None:
@@ -211,9 +203,6 @@ class TrialsScreen(ModeScreen):
             table.session = self.workbench.reader.path
             table.marks.keep(table.session, "trial", {line.id for line in trials.lines})
         table.put_trials(trials)
-        if self._first and trials.lines:
-            self._first = False
-            table.rearrange(to=self._current)
         self.set_status(trials.sentence() if trials.lines else "no trials")
         self._arranged()
 
@@ -317,11 +306,13 @@ class TrialsScreen(ModeScreen):
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         """Open the trial under the cursor; from the matrix, show its pair's trials alone."""
         if message.row_list is self.table and self.table.selected is not None:
-            # It takes this screen away as well.
-            show = partial(self.workbench.show_trial, self.table.selected.id)
-            app, workbench = self.app, self.workbench
-            back = lambda: app.push_screen(TrialsScreen(workbench.selected_trial or ""))  # noqa: E731
-            app.call_later(workbench.trail.follow, show, back)
+            app, path, rows = self.app, self.workbench.session_path, self.table.in_order()
+            results = ResultList(
+                lambda at: app.push_screen(TrialsScreen(rows[at].id)),
+                [Location(path, "trajectory", row.id) for row in rows],
+                row="trial",
+            )
+            self.workbench.follow(results, rows.index(self.table.selected))
         elif message.row_list is self.matrix and self.matrix.selected is not None:
             case, (agent, model) = self.matrix.selected
             wanted = self.table.filter

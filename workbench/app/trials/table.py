@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ from textual.binding import Binding, BindingType
 
 from workbench.app.marks import Marked, Marks
 from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.table import Arrangement, Group, Grouping, Table
+from workbench.app.toolkit.table import Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
 from workbench.glyphs import STATES
@@ -129,16 +128,6 @@ GROUPINGS: tuple[Grouping[TrialLine], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TableState:
-    """How a person arranged the trials of a session, for when the table is shown again."""
-
-    session: Path
-    trials: Trials
-    filter: TrialFilter
-    arrangement: Arrangement
-
-
 class TrialTable(Table[TrialLine]):
     """Trials, in groups with their means.
 
@@ -150,6 +139,7 @@ class TrialTable(Table[TrialLine]):
         session: The file that the trials are of.
     """
 
+    KEPT = (*Table.KEPT, "trials", "filter", "session")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "open", id="trials.open"),
         Binding("space", "mark", "mark", id="trials.mark"),
@@ -173,18 +163,8 @@ class TrialTable(Table[TrialLine]):
         """Return the trials that the filter lets through."""
         return [rows[place] for place in self.filter.passing(rows)]
 
-    @property
-    def state(self) -> TableState:
-        """How it is arranged."""
-        return TableState(self.session, self.trials, self.filter, self.arrangement)
-
-    def restore(self, state: TableState) -> None:
-        """Arrange it as it was; the cursor goes to the trial that is open behind it."""
-        self.session, self.filter, self.arrangement = state.session, state.filter, state.arrangement
-        self.put_trials(state.trials)
-        self.rearrange(to=self.current)
-
     def arrange_rows(self, *, measure: bool = True) -> None:
+        """Forget the means of the groups."""
         self._spreads = {}
         super().arrange_rows(measure=measure)
 

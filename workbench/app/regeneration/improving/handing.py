@@ -14,7 +14,7 @@ from workbench.files import expanded
 from workbench.improving.handing_over import check_patch
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.engine.improvement_result import Improved
 
 
@@ -64,7 +64,7 @@ class HandingDialog(FormDialog[Wanted]):
         return Wanted(patch, branch)
 
 
-async def ask_and_write(host: Host, session: Path, improvement: str) -> None:
+async def ask_and_write(host: WorkbenchApp, session: Path, improvement: str) -> None:
     """Ask for a place and write what was kept of an order there; call it from a worker."""
     from workbench.errors import WorkbenchError
     from workbench.improving.handing_over import source_checkout, suggested_name

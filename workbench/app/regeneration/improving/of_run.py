@@ -9,7 +9,7 @@ from workbench.app.toolkit.header import Part
 from workbench.app.toolkit.latest import Latest, Node
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.app.regeneration.loading import RunView
     from workbench.results.tasks import TaskLine
 
@@ -20,7 +20,7 @@ class Improved(Node, Protocol):
     view: RunView | None
 
     @property
-    def workbench(self) -> Host:
+    def workbench(self) -> WorkbenchApp:
         """The app."""
 
     @property

@@ -17,7 +17,7 @@ from workbench.results.kinds import Kind
 from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
+    from workbench.app.app import WorkbenchApp
     from workbench.app.regeneration.loading import RunView
     from workbench.engine.estimate import Estimate
     from workbench.engine.improvement_plan import ImprovementPlan
@@ -149,7 +149,7 @@ _DIALOG = "improve"
 
 
 async def ask_and_start(
-    host: Host, view: RunView, selected: TaskLine | None, marked: Sequence[TaskLine], lines: Sequence[TaskLine]
+    host: WorkbenchApp, view: RunView, selected: TaskLine | None, marked: Sequence[TaskLine], lines: Sequence[TaskLine]
 ) -> bool:
     """Show the dialog and start what was chosen; returns whether that was done. Call it from a worker.
 

@@ -1,0 +1,100 @@
+"""Where a person is, was, and came from; no widget in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workbench.app.marks import Pair
+
+MOST = 200
+"""Locations that are kept in either direction; the oldest ones are forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A step of a trial (``number``, 0 for its outcome), or a sample of a task (``item`` the task, ``number`` from 0).
+
+    In a trial ``item`` is one of its criteria, see :func:`workbench.session.labels.criterion_part`, "" for none.
+    ``needle`` is the text that is searched for from there on, "" for none.
+    """
+
+    number: int = 0
+    needle: str = ""
+    item: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """What a mode shows.
+
+    Attributes:
+        session: The session that is open, None for none.
+        mode: The mode.
+        item: Its trial, run, case or study, "" for none.
+        place: The step or sample that is selected there, or the file of a case.
+        evaluator: Whose samples of a run are shown.
+        pair: The two that stand side by side over the mode, None where none do.
+    """
+
+    session: Path | None
+    mode: str
+    item: str = ""
+    place: Place | None = None
+    evaluator: str = ""
+    pair: Pair | None = None
+
+
+class History:
+    """The locations behind and ahead of the one that is shown, as a browser keeps them."""
+
+    def __init__(self) -> None:
+        self.behind: list[Location] = []
+        self.ahead: list[Location] = []
+
+    def leave(self, here: Location | None) -> None:
+        """Note a location that is about to be left for another one; what lay ahead is forgotten."""
+        if here is not None:
+            self.ahead.clear()
+            _put(self.behind, here)
+
+    def go(self, step: int, here: Location | None) -> Location | None:
+        """Return the location to go to, back (-1) or forward (1), None where there is none; ``here`` is kept for the way back."""
+        source, other = (self.behind, self.ahead) if step < 0 else (self.ahead, self.behind)
+        while source:
+            found = source.pop()
+            if found != here:
+                if here is not None:
+                    _put(other, here)
+                return found
+        return None
+
+
+def _put(locations: list[Location], location: Location) -> None:
+    if not locations or locations[-1] != location:
+        locations.append(location)
+        del locations[:-MOST]
+
+
+@dataclass(slots=True)
+class ResultList:
+    """The list that led to what is shown: its locations in the order in which they were listed.
+
+    Attributes:
+        show_list: Shows the list again as it was left, with the cursor on a row.
+        locations: Where the rows lead.
+        row: What a row is called.
+        at: The row that is shown.
+        searched: Whether the rows are hits of a search, through which its own keys go as well.
+        completed: Reads what a location still lacks before it is gone to.
+    """
+
+    show_list: Callable[[int], Any]
+    locations: Sequence[Location]
+    row: str
+    at: int = 0
+    searched: bool = False
+    completed: Callable[[int], Awaitable[Location]] | None = None

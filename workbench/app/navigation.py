@@ -1,0 +1,316 @@
+"""Navigation: to a trial, run, study, case or pair, back and forward, and through the list that one came from."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cached_property
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any
+
+from workbench.app.location import History, Location, Place, ResultList
+from workbench.app.session_app import SessionApp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from workbench.app.marks import Marks, Pair
+    from workbench.app.search.places import Searched
+
+
+class NavigatingApp(SessionApp):
+    """An app that brings locations into sight and knows the way back.
+
+    Screens are imported when they are gone to: what is imported before the first paint is waited for.
+
+    Attributes:
+        history: Where a person was.
+        results: The list that led to what is shown, None where none did.
+        selected_trial: The trial that the Trajectory mode shows, also before that mode was mounted.
+        selected_run: The run that the Regeneration mode shows, likewise.
+        is_following: Whether a row of a list is being gone to.
+        lists_left: How lists over a mode were left, see :meth:`workbench.app.toolkit.table.Table.restore`.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.history = History()
+        self.results: ResultList | None = None
+        self.lists_left: dict[str, Any] = {}
+        self._passing = self.is_following = False
+        super().__init__(*args, **kwargs)
+
+    # Imported when first needed, because what is imported before the first paint is waited for.
+
+    @cached_property
+    def searched(self) -> Searched:
+        """What was searched for last, and where in its hits the cursor stands."""
+        from workbench.app.search.places import Searched
+
+        return Searched()
+
+    @cached_property
+    def marks(self) -> Marks:
+        """What is marked to be compared; it outlives the opening of another session."""
+        from workbench.app.marks import Marks
+
+        return Marks()
+
+    # -- to a location
+
+    async def show(self, location: Location) -> None:
+        """Show a location of the open session; without a mode, what the session's state is about."""
+        if location.pair is not None:
+            await self.show_mode(location.mode)
+            self.show_pair(location.pair)
+        elif location.item and location.mode == "trajectory":
+            await self.show_trial(location.item, location.place)
+        elif location.item and location.mode == "regeneration":
+            await self.show_run(location.item, location.evaluator, location.place)
+        elif location.item and location.mode == "study":
+            await self.show_study(location.item)
+        elif location.item and location.mode == "cases":
+            await self.show_case(location.item, location.place)
+        elif location.mode:
+            await self.show_mode(location.mode)
+        else:
+            await self._show_what_matters()
+
+    async def show_mode(self, mode: str) -> None:
+        """Show a mode, without what stands over it."""
+        from workbench.app.toolkit.mode_screen import ModeScreen
+
+        await self.switch_mode(mode)
+        while len(self.screen_stack) > 1 and isinstance(self.screen, ModeScreen):
+            await self.screen.dismiss()
+
+    async def show_trial(self, trial_id: str, place: Place | None = None) -> None:
+        """Show a trial of the open session, or a place in it."""
+        from workbench.app.trajectory.screen import TrajectoryScreen
+
+        self.leave_place()
+        self.selected_trial = trial_id
+        # Over the trial that it shows the mode may show the table of all trials, and two of them side by side over that.
+        await self.show_mode("trajectory")
+        if isinstance(self.screen, TrajectoryScreen):
+            self.screen.show_trial(trial_id, place)
+
+    async def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
+        """Show a regeneration run of the open session, with the samples of ``evaluator`` once there are some, and a place in it."""
+        from workbench.app.regeneration.screen import RegenerationScreen
+
+        self.leave_place()
+        self.selected_run = run_id
+        await self.show_mode("regeneration")
+        if isinstance(self.screen, RegenerationScreen):
+            self.screen.show_run(run_id, evaluator, place)
+
+    async def show_study(self, name: str) -> None:
+        """Show a study of the open session."""
+        from workbench.app.study.screen import StudyScreen
+
+        self.leave_place()
+        await self.show_mode("study")
+        if isinstance(self.screen, StudyScreen):
+            self.screen.show_study(name)
+
+    async def show_case(self, key: str, place: Place | None = None) -> None:
+        """Show a case, or a file of it (``place.item``)."""
+        from workbench.app.cases.screen import CasesScreen
+
+        self.leave_place()
+        await self.show_mode("cases")
+        if isinstance(self.screen, CasesScreen):
+            self.screen.show_case(key, place.item if place is not None else "")
+
+    def show_pair(self, pair: Pair) -> None:
+        """Show two things side by side, over the mode."""
+        from workbench.app.compare.frame import screen_for
+
+        self.leave_place()
+        self.push_screen(screen_for(pair))
+
+    async def _show_what_matters(self) -> None:
+        """Show what the state of the open session is about: a trial, with the table of all where there are more, or a run."""
+        from workbench.app.trials.screen import TrialsScreen
+        from workbench.results.sessions import what_matters
+
+        found = await asyncio.to_thread(what_matters, self.reader) if self.reader is not None else None
+        if found is None:
+            await self.switch_mode("cases")
+        elif found.trial is not None:
+            await self.show_trial(found.trial)
+            if found.trials > 1:
+                # One of many says little: the table of all, which leads to each.
+                self.push_screen(TrialsScreen(found.trial))
+        else:
+            await self.show_run(found.run)
+
+    def open_session(self, path: Path, *, show: bool = False, then: Callable[[], Any] | None = None) -> None:
+        """Open a session file; ``show`` goes to what its state is about, ``then`` is called once it is open."""
+        then = then or (self._show_what_matters if show else None)
+        if then is not None and path != self.session_path:
+            self._note()
+            then = self._arriving(then)
+        super().open_session(path, then=then)
+
+    def open_latest(self) -> None:
+        """Open the session that was changed last, or the example."""
+        from workbench.app.sessions.listing import latest_session
+
+        def done(path: Path | None) -> None:
+            if path is not None:
+                self.open_session(path)
+            else:
+                self.counted(None, None)
+
+        self.opening_session.ask(latest_session, done, self.session_failed)
+
+    # -- back and forward
+
+    def leave_place(self, *, within_list: bool = False) -> None:
+        """Note where a person is before something else is shown, which the list that led here leads to as well, or does not."""
+        self._note()
+        if not within_list and not self.is_following:
+            self.results = None
+
+    def _note(self) -> None:
+        if not self._passing:
+            self.history.leave(self._here())
+
+    def _here(self) -> Location | None:
+        # What stands over a mode, such as the table of all trials, leads to places and is none itself.
+        for screen in reversed(self.screen_stack):
+            here: Location | None = screen.location() if hasattr(screen, "location") else None
+            if here is not None:
+                return here
+        return None
+
+    def _arriving(self, then: Callable[[], Any]) -> Callable[[], Any]:
+        """Return ``then`` as the last part of a way whose beginning was noted: nothing that it passes is noted."""
+
+        async def last_part() -> None:
+            self._passing = True
+            try:
+                result = then()
+                if isawaitable(result):
+                    await result
+            finally:
+                self._passing = False
+
+        return last_part
+
+    async def action_travel(self, step: int) -> None:
+        """Go back (-1) or forward (1) through the places that were visited."""
+        location = self.history.go(step, self._here())
+        if location is None:
+            self.notify("There is no place to go back to." if step < 0 else "There is no place ahead.", timeout=3)
+            return
+        arrive = self._arriving(lambda: self.show(location))
+        if location.session is not None and location.session != self.session_path:
+            self._passing = True
+            try:
+                self.open_session(location.session, then=arrive)
+            finally:
+                self._passing = False
+        else:
+            await arrive()
+
+    # -- through a list
+
+    def follow(self, results: ResultList, at: int) -> None:
+        """Go to a row of a list, soon: what is shown then takes the list's own screen away."""
+        session, opened = results.locations[at].session, self.session_path
+        results.at = at
+
+        async def go() -> None:
+            self.is_following = True
+            try:
+                await self.show(await results.completed(at) if results.completed else results.locations[at])
+            finally:
+                self.is_following = False
+            self.results = results
+            self._say_where()
+
+        if session is None or (opened is not None and opened.resolve() == session.resolve()):
+            self.call_later(go)
+        else:
+            self.open_session(session, then=go)
+
+    @property
+    def goes_through_hits(self) -> bool:
+        """Whether hits of a search led here, through which the keys for hits go."""
+        return self.results is not None and self.results.searched
+
+    @property
+    def where_in_list(self) -> str:
+        """Where in the list that led here a person is, and the keys that go on; "" where none did."""
+        results = self.results
+        if results is None or (len(results.locations) < 2 and not results.searched):
+            return ""
+        keys = "n N" if results.searched else "H L"
+        return (
+            f"{results.row} {results.at + 1:,} of {len(results.locations):,} · {keys} go on, esc goes back to the list"
+        )
+
+    def go_on(self, step: int) -> bool:
+        """Go to the next (1) or previous (-1) row of the list that led here; returns whether one with rows did."""
+        results = self.results
+        if results is None or len(results.locations) < 2:
+            return False
+        at, count = results.at + step, len(results.locations)
+        if results.searched:
+            at %= count
+        if 0 <= at < count:
+            self.follow(results, at)
+        else:
+            end = "last" if step > 0 else "first"
+            self.notify(f"This is the {end} {results.row} of the list that led here.", timeout=4)
+        return True
+
+    def go_back_to_list(self) -> bool:
+        """Show the list that led here again; returns whether one did."""
+        results, self.results = self.results, None
+        if results is None:
+            return False
+        self._say_where()
+        results.show_list(results.at)
+        return True
+
+    def forget_hits(self) -> None:
+        """Another search is begun here: the keys that go from hit to hit belong to it."""
+        if self.results is not None and self.results.searched:
+            self.results.searched = False
+            self._say_where()
+
+    def _say_where(self) -> None:
+        show = getattr(self.screen, "show_remark", None)
+        if show is not None:
+            show()
+
+    # -- lists that stand over a mode
+
+    def action_runs(self) -> None:
+        """Show all runs of the open session."""
+        from workbench.app.run_list.screen import RunsScreen
+
+        if self._has_session():
+            self.push_screen(RunsScreen(self.selected_run or ""))
+
+    def action_marked(self) -> None:
+        """Show all stars, tags and remarks of the open session."""
+        from workbench.app.marked.screen import MarkedScreen
+
+        if self._has_session():
+            self.push_screen(MarkedScreen())
+
+    def action_search(self) -> None:
+        """Search everything that sessions hold; the last search is still there."""
+        from workbench.app.search.screen import SearchScreen
+
+        if not isinstance(self.screen, SearchScreen):
+            self.push_screen(SearchScreen(self.searched))
+
+    def _has_session(self) -> bool:
+        if self.reader is None:
+            self.notify("No session is open: press 3 and choose one.", severity="warning")
+        return self.reader is not None

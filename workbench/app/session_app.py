@@ -1,0 +1,267 @@
+"""The open session: its file, its reader, what is in it, and the thread that watches it."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual.signal import Signal
+
+from workbench.app.opening import OpeningApp
+from workbench.app.toolkit.latest import Latest, sentence_of
+from workbench.app.toolkit.soon import Soon
+from workbench.errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from workbench.app.feed import SessionChanged, SessionFailed, SessionFeed, SessionMigrated
+    from workbench.engine.launching import WarmEngine
+    from workbench.results.sessions import SessionFacts
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change
+    from workbench.settings import Settings
+
+COUNTING_SHARE = 0.1
+"""Part of the time that may go into counting a session that changes all the time: 100,000 candidates take 120 ms."""
+_AT_ONCE = 0.01
+
+
+class SessionApp(OpeningApp):
+    """An app that opens, watches, counts and closes one session at a time.
+
+    Attributes:
+        settings: The settings in force.
+        session_path: The session that is open or being opened, None for none.
+        reader: Its reader once it is open; queries that may take long belong into a thread.
+        facts: What is in it, None until that was counted.
+        selected_trial: The trial that the Trajectory mode shows, also before that mode was mounted.
+        selected_run: The run that the Regeneration mode shows, likewise.
+        warm: The idle engine, None until it was started.
+        session_opened: Published with the reader when a session was opened (or None closed). Modes get it as
+            ``on_session_opened``.
+        session_changed: Published with a batch of changes. Modes get it as ``on_session_changed``.
+        facts_changed: Published with :attr:`facts_sentence`.
+
+    Args:
+        session: A session that is to be opened soon.
+        settings: The settings in force.
+        first_mode: The mode that is shown first.
+    """
+
+    def __init__(self, session: Path | None, settings: Settings, first_mode: str) -> None:
+        self.session_path: Path | None = session
+        super().__init__(settings.theme, first_mode)
+        self.settings = settings
+        self.reader: SessionReader | None = None
+        self.facts: SessionFacts | None = None
+        self.selected_trial: str | None = None
+        self.selected_run: str | None = None
+        self.warm: WarmEngine | None = None
+        self.session_opened: Signal[SessionReader | None] = Signal(self, "session-opened")
+        self.session_changed: Signal[tuple[Change, ...]] = Signal(self, "session-changed")
+        self.facts_changed: Signal[str] = Signal(self, "facts-changed")
+        self.opening_session = Latest(self, "open-session")
+        self._closing_session = Latest(self, "close-session", every=True)
+        self._counting = Latest(self, "facts")
+        self._count_soon = Soon(self, _AT_ONCE, self._count, idle=lambda: self._counting.idle)
+        self._feed: SessionFeed | None = None
+        self._wanted_session: Path | None = None
+        self._once_opened: Callable[[], Any] | None = None
+
+    @property
+    def facts_sentence(self) -> str:
+        """How the open session stands, in one sentence."""
+        return open_sentence(self.facts) if self.facts is not None else ""
+
+    # -- opening and closing
+
+    def open_session(self, path: Path, *, then: Callable[[], Any] | None = None) -> None:
+        """Open a session file and call ``then`` once it is open, at once where it is already."""
+        self._once_opened, self._wanted_session = then, path
+        if self.reader is not None and self.reader.path == path:
+            self._after_opening()
+        else:
+            self._read_session(path)
+
+    def _read_session(self, path: Path) -> None:
+        def work() -> tuple[SessionReader, int]:
+            from workbench.session.reader import SessionReader
+
+            try:
+                reader = SessionReader(path)
+                return reader, reader.last_change()
+            except WorkbenchError:
+                raise
+            except Exception as error:
+                # Whatever it is, nobody must wait for a session that does not come.
+                raise WorkbenchError(f"{path.name} cannot be opened ({type(error).__name__}: {error}).") from error
+
+        def done(opened: tuple[SessionReader, int]) -> None:
+            if self._wanted_session == path:
+                self._replace_session(*opened)
+            else:
+                self._release(opened[0])  # another one was asked for meanwhile
+
+        self.opening_session.ask(work, done, self.session_failed)
+
+    def _replace_session(self, reader: SessionReader, last_change: int) -> None:
+        """Put the new session in the place of the old one."""
+        from workbench.app.feed import SessionFeed
+
+        if not self.screen_stack:  # the user left while the file was being opened
+            reader.close()
+            return
+        before, self.reader = self.reader, reader
+        self.session_path = reader.path
+        if before is None or before.path != reader.path:
+            self.selected_trial = self.selected_run = None
+        self.facts = None
+        if self._feed is None:
+            self._feed = SessionFeed(self)
+            self._feed.start()
+        self._feed.watch(reader, last_change)
+        self._release(before)
+        self.session_opened.publish(reader)
+        self._count()
+        self._after_opening()
+        if reader.damage:
+            from workbench.session.damage import summary
+
+            self.notify(summary(reader.damage), title="Session", severity="warning", timeout=20)
+
+    def _after_opening(self) -> None:
+        then, self._once_opened = self._once_opened, None
+        if then is not None:
+            self.call_later(then)
+
+    def close_session(self) -> None:
+        """Let go of the open session."""
+        before, self.reader, self.session_path, self.facts = self.reader, None, None, None
+        if self._feed is not None:
+            self._feed.watch(None)
+        self._release(before)
+        self.session_opened.publish(None)
+
+    def _release(self, reader: SessionReader | None) -> None:
+        if reader is not None:
+            self._closing_session.ask(reader.close, lambda _: None)
+
+    def end_session(self) -> None:
+        """Stop the thread that watches, and close the session."""
+        if self._feed is not None:
+            self._feed.stop()
+        if self.reader is not None:
+            self.reader.close()
+
+    # -- what the feed tells
+
+    def on_session_changed(self, message: SessionChanged) -> None:
+        """Hand a batch of changes to the modes."""
+        if message.reader is self.reader and self.screen_stack:
+            self.session_changed.publish(message.changes)
+            if any(change.kind in {"run", "trial", "candidate", "task"} for change in message.changes):
+                self._count_soon.ask()
+
+    def on_session_migrated(self, message: SessionMigrated) -> None:
+        """Follow the file that took the place of one of a former version; the same trial or run is shown, and nothing is said."""
+        reader = message.reader
+        if reader is self.reader and self._wanted_session in {None, reader.path}:
+            self._wanted_session = reader.path
+            self._read_session(reader.path)
+
+    def on_session_failed(self, message: SessionFailed) -> None:
+        """Say why a session is no longer followed."""
+        self.session_failed(message.sentence)
+
+    def session_failed(self, sentence: str) -> None:
+        """Say why a session cannot be shown."""
+        self._once_opened = None
+        self.session_path = self.reader.path if self.reader is not None else None
+        self.notify(sentence, title="Session", severity="error", timeout=12)
+        self.session_opened.publish(self.reader)
+
+    def on_latest_finished(self, message: Latest.Finished) -> None:
+        """Bring a result of a thread to who asked for it, and a failure to the person."""
+        error = message.loader.settle(message)
+        if error is not None and self.screen_stack:
+            self.notify(sentence_of(error), severity="error", timeout=12)
+
+    # -- counting
+
+    def _count(self) -> None:
+        reader = self.reader
+        if reader is None or not self.screen_stack:
+            return
+
+        def work() -> SessionFacts | None:
+            from workbench.results.sessions import gather
+
+            began = time.thread_time()
+            try:
+                facts = gather(reader)
+                self._count_soon.seconds = max(_AT_ONCE, (time.thread_time() - began) * (1 / COUNTING_SHARE - 1))
+                return facts
+            except WorkbenchError:
+                return None  # the feed tells what is wrong with the file
+            except Exception as error:
+                sentence = f"The session's figures cannot be counted ({type(error).__name__}: {error})."
+                raise WorkbenchError(sentence) from error
+
+        def done(facts: SessionFacts | None) -> None:
+            if facts is not None:
+                self.counted(reader, facts)
+
+        def failed(sentence: str) -> None:
+            if reader is self.reader:
+                self.notify(sentence, title="Session", severity="error")
+
+        self._counting.ask(work, done, failed)
+
+    def counted(self, reader: SessionReader | None, facts: SessionFacts | None) -> None:
+        """Tell what is in a session, unless another one is open."""
+        if reader is self.reader and self.screen_stack:
+            before, self.facts = self.facts, facts
+            if before is not None and facts is not None and self.settings.notify != "off":
+                self._notify_of_ends(before, facts)
+            if before is None or facts is None or replace(facts, changed_at=before.changed_at) != before:
+                self.facts_changed.publish(self.facts_sentence)
+                self.refresh_bindings()
+
+    def _notify_of_ends(self, before: SessionFacts, after: SessionFacts) -> None:
+        """Tell a person who may look elsewhere that a run has ended: by bell or desktop, as the settings say."""
+        from workbench.app.toolkit.ending import end_words, notification
+
+        name = self.session_path.stem if self.session_path is not None else ""
+        text = end_words(name, dict(before.states), dict(after.states))
+        if text and self.settings.notify == "bell":
+            self.bell()
+        elif text and self._driver is not None:
+            self._driver.write(notification(text, os.environ))
+
+
+def open_sentence(facts: SessionFacts) -> str:
+    """Return model, spend where it is known, and whether something runs."""
+    model = facts.models[-1] if facts.models else ""
+    if len(facts.models) > 1:
+        model += f" +{len(facts.models) - 1}"
+    if facts.state == "running":
+        left = f"▸ {facts.trials_done} of {facts.trials} trials"
+        if facts.candidates:
+            left = f"▸ {facts.candidates_done} of {facts.candidates} samples"
+    elif facts.state == "queued":
+        left = "· waiting for the engine"
+    elif facts.state == "interrupted":
+        left = "‖ interrupted: u resumes"
+    elif facts.state == "unscored":
+        left = "? unscored: u asks the judge again"
+    elif facts.state == "empty":
+        left = "nothing run yet"
+    else:
+        left = f"{facts.trials} trials" if facts.trials != 1 else "1 trial"
+        left = f"{left}, nothing running"
+    spend = f"${facts.spend_usd:.3f}" if facts.spend_usd is not None else ""
+    return " · ".join(part for part in (model, spend, left) if part)
