@@ -89,9 +89,9 @@ def _read(text: str, function: Function, source: bytes, notes: list[str], style:
         return Extraction(None, tuple(notes), "the answer is empty")
     if rest := after_first_tag(text):
         # What a model thought or planned, in a tag of any name, when a function's code stands behind it.
-        found = _read(rest, function, source, [*notes, "what stood in a tag before the code was left out"], style)
-        if found.valid and (returns(found.body or "") or any(_DEFINED.match(note) for note in found.notes)):
-            return found
+        behind = _read(rest, function, source, [*notes, "what stood in a tag before the code was left out"], style)
+        if _is_of_a_function(behind):
+            return behind
     blocks = _blocks(text, style)
     whole = len(blocks) == 1
     if found := _from_json(code_in_json(blocks[0].text if whole else text), function, source, notes, style):
@@ -125,9 +125,13 @@ def _from_json(
     for text, named in held:
         found = _read(split_reasoning(text).answer, function, source, [*notes, "the code stood in JSON"], style)
         # Any string may parse: one whose key does not name code has to be a function's.
-        if found.valid and (named or returns(found.body or "") or any(_DEFINED.match(note) for note in found.notes)):
+        if (found.valid and named) or _is_of_a_function(found):
             return found
     return None
+
+
+def _is_of_a_function(found: Extraction) -> bool:
+    return found.valid and (returns(found.body or "") or any(_DEFINED.match(note) for note in found.notes))
 
 
 @dataclass(frozen=True, slots=True)
