@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,7 +30,24 @@ def test_each_object_is_found_in_its_place(before: str, parts: list[tuple[dict[s
 @given(st.text(st.sampled_from('{}[]":,\\n a1')))
 def test_nothing_raises(text: str) -> None:
     for one in objects_in(text):
-        assert json.loads(text[one.start : one.end], strict=False) == one.value
+        assert isinstance(one.value, dict)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": {"b": 1,}, "c": [1, 2,],}',
+        "{'a': {'b': 1}, 'c': [1, 2]}",
+        '{\n  // a remark\n  "a": {"b": 1 /* one */}, "c": [1, 2]\n}',
+    ],
+)
+def test_what_is_nearly_json_is_read(text: str) -> None:
+    assert [one.value for one in objects_in(f"See {{x}}: {text} and {{y}}.")] == [{"a": {"b": 1}, "c": [1, 2]}]
+
+
+def test_quotes_escapes_and_words_of_python_in_what_is_nearly_json() -> None:
+    (found,) = objects_in(r"""{'a': 'it\'s "x" {', 'b': None, 'c': True, "d": "1 \_ \`x\` // no", }""")
+    assert found.value == {"a": 'it\'s "x" {', "b": None, "c": True, "d": r"1 \_ \`x\` // no"}
 
 
 def test_quotation_marks_and_broken_objects_before_it_do_not_hide_an_object() -> None:

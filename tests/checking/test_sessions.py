@@ -115,6 +115,8 @@ def test_the_message_of_an_exception_counts() -> None:
     source = "f()  # doctest: +IGNORE_EXCEPTION_DETAIL"
     assert raised("ValueError: quite another", "nothing there", source=source) == "works"
     assert raised("ValueError: 3 words", "4 words") == "differs"
+    assert raised("TypeError: nothing there", "nothing there") == "differs"
+    assert raised("TypeError: nothing there", "nothing there", raised=False) == "not run"
 
 
 def test_the_wording_of_python_may_be_of_another_version_and_its_values_may_not() -> None:
@@ -128,6 +130,14 @@ def test_the_wording_of_python_may_be_of_another_version_and_its_values_may_not(
     elsewhere = {"place": "/env/lib/python3.12/site-packages/other/x.py"}
     assert raised("ValueError: its own words", "other words", **elsewhere) == "not run"
     assert raised("ValueError: failed: old words", "failed: new words", before="new words") == "not run"
+
+
+@pytest.mark.parametrize(("want", "got"), [("0.343...", "0.3333333333333333"), ("0.33...", "-0.3333333333333333")])
+def test_a_wrong_number_that_is_cut_short_differs(want: str, got: str) -> None:
+    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/env", "\0", "", frozenset())
+    example = {"line": 1, "source": "f()\n", "want": f"{want}\n", "got": f"{got}\n", "stderr": "", "error": None}
+    ended = {"status": 0, "examples": [{**example, "expected_error": None}]}
+    assert str(judge(Step(0, "doctest", "", 1), ended, context).verdict) == "differs"
 
 
 PAGE = """# wordstat
@@ -159,6 +169,11 @@ datetime.datetime(2020, 1, 2, 3, 4, 5, 6)
 >>> Counter(limit=3).limit
 '3'
 ```
+
+```pycon
+>>> object()
+<Other object at 0x7f8a1c0b4e50>
+```
 """
 
 
@@ -169,5 +184,5 @@ def test_a_value_drawn_at_random_is_known_by_running_twice(tmp_path: Path) -> No
     root = write_project(tmp_path)
     (root / "README.md").write_text(PAGE)
     found = asyncio.run(check(root, [root / "README.md"]))
-    assert [str(block.verdict) for block in found.blocks] == ["works", "differs", "differs", "differs"]
+    assert [str(block.verdict) for block in found.blocks] == ["works", "differs", "differs", "differs", "differs"]
     assert found.blocks[1].line == PAGE.splitlines().index(">>> 1 + 2") + 1

@@ -87,6 +87,11 @@ def said(root: Path, text: str, kind: str) -> list[tuple[str, str, str]]:
         ("EventEmitter.handelrs", "untrue", "handlers"),
         ("Loud.handelrs()", "untrue", "handlers"),
         ("wrodstat.top_words()", "untrue", "wordstat"),
+        ("wordstat.events.EventEmitter.emit()", "true", ""),
+        ("wordstat.events.EventEitter.emit()", "untrue", "EventEmitter"),
+        ("wordstat.events.EventEmitter.handelrs", "untrue", "handlers"),
+        ("wordstat.evetns.EventEmitter", "untrue", "events"),
+        ("wordstat.elsewhere.EventEmitter", "cannot be said", ""),
         # The last part is there, and is another's.
         ("TextReporter.emit()", "cannot be said", ""),
         # It may be inherited of a base that is not here, or made.
@@ -114,6 +119,9 @@ def test_names_of_the_page_are_what_it_says_they_are(root: Path) -> None:
         ("- `loud` (default: False)", "untrue"),
         ("- `loud` (default: `true`)", "true"),
         ("- `loud`: defaults to `None`", "untrue"),
+        ("- `loud`: defaults to `'True'`", "untrue"),
+        ("The parameter `loud` of `emit()` defaults to `False`.", "untrue"),
+        ("It takes `loud` (default `True`).", "true"),
         ("- `loud`: on by default, default `on`", "true"),
         ("- `loud`: default `off`", "cannot be said"),
         ("- `encoding`: defaults to `'utf-8'`", "true"),
@@ -158,6 +166,12 @@ def test_a_default_on_a_condition_or_in_a_call_is_not_untrue(root: Path, row: st
         (">=3.6,<3.12", "It requires Python 3.13 or newer.", "untrue"),
         (">=3.6", "Building the docs is only possible with Python 3.99+.", "cannot be said"),
         (">=3.6", "Requires Python 3.6 or newer.", "true"),
+        (">=3.8", "- **Python**: 3.6+", "untrue"),
+        (">=3.8", "Minimum Python version: 3.6", "untrue"),
+        (">=3.8", "Python (3.6 or later)", "untrue"),
+        (">=3.8", "Runs on CPython 3.5 and above.", "untrue"),
+        (">=3.8", "Requires-Python: >=3.6", "untrue"),
+        (">=3.8", "python3.6 or later", "untrue"),
     ],
 )
 def test_a_python_that_nobody_can_have_is_untrue(root: Path, declared: str, text: str, truth: str) -> None:

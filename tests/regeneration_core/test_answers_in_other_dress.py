@@ -57,6 +57,19 @@ READABLE = {
     "a character of no width": fence("return\u200b x + 1"),
     "escaped line ends": CODE.replace("\n", "\\n"),
     "a diff": fence("--- a/m.py\n+++ b/m.py\n@@ -1,2 +1,2 @@\n def inc(x):\n-    pass\n+    return x + 1", "diff"),
+    "a diff with the docstring": fence(
+        '@@ -1,3 +1,3 @@\n def inc(x):\n     """Return x plus one."""\n-    raise NotImplementedError\n+    return x + 1', "diff"
+    ),
+    "a patch": f'*** Begin Patch\n*** Update File: m.py\n@@\n def inc(x):\n     """Doc."""\n-    pass\n+    {LINE}\n*** End Patch',
+    "quotes in place of a fence": f"'''python\n{CODE}\n'''",
+    "double quotes in place of a fence": f'"""\n{LINE}\n"""',
+    "a plan in a tag before the code": f"<plan>Add one.</plan>\n{CODE}",
+    "a draft in a tag of any name": f"<思考>\n{fence('return x - 1')}\n</思考>\n{CODE}",
+    "the fence directly behind a tag": f"<cot>\n{fence('return x - 1')}\n</cot>{fence(CODE)}",
+    "a fence directly behind words": f"First {fence('return x - 1')}\nthen better: {fence(CODE)}",
+    "tags on one line": f"<edit><old>raise NotImplementedError</old><new>{LINE}</new></edit>",
+    "coloured HTML": "<pre><span class='k'>def</span> <span>inc</span>(x):\n    <span class='k'>return</span> x + 1\n</pre>",
+    "line breaks of HTML": CODE.replace("\n", "<br>").replace("    ", "&nbsp;" * 4),
     "a diff without headers": fence("-def inc(x):\n-    pass\n+def inc(x):\n+    return x + 1", ""),
     "a correction": f"{fence(CODE.replace('+', '-'))}\nWait, that subtracts:\n{fence(CODE)}",
     "a corrected body": f"{fence('return x - 1')}\nWait, that subtracts:\n{fence(LINE)}",
@@ -86,6 +99,12 @@ UNREADABLE = {
     "typographic quotes": fence("return x + len(‘a’)"),
     "a word": "OK",
     "a number": "42",
+    "a value": fence("x + 1"),
+    "a lambda": "lambda x: x + 1",
+    "a diff of several places": fence(
+        '@@ -1 +1 @@\n+import os\n@@ -1,3 +2,3 @@\n def inc(x):\n     """Doc."""\n-    pass\n+    return x + 1', "diff"
+    ),
+    "JSON with a comment": fence('{\n  // the code\n  "code": "return x + 1"\n}', "json"),
     "another function": fence("def helper(a, b):\n    return a"),
     "a header alone": fence("def inc(x):"),
     "an empty fence": "```python\n```",

@@ -95,6 +95,10 @@ PROGRAMS = {
     "a class of the file, in part": "class A:\n    def area(self): ...\ndef inc(x):\n    return x + 1 + A().area(0)\n",
     "tabs": "def h(v):\n\treturn v + 1\ndef inc(x):\n\treturn h(x)\n",
     "text over several lines": 'S = """a\n  b\n"""\ndef inc(x):\n    assert len(S) == 6\n    return x + 1\n',
+    "a registry": "HANDLERS = {}\ndef register(name):\n    def keep(f):\n        HANDLERS[name] = f\n        return f\n    return keep\n@register('one')\ndef _one(v):\n    return v + 1\ndef inc(x):\n    return HANDLERS['one'](x)\n",
+    "overloads of a helper": "from functools import singledispatch\n@singledispatch\ndef h(v):\n    return 0\n@h.register\ndef _(v: int):\n    return v + 1\ndef inc(x):\n    return h(x)\n",
+    "keywords alone": "def inc(**given):\n    return given['x'] + 1\n",
+    "a function of the file over another constant": "STEP = 1\ndef other(v):\n    return v + STEP\ndef inc(x):\n    return other(x)\n",
     "the whole file": SOURCE.decode().replace("raise NotImplementedError", "return x + 1"),
 }  # fmt: skip
 

@@ -177,6 +177,7 @@ async def test_an_answer_that_does_not_fit_is_asked_again_with_what_was_wrong(ba
         'The sign "{" is never closed: {"a": 1\n{}',
         '{"purpose": 1, "dependencies": 1, "run_command": 1, "clarity": 1, "completeness": 1, "formatting": 1}\nFinal answer: {}',
         "f'{x:{width}}' and {'a': 1} and {{double}} {}",
+        '{"scores": {}}',
     ],
 )
 async def test_braces_around_the_object_do_not_make_an_answer_unusable(shape: str) -> None:

@@ -34,6 +34,11 @@ _NO_DEFAULT = re.compile(r"\b(?:previous|formerly|was|used to|before|old)\b", re
 _PARAMETER = re.compile(
     r"^\s*(?:[-*+]\s+|\|\s*|\d+\.\s+)?\**`(?P<name>[A-Za-z_]\w{2,})(?:\s*:[^`]*)?`(?!\s*(?:/|,|&|and|or)\s*`)"
 )
+#: A parameter in a sentence, directly before what it defaults to.
+_IN_A_SENTENCE = re.compile(
+    r"`(?P<name>[A-Za-z_]\w{2,})`(?:\s+(?:parameter|argument|keyword))?(?:\s+of\s+`[^`]+`)?(?:,?\s+which)?\s+\(?defaults?\b",
+    re.I,
+)
 
 
 class DefaultClaims:
@@ -59,7 +64,7 @@ class DefaultClaims:
                     continue
                 if len(flags) == 1 and (flag := flags.pop()) in options:
                     yield self._compared(flag, said, first + offset, options[flag])
-                elif not flags and (found := _PARAMETER.match(row)):
+                elif not flags and (found := _PARAMETER.match(row) or _only_one(_IN_A_SENTENCE, row)):
                     name = found["name"]
                     if values := self._of_parameter(name):
                         yield self._compared(name, said, first + offset, values)
@@ -98,13 +103,14 @@ class DefaultClaims:
         def claim(text: str, truth: Truth, reason: str = "", near: str = "", exact: bool = False) -> ClaimResult:
             return ClaimResult(self._page.path, line, "default", text, truth, reason, near, exact)
 
-        if any(value and _same(said, value) for value in real):
+        of_option = name.startswith("-")
+        if any(value and _same(said, value, of_option=of_option) for value in real):
             return claim(f"{name} {said}", Truth.TRUE)
         if len(real) != 1 or not (value := next(iter(real))):
             return claim(f"{name} {said}", Truth.UNKNOWN, "its default cannot be read")
         # A text stands in quotes where the page has it so.
         shown = value if said.startswith(("'", '"')) else str(ast.literal_eval(value))
-        if _same(said, value) is None:
+        if _same(said, value, of_option=of_option) is None:
             return claim(f"{name} {said}", Truth.UNKNOWN, f"its default is written as {shown}")
         return claim(said, Truth.UNTRUE, f"the default of {name} is {shown}", shown, True)
 
@@ -119,6 +125,11 @@ def _said(row: str, column: int | None) -> str:
     return cell.strip("` ") if cell.startswith("`") else cell.strip("\"' ")
 
 
+def _only_one(pattern: re.Pattern[str], row: str) -> re.Match[str] | None:
+    """Return the match in a row that says one default."""
+    return pattern.search(row) if len(re.findall(r"\bdefault", row, re.I)) == 1 else None
+
+
 def _default_column(lines: list[str], line: int) -> int | None:
     """Return the column of a table that is headed *default*, for a row at ``line``; None for no table."""
     at = line - 1
@@ -130,11 +141,12 @@ def _default_column(lines: list[str], line: int) -> int | None:
     return next((number for number, head in enumerate(heads) if re.fullmatch(r"defaults?(?: value)?", head)), None)
 
 
-def _same(said: str, real: str) -> bool | None:
+def _same(said: str, real: str, *, of_option: bool) -> bool | None:
     """Return whether a stated default is the real one, a literal of Python; None where the two cannot be compared."""
     value, stated, words = ast.literal_eval(real), _literal(said), said.strip("`\"' ")
-    if words == str(value) or (stated is not None and stated == value):
-        return True
+    if words == str(value) or (stated is not None and stated == value and type(stated) is type(value)):
+        # What a command line takes is text, so that there a number may stand in quotes.
+        return of_option or not isinstance(stated, str) or isinstance(value, str)
     if value is None:
         return None  # what takes its place is worked out later
     if isinstance(value, bool):
@@ -145,7 +157,7 @@ def _same(said: str, real: str) -> bool | None:
         return None if value in ("", (), [], {}) else False
     if isinstance(stated, bool):
         return None if isinstance(value, str) else False
-    if isinstance(value, str | list | tuple | dict) and type(stated) is type(value):
+    if isinstance(value, str | bytes | list | tuple | dict) and type(stated) is type(value):
         return False
     try:
         return math.isclose(float(words), float(str(value)))

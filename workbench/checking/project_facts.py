@@ -26,18 +26,25 @@ _FAMILIES = (
     ("Unlicense", r"\bUnlicense\b"),
     ("PSF", r"\bPSF\b|Python Software Foundation License"),
 )
-_AT_LEAST = (
-    re.compile(r"\bpython\s*(?:version\s*|>=\s*|≥\s*|v)*(?P<v>\d\.\d{1,2})\s*(?:\+|or\s+(?:newer|later|higher|above|greater|up)|and\s+(?:newer|later|higher|above|up)|\(or\s+(?:newer|later|higher))", re.I),
-    re.compile(r"\bpython\s*(?:version\s*)?(?:>=|≥)\s*(?P<v>\d\.\d{1,2})\b", re.I),
-    re.compile(r"\brequires?\s+(?:at\s+least\s+)?python\s*(?:version\s*)?(?:>=|≥)?\s*(?P<v>\d\.\d{1,2})\b(?!\.\d)", re.I),
-    re.compile(r"\bat\s+least\s+python\s*(?P<v>\d\.\d{1,2})\b", re.I),
-)  # fmt: skip
+#: Python with its version, in whatever marks: ``**Python** 3.9``, ``Python: 3.9``, ``Python (3.9``, ``python_requires = ">=3.9``.
+_PYTHON = r"\b(?:c?python|py(?=\d))(?:[\s*_`:(=\"'v-]|\bversions?\b|requires\b)*"
+_VERSION = r"(?P<v>\d\.\d{1,2})\b(?!\.\d)"
+_AT_LEAST = tuple(
+    re.compile(pattern, re.I)
+    for pattern in (
+        _PYTHON
+        + r"(?:>=|≥)?\s*(?P<v>\d\.\d{1,2})\s*(?:\+|\(?(?:or|and)\s+(?:newer|later|higher|above|greater|up)\b|up\b)",
+        _PYTHON + r"(?:>=|≥)\s*(?P<v>\d\.\d{1,2})\b",
+        r"\b(?:requires?(?:\s+at\s+least)?|needs?\s+at\s+least|at\s+least)\s+" + _PYTHON + r"(?:>=|≥)?\s*" + _VERSION,
+        r"\b(?:requires-python|minimum\s+" + _PYTHON + r")[\s*_`:=\"'v]*(?:is\s+|>=|≥)?\s*" + _VERSION,
+    )
+)
 
 
 def python_bound(row: str) -> tuple[str, tuple[int, ...]] | None:
     """Return what a line says of the oldest Python, as written and as numbers; None where it says nothing, or of several."""
     found = {match["v"]: match[0] for pattern in _AT_LEAST for match in pattern.finditer(row)}
-    if len(found) != 1 or len(set(re.findall(r"\b[23]\.\d{1,2}\b", row))) != 1:
+    if len(found) != 1 or len(set(re.findall(r"(?<![\d.])[23]\.\d{1,2}\b", row))) != 1:
         return None
     version, text = next(iter(found.items()))
     return text, tuple(int(part) for part in version.split("."))

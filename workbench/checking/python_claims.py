@@ -258,17 +258,17 @@ class PythonClaims:
                     yield self._claim(line, "module", shown, Truth.TRUE)
                     return
                 found = self._name(module, parts[length], line, shown)
-                if found.truth is Truth.TRUE and parts[length + 1 :] and self._project.members(parts[length]):
-                    found = self._attribute(parts[length], parts[length + 1 :], shown, line)
-                elsewhere = self._project.occurs(parts[-1])
-                if found.truth is Truth.UNTRUE and elsewhere:
-                    found = self._claim(line, "name", shown, Truth.UNKNOWN, f"{parts[-1]} is elsewhere in the project")
-                elif found.truth is Truth.UNTRUE and not slip_of(parts[length], [found.nearest]):
-                    found = self._claim(line, "name", shown, Truth.UNKNOWN, "nothing in the project is near it")
+                missing = parts[length]
+                if found.truth is Truth.TRUE and parts[length + 1 :] and self._project.members(missing):
+                    found = self._attribute(missing, parts[length + 1 :], shown, line)
+                elif found.truth is Truth.UNTRUE and self._project.occurs(missing):
+                    found = self._claim(line, "name", shown, Truth.UNKNOWN, f"{missing} is elsewhere in the project")
                 elif found.truth is Truth.UNTRUE:
-                    found = self._claim(
-                        line, "name", parts[length], Truth.UNTRUE, found.reason, (found.nearest, found.exact)
+                    near = slip_of(
+                        missing, [found.nearest, self._module(f"{module}.{missing}", line).nearest.rpartition(".")[2]]
                     )
+                    truth, reason = (Truth.UNTRUE, found.reason) if near else (Truth.UNKNOWN, "nothing is near it")
+                    found = self._claim(line, "name", missing if near else shown, truth, reason, (near, True))
                 yield found
                 return
 

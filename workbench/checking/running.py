@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.checking.chains import typed
-from workbench.checking.comparing import alike, random_alone, shell_difference
+from workbench.checking.comparing import alike, random_alone, shell_difference, without_addresses
 from workbench.checking.environment import Environment
 from workbench.checking.executing import Way, executed
 from workbench.checking.judging import judge_parts, set_apart, went_well
@@ -119,7 +119,7 @@ def _confirmed(one: Part, other: Part | None) -> Part:
     if one.verdict not in ALARMS:
         return one
     if other is not None and one.verdict is other.verdict:
-        if one.verdict is Verdict.FAILS or one.output == other.output:
+        if one.verdict is Verdict.FAILS or without_addresses(one.output) == without_addresses(other.output):
             return one
         if one.diff and random_alone(one.diff, other.diff):
             return replace(one, verdict=Verdict.WORKS, reason="", output="", diff=())

@@ -85,7 +85,7 @@ def split_reasoning(text: str) -> Split:
     if not found and not channels:
         return Split(text)
     starts = text.lstrip().startswith(tuple(one[0] for one in [*found[:1], *channels[:1]]))
-    if not starts and _is_python(text):
+    if not starts and is_python(text):
         return Split(text)
     quoted = _Quoted(text)
     channels = [one for one in channels if not quoted.holds(one.start())]
@@ -174,7 +174,8 @@ def _is_boundary(text: str, mark: _Mark) -> bool:
     return _starts_line(text, mark) or _ends_line(text, mark) or not text[mark.start - 1].isspace()
 
 
-def _is_python(text: str) -> bool:
+def is_python(text: str) -> bool:
+    """Whether a text is Python as it stands: module code, or statements of a function."""
     for source in (textwrap.dedent(text), "async def _():\n" + textwrap.indent(textwrap.dedent(text), " ")):
         try:
             python_syntax.parse(source)

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from workbench.models.reasoning import split_reasoning
-from workbench.regeneration.fences import Block, read_blocks
+from workbench.models.reasoning import is_python, split_reasoning
+from workbench.regeneration.fences import Block, after_first_tag, read_blocks
 from workbench.regeneration.reduction import Reduced, reduce_to_body, returns
 from workbench.regeneration.wrappings import code_in_json, readings
 from workbench.repository.functions import Function
@@ -87,6 +87,11 @@ def _read(text: str, function: Function, source: bytes, notes: list[str], style:
         text = text[: match.start()]
     if not text.strip():
         return Extraction(None, tuple(notes), "the answer is empty")
+    if rest := after_first_tag(text):
+        # What a model thought or planned, in a tag of any name, when a function's code stands behind it.
+        behind = _read(rest, function, source, [*notes, "what stood in a tag before the code was left out"], style)
+        if _is_of_a_function(behind):
+            return behind
     blocks = _blocks(text, style)
     whole = len(blocks) == 1
     if found := _from_json(code_in_json(blocks[0].text if whole else text), function, source, notes, style):
@@ -120,9 +125,13 @@ def _from_json(
     for text, named in held:
         found = _read(split_reasoning(text).answer, function, source, [*notes, "the code stood in JSON"], style)
         # Any string may parse: one whose key does not name code has to be a function's.
-        if found.valid and (named or returns(found.body or "") or any(_DEFINED.match(note) for note in found.notes)):
+        if (found.valid and named) or _is_of_a_function(found):
             return found
     return None
+
+
+def _is_of_a_function(found: Extraction) -> bool:
+    return found.valid and (returns(found.body or "") or any(_DEFINED.match(note) for note in found.notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,15 +181,17 @@ def _is_excerpt(text: str, whole: str) -> bool:
 
 def _reduced(block: Block, function: Function, source: bytes, beside: list[str]) -> Reduced:
     literal = reduce_to_body(block.text, function, source, beside=beside)
-    if literal.problem is None:
+    if literal.problem is None and not literal.trivial:
         return literal
     for reading in readings(block.text):
         found = reduce_to_body(reading.text, function, source, beside=beside)
-        if found.problem is None and not found.trivial:
-            if reading.must_define and not (found.defines_target or returns(found.body)):
-                return Reduced("", (), f"{reading.note}, which does not define {function.name}")
+        read = found.problem is None and not found.trivial
+        if read and not (reading.must_define and not (found.defines_target or returns(found.body))):
             return replace(found, notes=(reading.note, *found.notes))
-    if block.fenced and block.closed:
+        # What is no Python as it stands gives no stub, though it may look like one: a diff has the docstring and no body.
+        if reading.must_define and (read or literal.problem is None) and not is_python(block.text):
+            return Reduced("", (), f"{reading.note}, which does not define {function.name}")
+    if literal.problem is None or (block.fenced and block.closed):
         return literal
     return reduce_to_body(block.text, function, source, prose_around=True, beside=beside)
 

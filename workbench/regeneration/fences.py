@@ -7,14 +7,18 @@ from dataclasses import dataclass, replace
 
 from workbench.repository.lines import LineKind, read_lines, split_lines
 
-_OPEN = re.compile(r"^(?P<indent>[ \t]*)(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^`\r\n]*)$")
+#: A fence, which may stand behind a tag, or words with a colon.
+_OPEN = re.compile(
+    r"^(?P<indent>[ \t]*)(?:\S.*(?:[>\]▷:][ \t]*(?=`)|\s(?=`{3,}(?:python|py)\s*$)))?(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^`\r\n]*)$"
+)
 _CODE_AFTER_TAG = re.compile(
     r"\S+[ \t]+(?P<code>(?:@|(?:async[ \t]+def|def|class|return|import|from|if|for|while|with|try|raise|yield)\b).*)"
 )
-_TAG = re.compile(
-    r"^[ \t]*(?:<(?P<name>[A-Za-z][\w:.-]*)(?:[ =][^<>\n]*)?>|\[(?P<word>[A-Z][A-Z_]*)\]|<\|(?P<special>\w+)\|>)",
-    re.MULTILINE,
-)
+_ANY_TAG = r"(?:<(?P<name>[^\W\d_][\w:.-]*)(?:[ =][^<>\n]*)?>|\[(?P<word>[A-Z][A-Z_]*)\]|<\|(?P<special>\w+)\|>)"
+_TAG = re.compile(rf"^[ \t]*{_ANY_TAG}", re.MULTILINE)
+#: Within a tag others may stand on its line.
+_INNER_TAG = re.compile(rf"(?:^[ \t]*|(?<=>)){_ANY_TAG}", re.MULTILINE)
+_INLINE = frozenset({"span", "b", "i", "em", "strong", "font", "a", "br"})
 _DEEPEST = 4
 _ONE_LINE = re.compile(r"^(`{1,3})(?P<code>[^`\n]+)\1$")
 PYTHON_TAGS = frozenset(
@@ -89,6 +93,13 @@ def read_blocks(answer: str) -> list[Block]:
     return [block for block in blocks if block.text.strip()] or [Block("", fenced=True)]
 
 
+def after_first_tag(answer: str) -> str:
+    """Return what stands behind the tag with which an answer begins, "" where it begins with none or has no more."""
+    opening = re.match(rf"\s*{_ANY_TAG}", answer)
+    end = _end_of_tag(opening).search(answer, opening.end()) if opening else None
+    return answer[end.end() :].strip("\n") if end else ""
+
+
 def _tagged(answer: str, depth: int = 0) -> list[Block]:
     """Return the blocks between tags such as ``[PYTHON]`` and ``[/PYTHON]``, then the whole; a stop sequence may have cut the end."""
     kinds = read_lines(answer)
@@ -97,8 +108,11 @@ def _tagged(answer: str, depth: int = 0) -> list[Block]:
         starts.append(starts[-1] + len(line.text))
     blocks: list[Block] = []
     position = 0
-    while opening := _TAG.search(answer, position):
+    tag = _INNER_TAG if depth else _TAG
+    while opening := tag.search(answer, position):
         position = opening.end()
+        if opening["name"] in _INLINE:
+            continue
         number = next(n for n, start in enumerate(starts[1:]) if opening.start() < start)
         if kinds[number].kind is LineKind.STRING:
             continue

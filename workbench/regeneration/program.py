@@ -203,13 +203,15 @@ class Program:
         offered = [one for one in self._statements if not _is_main(one.node)]
         offered = [one for one in offered if not (target in one.names.bound and isinstance(one.node, FUNCTIONS))]
         due, chosen, known = set(wanted), set[int](), set[int]()
+        # What the file has as well is the answer's own where it uses something that the answer defines otherwise.
+        others = set().union(*(one.names.bound for one in offered if not self._file.has(one.node)))
         taken: list[Statement] = []
         while True:
             for place, one in enumerate(offered):
                 if place in chosen or place in known:
                     continue
                 wanted_here = bool(one.names.bound & due)
-                if wanted_here and self._file.has(one.node):
+                if wanted_here and self._file.has(one.node) and not (one.names.free | one.names.used) & others:
                     known.add(place)
                 elif wanted_here or self._acts(one, taken, target):
                     chosen.add(place)
@@ -231,18 +233,35 @@ class Program:
     def _acts(self, one: Statement, taken: list[Statement], target: str) -> bool:
         """Whether a statement that defines nothing changes what is needed, or a module, before the function is used."""
         names, node = one.names, one.node
-        if target in names.used or isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assert)):
+        imported = self._imported | self._file.imported
+        made = set().union(*(other.names.bound for other in taken if not isinstance(other.node, FUNCTIONS))) - imported
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            return one.before and self._registers(node, taken, made)
+        if target in names.used or isinstance(node, ast.Import | ast.ImportFrom | ast.Assert):
             return False
         if isinstance(node, ast.Assign | ast.AnnAssign) and names.bound:
             return False
         root = _root(node)
         if root in _SHOWS:
             return False
-        imported = self._imported | self._file.imported
-        made = set().union(*(other.names.bound for other in taken if not isinstance(other.node, FUNCTIONS))) - imported
         if made & _changed(node) or (one.before and isinstance(node, ast.Expr) and made & names.used):
             return True
         return one.before and root in imported and not names.bound
+
+    def _registers(self, node: FunctionNode | ast.ClassDef, taken: list[Statement], made: set[str]) -> bool:
+        """Whether a decorator puts a definition where what is needed finds it: ``@h.register``, ``@handler("a")``."""
+        functions = {name for one in taken if isinstance(one.node, FUNCTIONS) for name in one.names.bound}
+        fillers = {
+            name
+            for one in self._statements
+            if isinstance(one.node, FUNCTIONS) and made & one.names.used
+            for name in one.names.bound
+        }
+        roots = {_root(ast.Expr(one)): one for one in node.decorator_list}
+        return bool(roots.keys() & fillers) or any(
+            name in functions | made and isinstance(one.func if isinstance(one, ast.Call) else one, ast.Attribute)
+            for name, one in roots.items()
+        )
 
     def _is_added(self, decorator: ast.expr) -> bool:
         written = "".join(ast.unparse(decorator).split())
@@ -419,6 +438,8 @@ def _renamed(node: FunctionNode, given: ast.arguments, function: Function) -> li
 def _passed(given: ast.arguments, own: ast.arguments | None) -> str:
     """Return the arguments with which the answer's function is called."""
     only = {one.arg for one in own.kwonlyargs} if own is not None else set()
+    if own is not None and own.kwarg and not own.vararg:
+        only |= set(_positional(given)[len(_positional(own)) :])
     parts = [f"{name}={name}" if name in only else name for name in _positional(given)]
     parts.sort(key=lambda part: "=" in part)
     keywords = [one.arg for one in given.kwonlyargs]

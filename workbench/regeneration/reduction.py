@@ -77,7 +77,7 @@ def body_problem(body: str, function: Function) -> str | None:
 
 def returns(body: str) -> bool:
     """Whether a body that parses returns or yields: no example or test does, outside of a function."""
-    statements = python_syntax.parse(_wrapped(body)).body
+    statements = python_syntax.parse(f"{_wrapped(body)} pass\n").body  # it may hold comments alone
     return any(isinstance(one, ast.Return | ast.Yield | ast.YieldFrom) for one in own_nodes(statements[0]))
 
 
@@ -98,10 +98,8 @@ def _idle(body: str, function: Function) -> str | None:
 def _is_value(node: ast.expr) -> bool:
     if isinstance(node, ast.Constant):
         return node.value is not ...
-    parts = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
-    return isinstance(node, ast.Name | ast.Attribute | ast.Dict | ast.List | ast.Tuple | ast.Set) and all(
-        map(_is_value, parts)
-    )
+    acts = ast.Call | ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr
+    return isinstance(node, ast.Lambda) or not any(isinstance(one, acts) for one in ast.walk(node))
 
 
 def _wrapped(body: str) -> str:
@@ -266,7 +264,7 @@ def _as_statements(
         if reduced.problem is None:
             return _with_definitions(reduced, function, source, [*beside, rest])
         first_try = first_try or reduced
-    if prose_around:
+    if prose_around and syntax_problem(_wrapped(dedent(code))) is not None:
         trimmed = _between_prose(code, function, source, beside)
         if trimmed is not None:
             return trimmed

@@ -16,8 +16,11 @@ from workbench.text import UNSEEN
 
 _PROMPT = re.compile(r"[ \t]*(?:(?:>>>|In ?\[\d*\]:)(?: |$)(?P<first>.*)|(?:\.\.\.+|\.{3}:)(?:[: ]|$)(?P<more>.*))")
 _NUMBER = re.compile(r"[ \t]*[\[(]?[Ll]?(?P<number>\d{1,5})(?P<mark>(?:[ \t]*[:|│→.)\]]{1,2})?)(?P<rest>[ \t].*|$|.*)")
-_DIFF = re.compile(r"^(?:diff --git |@@ .*@@|--- \S.*\n\+\+\+ \S)", re.MULTILINE)
-_HUNK = re.compile(r"^@@ .*@@.*$", re.MULTILINE)
+_DIFF = re.compile(r"^(?:diff --git |@@ .*@@|--- \S.*\n\+\+\+ \S|\*\*\* Begin Patch)", re.MULTILINE)
+_HUNK = re.compile(r"^@@(?: .*)?$", re.MULTILINE)
+#: Quotes in place of a fence.
+_QUOTED = re.compile(r"\s*(\"{3}|'{3})[ \t]*(?:python|py)?[ \t]*\n(?P<code>.*?)\n?[ \t]*\1\s*", re.DOTALL)
+_MARKUP = re.compile(r"</?(?:br|span|div|p|pre|code|b|i|em|strong|font|a)\b[^<>]*>")
 _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _OUTSIDE = re.compile(
     r'"""(?:[^\\]|\\.)*?"""|' + r"'''(?:[^\\]|\\.)*?'''" + r'|"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
@@ -45,9 +48,15 @@ def readings(text: str) -> Iterator[Reading]:
     """Return what a text that is no Python as it stands may be."""
     lines = text.strip("\n").split("\n")
     if _DIFF.search(text) or _is_all_changes(lines):
-        if len(_HUNK.findall(text)) <= 1:
-            yield Reading(_after_change(lines), "the code stood in a diff", must_define=True)
+        one_place = len(_HUNK.findall(text)) <= 1
+        yield Reading(
+            _after_change(lines) if one_place else "",
+            "the code stood in a diff" + ("" if one_place else " of several places"),
+            must_define=True,
+        )
         return
+    if quoted := _QUOTED.fullmatch(text):
+        yield Reading(quoted["code"], "the code stood in quotes", must_define=True)
     if any(_PROMPT.match(line) for line in lines) and (first := next((x for x in lines if x.strip()), "")):
         prompt = _PROMPT.match(first)
         if prompt and prompt["first"] is not None:
@@ -59,7 +68,10 @@ def readings(text: str) -> Iterator[Reading]:
     plain = _OUTSIDE.sub(lambda one: " " if one["space"] else "" if one["unseen"] else one[0], text)
     if plain != text:
         yield Reading(plain, "invisible characters were left out")
-    if _ENTITY.search(text):
+    if _MARKUP.search(text):
+        plain = _MARKUP.sub("", re.sub(r"<br[^<>]*>\n?", "\n", text))
+        yield Reading(html.unescape(plain).replace("\xa0", " "), "HTML was read")
+    elif _ENTITY.search(text):
         yield Reading(html.unescape(text).replace("\xa0", " "), "HTML entities were read")
     if len(lines) == 1 and r"\n" in text:
         yield Reading(text.replace(r"\n", "\n").replace(r"\t", "\t").replace(r"\"", '"'), "escaped line ends were read")
@@ -71,7 +83,7 @@ def _is_all_changes(lines: list[str]) -> bool:
 
 
 def _after_change(lines: list[str]) -> str:
-    headers = ("diff ", "index ", "--- ", "+++ ", "@@ ", "new file", "deleted file", "\\ No newline")
+    headers = ("diff ", "index ", "--- ", "+++ ", "*** ", "@@", "new file", "deleted file", "\\ No newline")
     return "\n".join(line[1:] for line in lines if not line.startswith((*headers, "-")))
 
 

@@ -146,19 +146,20 @@ class LLMJudge:
 
 
 def read_answer(text: str, shape: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """Return the last object in a judge's answer that fits the schema, or None and what is wrong with the last one."""
+    """Return the last object in a judge's answer that fits the schema, or one in such an object; or None and what is wrong with the last."""
     import jsonschema
 
     text = split_reasoning(text).answer
     problem = ""
-    for found in reversed(objects_in(text)):
+    whole = [found.value for found in reversed(objects_in(text))]
+    for value in [*whole, *(part for one in whole for part in one.values() if isinstance(part, dict))]:
         try:
-            jsonschema.validate(found.value, dict(shape))
+            jsonschema.validate(value, dict(shape))
         except jsonschema.ValidationError as error:
             where = "".join(f"{part}: " for part in error.absolute_path)
             problem = problem or spans.quote(f"{where}{error.message}", 200)
         else:
-            return found.value, ""
+            return value, ""
     return None, problem or _why_none(text)
 
 
