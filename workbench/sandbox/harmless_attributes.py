@@ -38,11 +38,11 @@ INSIDES = frozenset(
         (types.FrameType, types.CodeType, types.TracebackType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
     )
     - {"send", "throw", "close", "replace", "clear"}
-) | {"mro", "with_traceback", "get_stack", "get_coro", "get_field", "func_globals"}  # fmt: skip
+) | {"mro", "with_traceback", "get_stack", "get_coro", "get_field", "func_globals", "hardlink_to", "symlink_to", "link_to"}  # fmt: skip
 
-#: Attributes that write a file of any name, or that read one: judged with their arguments.
-OPENS = frozenset({"open"})
-WRITES = frozenset({"write_text", "write_bytes", "hardlink_to", "symlink_to", "link_to", "rename"})
+#: Attributes that open a file of any name; where they stand uncalled, others would call them.
+WRITES = frozenset({"open", "write_text", "write_bytes"})
+OPENS = WRITES | {"read_text", "read_bytes"}
 
 #: Attributes of what programs hold in their hands.
 ATTRIBUTES = (
@@ -64,7 +64,7 @@ ATTRIBUTES = (
                                                          "isEnabledFor", "getChild", "level", "setLevel")}
     | {"name", "value", "writer", "writerow", "writerows", "hexdigest", "digest", "update", "send", "throw", "close", "default",
        "type", "metadata", "cache_clear", "cache_info", "kind", "annotation", "parameters", "args", "kwargs"}
-) - INSIDES - WRITES - {"format", "format_map"}  # fmt: skip
+) - INSIDES - {"format", "format_map"}  # fmt: skip
 
 #: Attributes with a meaning of their own, whatever a file says.
 SPECIAL = frozenset(

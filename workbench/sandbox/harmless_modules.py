@@ -14,6 +14,8 @@ import importlib
 import sys
 import types
 
+from workbench.sandbox.workbench_runner.reaching import FRAMEWORK
+
 #: Exceptions, and functions and types that only work on what they are given.
 BUILTINS = frozenset(
     name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
@@ -170,17 +172,17 @@ _PART = {
     "http": "HTTPStatus",
     "importlib.metadata": "PackageNotFoundError version",
     "inspect": "Parameter cleandoc getdoc isawaitable isclass iscoroutine iscoroutinefunction isfunction isgenerator "
-    "isgeneratorfunction ismethod ismodule isroutine",
+    "isgeneratorfunction ismethod ismodule isroutine signature",
     "io": "BytesIO RawIOBase BufferedIOBase IOBase SEEK_CUR SEEK_END SEEK_SET StringIO TextIOBase TextIOWrapper UnsupportedOperation",
     "logging": "CRITICAL DEBUG ERROR FATAL Formatter INFO LogRecord Logger NOTSET NullHandler WARN WARNING critical debug error "
     "exception getLevelName getLogger info log warning",
     "mimetypes": "guess_extension guess_type",
-    "os": "F_OK R_OK SEEK_CUR SEEK_END SEEK_SET W_OK X_OK PathLike access altsep close cpu_count curdir environ extsep fsdecode fsencode fspath fsync get_terminal_size "
-    "getcwd getenv getpid isatty linesep listdir lstat makedirs mkdir name pardir pathsep remove rmdir scandir "
+    "os": "F_OK R_OK SEEK_CUR SEEK_END SEEK_SET W_OK X_OK PathLike access altsep close cpu_count curdir environ extsep fdopen fsdecode fsencode fspath fstat fsync "
+    "get_terminal_size getcwd getenv getpid isatty linesep listdir lstat makedirs mkdir name pardir pathsep remove rename replace rmdir scandir "
     "sep stat strerror unlink urandom walk",
     "pathlib": "Path PosixPath PurePath PurePosixPath PureWindowsPath",
     "platform": "machine node python_implementation python_version python_version_tuple release system",
-    "shutil": "disk_usage get_terminal_size rmtree which",
+    "shutil": "disk_usage get_terminal_size move rmtree which",
     "socket": "AF_INET AF_INET6 error gaierror herror htonl htons inet_aton inet_ntoa inet_ntop inet_pton ntohl ntohs timeout",
     "sys": "argv byteorder exit float_info getdefaultencoding getfilesystemencoding getrecursionlimit getsizeof hexversion "
     "implementation int_info intern maxsize maxunicode platform stderr stdin stdout version version_info",
@@ -196,9 +198,6 @@ _PARTS = {name: frozenset(words.split()) for name, words in _PART.items()}
 
 #: A class of these runs nothing when it is raised or caught.
 _RAISED = ("Error", "Exception", "Warning", "Expired")
-
-#: Of the tests: whoever holds one of these holds the reporter.
-FRAMEWORK = frozenset({"pytest", "_pytest", "pluggy", "unittest", "doctest", "nose", "hypothesis", "workbench_runner"})
 
 
 @functools.cache

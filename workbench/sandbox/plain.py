@@ -3,8 +3,9 @@
 A candidate and its reporter share a process, so a body that wants to can forge its report, whatever it calls things by.
 Hence not a list of what is forbidden but one of what is allowed (:mod:`workbench.sandbox.harmless_modules`): the syntax tree of the
 changed function is read in the context of its file, and the first thing that stands in no list is the reason why the body
-is not plain. That is no accusation: a body that is not plain is tested in further ways and marked, see
-:mod:`workbench.sandbox.forgery`.
+is not plain. That is no accusation. Where a name is computed or a value unknown, the text cannot tell, and the body is
+plain if it passes with checks at those places (:mod:`workbench.sandbox.checked_body`). Any other body is tested in further
+ways and marked, see :mod:`workbench.sandbox.forgery`.
 
 What the file itself does is trusted as far as a body cannot bend it: its functions, classes, values and the attributes
 that it names; of its imports from other packages what it uses itself; not those of its functions that run a text or reach
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbench import python_syntax
+from workbench.sandbox.checked_body import checked_body
 from workbench.sandbox.plain_context import FileContext, Function, Place, read_context
 from workbench.sandbox.plain_names import Found
 from workbench.sandbox.plain_reading import Reading
@@ -26,10 +28,17 @@ from workbench.sandbox.project_names import ProjectNames
 
 @dataclass(frozen=True, slots=True)
 class Plainness:
-    """Whether a body is plain; if not, ``reason`` is the first thing that it uses and stands in no list."""
+    """Whether a body is plain.
+
+    Attributes:
+        plain: Whether its text shows that.
+        reason: Otherwise the first thing that it uses and stands in no list.
+        checked: Returns its file with checks, by which a run can show it; None where no run can.
+    """
 
     plain: bool
     reason: str = ""
+    checked: Callable[[], bytes] | None = None
 
 
 class PlainnessCheck:
@@ -57,19 +66,34 @@ class PlainnessCheck:
         if context is None or place is None:
             return Plainness(False, "the function is not found in its file")
         try:
-            node = _changed(context, place, content)
+            before, text, after = _split(context, place, content)
+            node = _changed(place, text)
+            reading = Reading(context, place, node, self._values)
             try:
-                Reading(context, place, node, self._values).read()
+                reading.read()
             except Found:
-                # More names make nothing suspicious that was not, so the order of the bodies judged changes no answer.
                 if not self._learn(context):
                     raise
-                Reading(context, place, node, self._values).read()
+                again = True
+            else:
+                again = bool(reading.checks) and self._learn(context)
+            if (
+                again
+            ):  # more names make nothing suspicious that was not, so the order of the bodies judged changes no answer
+                reading = Reading(context, place, node, self._values)
+                reading.read()
         except Found as found:
             return Plainness(False, str(found))
         except RecursionError:
             return Plainness(False, "it is nested too deeply to be read")
-        return Plainness(True)
+        if not reading.checks:
+            return Plainness(True)
+        checks = reading.checks
+
+        def checked() -> bytes:
+            return before + checked_body(text, node, checks).encode(context.encoding) + after
+
+        return Plainness(False, reading.doubt, checked)
 
     def _learn(self, context: FileContext) -> bool:
         """Take in the names of the project's other files; return whether any is new."""
@@ -90,14 +114,20 @@ class PlainnessCheck:
         return True
 
 
-def _changed(context: FileContext, place: Place, content: bytes) -> Function:
-    """Return the syntax tree of the changed function, and make sure that nothing else of the file was changed."""
+def _split(context: FileContext, place: Place, content: bytes) -> tuple[bytes, str, bytes]:
+    """Return what stands before the changed function, its own text and what follows; nothing else may have been changed."""
     before, after = b"".join(context.lines[: place.first - 1]), b"".join(context.lines[place.last :])
     if len(content) < len(before) + len(after) or not (content.startswith(before) and content.endswith(after)):
         raise Found("more than its body was changed")
-    lines = content[len(before) : len(content) - len(after)]
     try:
-        text = lines.decode(context.encoding)
+        return before, content[len(before) : len(content) - len(after)].decode(context.encoding), after
+    except UnicodeDecodeError:
+        raise Found("it cannot be read by itself") from None
+
+
+def _changed(place: Place, text: str) -> Function:
+    """Return the syntax tree of the changed function."""
+    try:
         wrapped = text[:1] in (" ", "\t", "\f")
         body = python_syntax.parse("if 1:\n" + text if wrapped else text).body
         if wrapped and len(body) == 1 and isinstance(body[0], ast.If):

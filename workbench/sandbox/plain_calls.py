@@ -5,19 +5,9 @@ from __future__ import annotations
 import ast
 import string
 
-from workbench.sandbox import harmless_attributes
-from workbench.sandbox.plain_context import chain, named_at, reads_only
-from workbench.sandbox.plain_names import (
-    COMPARED_IN,
-    COPIES,
-    NEVER_BY_PREFIX,
-    ONLY_CALLED,
-    SHOWS,
-    Found,
-    Names,
-    parameters,
-    rebinds,
-)
+from workbench.sandbox.harmless_attributes import OPENS, WRITES
+from workbench.sandbox.plain_context import chain
+from workbench.sandbox.plain_names import COMPARED_IN, ONLY_CALLED, ONLY_WITH, SHOWS, Found, Names
 
 
 class Calls(Names):
@@ -40,48 +30,46 @@ class Calls(Names):
                     self._shown(part)
                 return
         last = chain(called).rpartition(".")[2]
-        if last in COPIES:
+        base = called.value if isinstance(called, ast.Attribute) else called
+        if last in ONLY_WITH and (base is called or self._is_module(base)):
             if (
-                len(node.args) != COPIES[last]
+                len(node.args) != ONLY_WITH[last]
                 or node.keywords
                 or any(isinstance(part, ast.Starred) for part in node.args)
             ):
-                raise Found(f"it calls {last} with names of attributes")
-            self._wraps = called
+                raise Found(f"it calls {last} with further arguments")
+            self._called = called
         if isinstance(called, ast.Attribute) and self._call_attribute(node, called):
             return
-        if not self._makes_another(node):
-            self.visit(called)
-        self._all([*node.args, *node.keywords])
+        self._all([called, *node.args, *node.keywords])
+
+    def _opens_files(self, any_way: bool) -> None:
+        """Which files it opens is seen when it does, but not in processes that its tests start."""
+        if any_way and not self.opens:
+            raise Found("it opens a file")
+
+    def _is_module(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id in self.context.modules.keys() | self.own.modules.keys()
 
     def _call_attribute(self, node: ast.Call, called: ast.Attribute) -> bool:
         """Judge calls of attributes whose arguments matter; False where the call is like any other."""
-        if called.attr in ("format", "format_map"):
-            if isinstance(called.value, ast.Constant):
-                for _, name, wanted, _ in _fields(called.value.value):
-                    self._field(name)
-                    for _, inner, _, _ in _fields(wanted):
-                        self._field(inner)
-            elif not self._is_given(called.value):
-                raise Found("it formats a text that is not written there")
-        elif called.attr in harmless_attributes.OPENS:
-            if not self.opens or not reads_only(node, 0):
-                raise Found("it opens a file")
-            if (
-                isinstance(called.value, ast.Name)
-                and called.value.id in self.context.modules.keys() | self.own.modules.keys()
-            ):
-                raise Found("it opens a file")
-        else:
+        if called.attr not in ("format", "format_map"):
+            if called.attr in OPENS:
+                self._opens_files(called.attr in WRITES)
+                self._called = called
             # Into another object it would set attributes of any name.
             if called.attr.startswith("parse_") and (
                 len(node.args) > 1 or any(word.arg == "namespace" for word in node.keywords)
             ):
                 raise Found(f"it calls {called.attr} with another object to fill")
-            # A path may replace any file by another; texts and dates are given two arguments, or names.
-            if called.attr == "replace" and len(node.args) == 1 and not node.keywords:
-                raise Found("it replaces a file")
             return False
+        if isinstance(called.value, ast.Constant):
+            for _, name, wanted, _ in _fields(called.value.value):
+                self._field(name)
+                for _, inner, _, _ in _fields(wanted):
+                    self._field(inner)
+        else:
+            self._check(called.value, "template", "it formats a text that is not written there")
         self.visit(called.value)
         for part in [*node.args, *(word.value for word in node.keywords)]:
             if isinstance(called.value, ast.Constant) and not isinstance(part, ast.Starred):
@@ -90,55 +78,10 @@ class Calls(Names):
                 self.visit(part)
         return True
 
-    def _is_given(self, node: ast.AST) -> bool:
-        """Return whether an expression is as the caller gave it: a parameter or an attribute of one, neither ever set."""
-        root = node
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if not isinstance(root, ast.Name) or self.place is None:
-            return False
-        function, names = self.node, {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
-        assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-        if root.id not in parameters(function.args) or rebinds(function, root.id):
-            return False
-        for part in (part for statement in function.body for part in ast.walk(statement)):
-            if isinstance(part, ast.Attribute) and (
-                part.attr == function.name or (part.attr in names and not isinstance(part.ctx, ast.Load))
-            ):
-                return False
-            if isinstance(part, ast.Name) and part.id in (function.name, "setattr"):
-                return False  # it calls itself, perhaps with another text
-        return True
-
     def _field(self, name: str | None) -> None:
         for part in (name or "").replace("[", ".[").split(".")[1:]:
             if not part.startswith("["):
                 self._attribute(part, None)
-
-    def _makes_another(self, node: ast.Call) -> bool:
-        """Return whether ``type(self)(…)`` or ``self.__class__(…)`` is called; three arguments might make a class."""
-        if not self._is_class_of_self(node.func):
-            return False
-        if len(node.args) > 2 or any(isinstance(part, ast.Starred) for part in node.args):
-            raise Found("it may make a class")
-        return True
-
-    def _is_class_of_self(self, node: ast.AST) -> bool:
-        return bool(self.self_name) and self._class_of(node) == self.self_name
-
-    def _class_of(self, node: ast.AST) -> str:
-        """Return the name of which an expression is the class; empty for any other expression."""
-        subject: ast.AST | None = None
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id == "type"
-            and self._is_builtin("type")
-        ):
-            subject = node.args[0] if len(node.args) == 1 and not node.keywords else None
-        elif isinstance(node, ast.Attribute) and node.attr == "__class__":
-            subject = node.value
-        return subject.id if isinstance(subject, ast.Name) else ""
 
     def _is_builtin(self, name: str) -> bool:
         return name not in self.local and name not in self.inner and not self.context.binds(name)
@@ -185,7 +128,10 @@ class Calls(Names):
     _call_issubclass = _call_isinstance
 
     def _call_type(self, node: ast.Call) -> None:
-        raise Found("it uses a class that it found by type()")
+        if len(node.args) != 1 or node.keywords:
+            raise Found("it makes a class")
+        self._shown(node.args[0])
+        self._check(node, "value", "it uses a class that it found by type()")
 
     def _call_super(self, node: ast.Call) -> None:
         for part in node.args:
@@ -197,35 +143,36 @@ class Calls(Names):
     def _call_locals(self, node: ast.Call) -> None: ...
 
     def _call_vars(self, node: ast.Call) -> None:
-        if not (len(node.args) == 1 and isinstance(node.args[0], ast.Name) and node.args[0].id == self.self_name):
+        if len(node.args) != 1 or node.keywords:
             raise Found("it uses vars")
+        if not (isinstance(node.args[0], ast.Name) and node.args[0].id == self.self_name):
+            self._check(node.func, "namespace", "it uses vars")
+        self._all(node.args)
 
     def _call_open(self, node: ast.Call) -> None:
-        if not self.opens or not reads_only(node, 1):
-            raise Found("it opens a file")
+        self._opens_files(True)
         self._all([*node.args, *node.keywords])
 
-    def _call_getattr(self, node: ast.Call, *, stored: bool = False) -> None:
-        if not named_at(node):
-            raise Found("it uses an attribute by a name that it computes")
-        subject, name = node.args[0], node.args[1]
-        if isinstance(name, ast.Constant):
-            self._visit_Attribute(ast.Attribute(subject, str(name.value), ast.Store() if stored else ast.Load()))
-        else:
-            first = next(
-                part.value for part in ast.walk(name) if isinstance(part, ast.Constant) and isinstance(part.value, str)
-            )
-            if any(known.startswith(first) for known in (*NEVER_BY_PREFIX, *self.context.gadgets)):
-                raise Found("it uses an attribute by a name that it computes")
-            self.visit(subject)
-        self._all([*node.args[1:], *node.keywords])
+    def _call_getattr(self, node: ast.Call) -> None:
+        self._by_name(node, "get", ast.Load())
 
     def _call_setattr(self, node: ast.Call) -> None:
-        if not (len(node.args) > 1 and isinstance(node.args[1], ast.Constant)):
-            raise Found("it sets an attribute by a name that it computes")
-        self._call_getattr(node, stored=True)
+        self._by_name(node, "set", ast.Store())
 
-    _call_delattr = _call_setattr
+    def _call_delattr(self, node: ast.Call) -> None:
+        self._by_name(node, "delete", ast.Store())
+
+    def _by_name(self, node: ast.Call, check: str, context: ast.expr_context) -> None:
+        name = node.args[1] if len(node.args) > 1 else None
+        if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
+            what = "uses" if check == "get" else "sets"
+            self._check(node.func, check, f"it {what} an attribute by a name that it computes")
+        else:
+            before = len(self.checks)
+            self._visit_Attribute(ast.Attribute(node.args[0], name.value, context))
+            if len(self.checks) > before:
+                self._check(node.func, check, self.doubt)
+        self._all([*node.args, *node.keywords])
 
 
 def _fields(text: object) -> list[tuple[str, str | None, str | None, str | None]]:

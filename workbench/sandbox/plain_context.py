@@ -12,15 +12,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from workbench import python_syntax
-from workbench.sandbox.harmless_attributes import OPENS, SPECIAL, WRITES
-from workbench.sandbox.harmless_modules import FRAMEWORK, of_standard_library, public
+from workbench.sandbox.harmless_attributes import SPECIAL
+from workbench.sandbox.harmless_modules import of_standard_library, public
+from workbench.sandbox.workbench_runner.reaching import FRAMEWORK, POWERS
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 #: Calls by which a function does what the text given to it says: whoever calls the function may do the same.
-_RUNS = frozenset({"import_module", "attrgetter", "methodcaller", "get_type_hints", "get_field", "Popen", "system",
-                   "check_output", "check_call", "make_dataclass"})  # fmt: skip
 _BUILTIN_RUNS = frozenset({"exec", "eval", "compile", "__import__", "globals"})
 _BY_NAME = frozenset({"getattr", "setattr", "delattr"})
 _PUBLIC_PREFIX = 4
@@ -225,8 +224,8 @@ def chain(node: ast.AST) -> str:
 
 
 def powerful(function: Function) -> bool:
-    """Return whether a function does what a text given to it says: attributes, modules, programs, files by name."""
-    nodes = list(ast.walk(function))
+    """Return whether a function does what a text given to it says: attributes, modules, programs by name."""
+    nodes, given = list(ast.walk(function)), parameters(function.args)
     called_names = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     for node in nodes:
         if isinstance(node, ast.Name) and id(node) not in called_names and node.id in _BY_NAME | _BUILTIN_RUNS:
@@ -235,16 +234,20 @@ def powerful(function: Function) -> bool:
             continue
         called = node.func
         name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
-        if (
-            (name in _BUILTIN_RUNS and isinstance(called, ast.Name))
-            or name in _RUNS
-            or name in WRITES
-            or (name in OPENS and not reads_only(node, 0 if isinstance(called, ast.Attribute) else 1))
-        ):
+        if name in ("format", "format_map") and isinstance(called, ast.Attribute) and chain(called.value) in given:
             return True
-        if name in _BY_NAME and isinstance(called, ast.Name) and not named_at(node):
+        if name in _BY_NAME:
+            if isinstance(called, ast.Name) and not named_at(node):
+                return True
+        elif name in POWERS and (name not in _BUILTIN_RUNS or isinstance(called, ast.Name)):
             return True
     return False
+
+
+def parameters(arguments: ast.arguments) -> set[str]:
+    """Return the names of a function's parameters."""
+    several = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    return {one.arg for one in several if one is not None}
 
 
 def named_at(call: ast.Call) -> bool:
@@ -261,19 +264,6 @@ def named_at(call: ast.Call) -> bool:
     if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
         return False
     return len(name.value) >= _PUBLIC_PREFIX and not name.value.startswith("_") and name.value.isidentifier()
-
-
-def reads_only(call: ast.Call, place: int) -> bool:
-    """Return whether a call of ``open`` is one that can only read; ``place`` is where its mode stands."""
-    if any(isinstance(part, ast.Starred) for part in call.args) or len(call.args) > place + 4:
-        return False
-    modes = list(call.args[place : place + 1])
-    for word in call.keywords:
-        if word.arg == "mode":
-            modes.append(word.value)
-        elif word.arg not in ("encoding", "errors", "newline", "buffering", "file"):
-            return False
-    return all(isinstance(mode, ast.Constant) and mode.value in ("r", "rb", "rt") for mode in modes)
 
 
 def is_framework(module: str) -> bool:

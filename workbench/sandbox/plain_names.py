@@ -7,24 +7,16 @@ import builtins
 from collections.abc import Iterable
 
 from workbench.sandbox import harmless_attributes, harmless_modules
-from workbench.sandbox.plain_context import FileContext, Function, Place, add_import, is_foreign
+from workbench.sandbox.plain_context import FileContext, Function, Place, add_import, is_foreign, parameters
 
 NAME_OF_A_CLASS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
 COMPARED_IN = frozenset({"isinstance", "issubclass"})
 SHOWS = frozenset({"str", "repr", "print", "format", "id", "hash", "len", "bool"})
 ONLY_CALLED = frozenset({"getattr", "setattr", "delattr", "open", "type", "vars", "super", "locals"})
-#: By further arguments these copy attributes of any name; here is how many they are called with.
-COPIES = {"wraps": 1, "update_wrapper": 2}
+#: By further arguments these copy attributes of any name, or run texts; here is how many they are called with.
+ONLY_WITH = {"wraps": 1, "update_wrapper": 2, "signature": 1}
 NAMES = frozenset({"__name__", "__file__", "__doc__", "__debug__"})
 ALL_BUILTINS = frozenset(vars(builtins))
-NEVER_BY_PREFIX = (
-    *harmless_attributes.INSIDES,
-    *harmless_attributes.WRITES,
-    *harmless_attributes.OPENS,
-    "format",
-    "format_map",
-    *COPIES,
-)
 
 
 class Found(Exception):
@@ -45,7 +37,9 @@ class Names:
         self.self_name = ""
         self.opens = False
         self.own_stored: set[str] = set()  # attributes that the body sets on its own object
-        self._wraps: ast.AST | None = None
+        self._called: ast.AST | None = None
+        self.checks: dict[ast.AST, str] = {}  # places that only a run can judge, and which of `Reach` judges them
+        self.doubt = ""  # what the first of them is
 
     def read(self) -> None:
         """Read the function's body; raises :class:`Found`."""
@@ -67,7 +61,7 @@ class Names:
                                and part.value.id == self.self_name}  # fmt: skip
         original = {part.id if isinstance(part, ast.Name) else part.attr for part in ast.walk(place.node)
                     if isinstance(part, (ast.Name, ast.Attribute))}  # fmt: skip
-        self.opens = bool({"open", "read_text", "read_bytes"} & original)
+        self.opens = bool(harmless_attributes.OPENS & original)
         for statement in node.body:
             self.visit(statement)
 
@@ -75,6 +69,13 @@ class Names:
         """Read an expression at module level; raises :class:`Found`."""
         self._bind(self.node, self.inner)
         self.visit(self.node)
+
+    def _check(self, node: ast.AST, check: str, doubt: str) -> None:
+        """Leave a place of the body to the run; what the file does at module level is judged by its text alone."""
+        if self.place is None:
+            raise Found(doubt)
+        self.checks[node] = check
+        self.doubt = self.doubt or doubt
 
     # -- names
 
@@ -158,8 +159,10 @@ class Names:
         if self.values[name]:
             raise Found(self.values[name])
 
-    def _imported(self, name: str, origins: Iterable[tuple[str, str]], text: str) -> None:
-        """Judge a name that was imported from a module, used as the dotted name ``text``."""
+    def _imported(
+        self, name: str, origins: Iterable[tuple[str, str]], text: str, nodes: Iterable[ast.AST] = ()
+    ) -> None:
+        """Judge a name that was imported from a module, used as the dotted name ``text``, whose attributes are ``nodes``."""
         for module, there in origins:
             if harmless_modules.of_standard_library(module):
                 if not harmless_modules.usable(module, there):
@@ -167,7 +170,8 @@ class Names:
             elif not is_foreign(module):
                 raise Found(f"it uses {module}")
             elif text != name and text not in self.context.chains and not name[:1].isupper():
-                raise Found(f"it uses {text}, as the file does not")
+                for node in nodes:
+                    self._check(node, "value", f"it uses {text}, as the file does not")
 
     def _module(self, modules: Iterable[str], parts: list[str]) -> int:
         """Judge attributes of a module; return how many of them lead to something that is no module."""
@@ -191,39 +195,43 @@ class Names:
         """Judge an expression that is only shown or compared: there a class may stand, of whatever it is the class."""
         raise NotImplementedError  # by what reads calls
 
-    def _is_class_of_self(self, node: ast.AST) -> bool:
-        """Return whether an expression is the class of the body's own object."""
-        raise NotImplementedError
-
-    def _attribute(self, name: str, base: ast.expr | None, *, stored: bool = False) -> None:
-        """Judge an attribute of something that is no module."""
-        context = self.context
+    def _attribute(self, name: str, node: ast.Attribute | None, *, stored: bool = False) -> None:
+        """Judge an attribute of something that is no module; ``node`` is None where no expression has it."""
+        context, base = self.context, node.value if node is not None else None
+        own = isinstance(base, ast.Name) and base.id == self.self_name
         if name.startswith("__") and name.endswith("__"):
-            if stored and name not in context.private:
+            if stored and name not in context.private and name != "__doc__":
                 raise Found(f"it sets {name}")
-            if name in harmless_attributes.TOLD or name in harmless_attributes.OPERATORS:
+            if name in harmless_attributes.TOLD or name in harmless_attributes.OPERATORS or name in context.private:
                 return
             if name in harmless_attributes.MAKERS and base is not None and self._of_class(base):
                 return
-            if name in ("__class__", "__dict__") and isinstance(base, ast.Name) and base.id == self.self_name:
+            if name in ("__class__", "__dict__") and node is not None:
+                if not own:
+                    self._check(node, "namespace" if name == "__dict__" else "value", f"it uses the attribute {name}")
                 return
-            if name in context.private:
-                return
-            raise Found(f"it uses the attribute {name}")
-        if name.startswith("_"):
-            if name in context.private or name in harmless_attributes.OF_TUPLES:
-                return
-            raise Found(f"it uses the attribute {name}, which the file does not define")
-        if name in harmless_attributes.INSIDES or name in harmless_attributes.WRITES:
+            if stored or node is None or name in harmless_attributes.SPECIAL:
+                raise Found(f"it uses the attribute {name}")
+            self._check(node, "value", f"it uses the attribute {name}, which the file does not know")
+            return
+        if name in harmless_attributes.INSIDES:
             raise Found(f"it uses the attribute {name}")
         if name in context.gadgets and not self._is_own(name):
-            raise Found(f"it uses the attribute {name}, which does what a text says")
-        own = isinstance(base, ast.Name) and base.id == self.self_name
-        if own and (stored or name in self.own_stored):
-            return
-        known = context.stored if stored else context.attributes
-        if name not in known and (stored or name not in harmless_attributes.ATTRIBUTES):
-            raise Found(f"it {'sets' if stored else 'uses'} the attribute {name}, which the file does not know")
+            self._doubted(node, "called", f"it uses the attribute {name}, which does what a text says")
+        elif name.startswith("_"):
+            if name not in context.private and name not in harmless_attributes.OF_TUPLES:
+                self._doubted(node, "get", f"it uses the attribute {name}, which the file does not define")
+        elif not (own and (stored or name in self.own_stored)):
+            known = context.stored if stored else context.attributes
+            if name not in known and (stored or name not in harmless_attributes.ATTRIBUTES):
+                doubt = f"it {'sets' if stored else 'uses'} the attribute {name}, which the file does not know"
+                self._doubted(node, "get", doubt)
+
+    def _doubted(self, node: ast.Attribute | None, check: str, doubt: str) -> None:
+        """Leave an attribute to the run; not one without an expression, or whose name is changed by the class around it."""
+        if node is None or node.attr.startswith("__"):
+            raise Found(doubt)
+        self._check(node, check if isinstance(node.ctx, ast.Load) else "target", doubt)
 
     def _of_class(self, base: ast.expr) -> bool:
         if isinstance(base, ast.Call) and isinstance(base.func, ast.Name) and base.func.id == "super":
@@ -255,7 +263,7 @@ class Names:
     _visit_Store = _visit_Del = _visit_Load
 
     def _visit_Name(self, node: ast.Name) -> None:
-        if node.id in COPIES and node is not self._wraps:
+        if node.id in ONLY_WITH and node.id not in self.local and node is not self._called:
             raise Found(f"it uses {node.id} without calling it")
         if isinstance(node.ctx, ast.Load):
             self._name(node.id)
@@ -263,31 +271,36 @@ class Names:
             raise Found(f"it binds {node.id}")
 
     def _visit_Attribute(self, node: ast.Attribute) -> None:
-        parts: list[tuple[str, ast.expr]] = []
+        nodes: list[ast.Attribute] = []
         base: ast.expr = node
         while isinstance(base, ast.Attribute):
-            parts.insert(0, (base.attr, base.value))
+            nodes.insert(0, base)
             base = base.value
         stored = not isinstance(node.ctx, ast.Load)
-        names = [name for name, _ in parts]
-        done = self._root(base, names, stored)
-        for place, (name, before) in enumerate(parts[done:], done):
-            if name == "__class__" and names[place + 1 : place + 2] and names[place + 1] in NAME_OF_A_CLASS:
+        names = [part.attr for part in nodes]
+        done = self._root(base, nodes, stored)
+        for place, part in enumerate(nodes[done:], done):
+            if part.attr == "__class__" and names[place + 1 : place + 2] and names[place + 1] in NAME_OF_A_CLASS:
                 continue
-            self._attribute(name, before, stored=stored and place == len(parts) - 1)
-        if names[-1] in COPIES and node is not self._wraps:
+            self._attribute(part.attr, part, stored=stored and part is node)
+        if done and names[-1] in ONLY_WITH and node is not self._called:
             raise Found(f"it uses {names[-1]} without calling it")
-        if names[-1] == "__class__":
-            raise Found("it uses a class that it found by __class__")
-        if names[-1] in harmless_attributes.OPENS | {"format", "format_map"} and done < len(parts):
+        if (
+            names[-1] in harmless_attributes.OPENS | {"format", "format_map"}
+            and done < len(nodes)
+            and node is not self._called
+        ):
             raise Found(f"it uses the attribute {names[-1]} without calling it")
+        if names[-1] == "__class__":
+            self._check(node, "value", "it uses a class that it found by __class__")
 
-    def _root(self, base: ast.expr, names: list[str], stored: bool) -> int:
+    def _root(self, base: ast.expr, nodes: list[ast.Attribute], stored: bool) -> int:
         """Judge where a dotted expression begins; return how many of its attributes are judged with it."""
+        names = [node.attr for node in nodes]
         if not isinstance(base, ast.Name):
             if names[0] in NAME_OF_A_CLASS:
                 self._shown(base)
-            elif not self._is_class_of_self(base):
+            else:
                 self.visit(base)
             return 0
         name = base.id
@@ -302,24 +315,19 @@ class Names:
                 used = self._module(modules, names)
                 # Of another package only what the file itself uses: anything else of it may be a module or lead to one.
                 if any(map(is_foreign, modules)) and text not in self.context.chains:
-                    raise Found(f"it uses {text}, as the file does not")
+                    for node in nodes[:used]:
+                        self._check(node, "value", f"it uses {text}, as the file does not")
                 if imports is self.context and name in self.context.values:
                     self._value(name)
                 return used
             if name in imports.imported:
                 origins = imports.imported[name]
-                self._imported(name, origins, text if any(is_foreign(module) for module, _ in origins) else name)
+                self._imported(name, origins, text if any(is_foreign(module) for module, _ in origins) else name, nodes)
                 if imports is self.context:
                     self._bound(name)
                 return 0
         self._name(name)
         return 0
-
-
-def parameters(arguments: ast.arguments) -> set[str]:
-    """Return the names of a function's parameters."""
-    several = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    return {one.arg for one in several if one is not None}
 
 
 def rebinds(node: Function, name: str) -> bool:

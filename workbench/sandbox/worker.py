@@ -21,7 +21,7 @@ from workbench.reasons import last_words
 from workbench.sandbox import forgery
 from workbench.sandbox.backend import Backend, Channel, Launch
 from workbench.sandbox.errors import SandboxError, no_room
-from workbench.sandbox.plain import PlainnessCheck
+from workbench.sandbox.plain import Plainness, PlainnessCheck
 from workbench.sandbox.project_names import project_names
 from workbench.sandbox.types import Job, Limits, Reason, Report, Route, Verdict, Workspace
 
@@ -95,7 +95,7 @@ class Worker:
             if report.passed and job.content == original:
                 self._changed_by_originals[_same_tests(job, report.route)] = frozenset(report.changed)
             elif report.passed and (report.changed or not found.plain):
-                report = await self._doubted(job, report, original, [] if found.plain else [found.reason])
+                report = await self._doubted(job, report, original, found)
         return replace(report, backend=self.backend.name)
 
     async def _original(self, path: str) -> tuple[bytes, PlainnessCheck]:
@@ -109,15 +109,23 @@ class Worker:
             self._originals[path] = content, await asyncio.to_thread(PlainnessCheck, content, names)
         return self._originals[path]
 
-    async def _doubted(self, job: Job, report: Report, original: bytes, doubts: list[str]) -> Report:
+    async def _doubted(self, job: Job, report: Report, original: bytes, found: Plainness) -> Report:
         assert job.function is not None
         if await asyncio.to_thread(forgery.is_same_body, job.content, original, job.function):
             return report  # what is the repository's own needs no proof
         changed = await self._changed_beyond_original(job, report, original)
         report = replace(report, suspicious=(*report.suspicious, *changed))
-        if doubts:
-            return await self._confirm(job, report, original, [*doubts, *changed])
-        return replace(report, doubtful="; ".join(changed))
+        if found.plain or await self._passes_with_checks(job, original, found):
+            return replace(report, plain=True, doubtful="; ".join(changed))
+        return await self._confirm(job, report, original, [found.reason, *changed])
+
+    async def _passes_with_checks(self, job: Job, original: bytes, found: Plainness) -> bool:
+        """Return whether a body passes where each place that reading cannot judge is judged when it is run."""
+        if found.checked is None:
+            return False
+        job = replace(job, content=await asyncio.to_thread(found.checked))
+        report = await self._attempt(job)
+        return report is not None and report.passed and not await self._changed_beyond_original(job, report, original)
 
     async def _changed_beyond_original(self, job: Job, report: Report, original: bytes) -> list[str]:
         """Return in sentences what a candidate changed in its process, and the original body with the same tests does not."""
@@ -128,8 +136,13 @@ class Worker:
             honest = await self._attempt(replace(job, content=original, route=report.route))
             self._changed_by_originals[key] = frozenset(honest.changed if honest is not None and honest.passed else ())
         beyond = [name for name in report.changed if name not in self._changed_by_originals[key]]
-        more = f" and {len(beyond) - _MOST_CHANGES} more" if len(beyond) > _MOST_CHANGES else ""
-        return [f"it changed {', '.join(beyond[:_MOST_CHANGES])}{more}"] if beyond else []
+        opened = [name for name in beyond if name.startswith(("/", "./"))]
+        return [
+            f"it {did} {', '.join(names[:_MOST_CHANGES])}"
+            + (f" and {len(names) - _MOST_CHANGES} more" if len(names) > _MOST_CHANGES else "")
+            for did, names in (("changed", [name for name in beyond if name not in opened]), ("opened", opened))
+            if names
+        ]
 
     async def _confirm(self, job: Job, report: Report, original: bytes, doubts: list[str]) -> Report:
         """Run a candidate that passed in ways in which it must not pass; see :mod:`workbench.sandbox.forgery`.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from . import fast_path
+from . import fast_path, reaching  # noqa: F401 - bodies with checks import the second
 from .own_modules import OwnModules
 from .process_state import ProcessState
 from .suite_errors import SuiteErrorWriter
@@ -123,7 +123,7 @@ def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
     wire = Wire(descriptor, spec.pop("nonce"))
     check_syntax(spec, wire)
     mouth = None if words is None else SuiteErrorWriter(words, spec["limits"]["seconds"])
-    start.listen(*candidate(spec))
+    start.listen(spec["root"], *candidate(spec))
     try:
         reporter = Reporter(wire, spec, _tracer(spec), mouth, start)
         code = pytest.main(arguments(spec), plugins=[reporter])

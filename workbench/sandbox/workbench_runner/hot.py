@@ -115,7 +115,7 @@ class Loop(child.Reporter):
             self.wire.emit("slower", reason=str(reason))
             os._exit(0)
         assert self._collected_state is not None
-        self._collected_state.listen(*child.candidate(self.spec))
+        self._collected_state.listen(self.spec["root"], *child.candidate(self.spec))
         manager = session.config.pluginmanager
         capture = manager.getplugin("capturemanager")
         if capture is not None:

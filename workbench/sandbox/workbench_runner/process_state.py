@@ -1,5 +1,7 @@
 """What a candidate changed in its own process: classes, modules, functions, and what of ``sys`` decides how code runs.
 
+Also which files of the tree were opened: a body may take from the tests' data what they expect, or put it there.
+
 Library calls set attributes of any name, so a body that looks harmless can exchange the ``==`` of a class, and what it
 returns is then equal to whatever a test expects. No rule about its text can know that; the process can be compared.
 
@@ -15,6 +17,7 @@ import builtins
 import contextlib
 import ctypes
 import gc
+import os
 import sys
 import types
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -49,6 +52,12 @@ _DESCRIBING = frozenset(
 )
 #: What of ``sys`` pytest exchanges for every test, or Python when something fails.
 _OF_SYS = frozenset(["stdin", "stdout", "stderr", "last_type", "last_value", "last_traceback", "last_exc"])
+
+#: Audit events of what is done to files; the first two arguments may be paths.
+_OF_FILES = frozenset(["open", "os.remove", "os.rename", "os.link", "os.symlink", "os.truncate"])
+_PYTEST = f"{os.sep}_pytest{os.sep}"
+#: Devices that anybody may use.
+_DEVICES = frozenset(["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty"])
 
 #: Attributes by which a function or an object becomes another one.
 _IDENTITY = frozenset(["__code__", "__defaults__", "__kwdefaults__", "__class__"])
@@ -113,23 +122,38 @@ class ProcessState:
         self._registered = [(cls, _registry(cls)) for cls in self._classes if "_abc_impl" in _namespace(cls)]
         self._noted: set[str] = set()
         self._body = ("", "")
+        self._root = os.sep
+        self._places: tuple[str, ...] = ()
         self._class_versions = _Versions(self._classes, _CLASS_VERSION, ctypes.c_uint)
         self._module_versions = _Versions(
             [_globals(module) for module in self._modules], _DICT_VERSION, ctypes.c_uint64
         )
 
-    def listen(self, file: str, function: str) -> None:
-        """Take note of what can be seen only when it happens: functions that become others, classes that come and go.
+    def listen(self, root: str, file: str, function: str) -> None:
+        """Take note of what can be seen only when it happens: functions that become others, classes that come and go, files.
 
         Args:
+            root: The folder of the tree.
             file: The candidate's file.
             function: The qualified name of the function whose body it is; special methods that it defines count.
         """
         self._body = (file, f"{function}.<locals>.")
+        self._root = os.path.join(root, "")
+        self._places = (
+            "/proc/",
+            "/dev/",
+            *(os.path.join(os.path.abspath(one), "") for one in (root, *sys.path) if one),
+        )
         sys.addaudithook(self._audit)
         gc.callbacks.append(self._before_collection)
 
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event in _OF_FILES:
+            reads = event == "open" and not (type(arguments[2]) is int and arguments[2] & (os.O_WRONLY | os.O_RDWR))
+            for path in arguments[: 1 if event == "open" else 2]:
+                if isinstance(path, (str, bytes, os.PathLike)):
+                    self._opened(os.path.abspath(os.fsdecode(path)), reads)
+            return
         if event != "object.__setattr__" or arguments[1] not in _IDENTITY:
             return
         changed, name, value = arguments
@@ -140,6 +164,25 @@ class ProcessState:
             made = code.co_filename.startswith("<")  # by a library call, of a text
             if (value.co_code != code.co_code or value.co_consts != code.co_consts) if name == "__code__" else not made:
                 self._noted.add(f"{changed.__globals__.get('__name__')}.{code.co_qualname}.{name}")
+
+    def _opened(self, path: str, reads: bool) -> None:
+        if not path.startswith(self._places[:3] if reads else self._places) or path in _DEVICES:
+            return
+        file, prefix = self._body
+        frame: types.FrameType | None = sys._getframe(2)
+        nearest, itself = "", ""
+        while frame is not None and not itself:
+            code = frame.f_code
+            if not nearest and (
+                code.co_filename.startswith((self._root, "<frozen importlib")) or _PYTEST in code.co_filename
+            ):
+                nearest = code.co_filename
+            if code.co_filename == file and f"{code.co_qualname}.<locals>.".startswith(prefix):
+                itself = " itself"
+            frame = frame.f_back
+        if nearest.startswith(self._root) or not nearest:  # else an import, or pytest's own business
+            name = os.path.join(".", path.removeprefix(self._root))
+            self._noted.add(f"{name}{itself}{'' if reads else ' to write'}")
 
     def _before_collection(self, phase: str, collection: dict[str, int]) -> None:
         if phase == "start":

@@ -1,0 +1,161 @@
+"""What a body reaches by a name or through a value that its text does not show, checked when it reaches for it.
+
+A body that asks for an attribute by a computed name is mostly honest, and reading it cannot tell. So it is tested once more
+with such places rewritten to call :class:`Reach` (:mod:`workbench.sandbox.checked_body`). What leads to frames, modules,
+the reporter or the tests is refused; a body that passes without it needs none of it.
+"""
+
+from __future__ import annotations
+
+import string
+import sys
+import types
+from typing import Any
+
+#: Names by whose use code does what a text says: attributes, modules, programs by name.
+POWERS = frozenset(
+    ["exec", "eval", "compile", "__import__", "globals", "getattr", "setattr", "delattr", "import_module", "attrgetter",
+     "methodcaller", "get_type_hints", "get_field", "Popen", "system", "check_output", "check_call", "make_dataclass"]
+)  # fmt: skip
+
+#: Of the tests: whoever holds one of these holds the reporter.
+FRAMEWORK = frozenset({"pytest", "_pytest", "pluggy", "unittest", "doctest", "nose", "hypothesis", "workbench_runner"})
+
+_DATA = frozenset(
+    [type(None), bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, object]
+)
+#: Modules of the standard library whose classes only hold data, and those of which only the instances do.
+_CLASSES = frozenset(["collections", "datetime", "decimal", "fractions", "uuid", "enum", "pathlib", "re"])
+_INSTANCES = _CLASSES | {"_io", "argparse", "types"}
+_FUNCTIONS = (types.FunctionType, types.MethodType)
+_TOLD = frozenset(["__name__", "__qualname__", "__doc__", "__module__"])
+
+
+class Refused(BaseException):
+    """Nothing a test expects."""
+
+
+class Reach:
+    """The rewritten places of a body call these."""
+
+    @staticmethod
+    def value(found: Any) -> Any:
+        """Return what an expression gave, unless it leads out of the project and its data."""
+        if not _is_harmless(found):
+            raise Refused(f"it reaches a {type(found).__name__}")
+        return found
+
+    @staticmethod
+    def called(found: Any) -> Any:
+        """Return what is about to be called, unless it does what a text says."""
+        if type(found) in _FUNCTIONS and _is_powerful(found, POWERS | {"format", "format_map"}):
+            raise Refused(f"it calls {found.__name__}")
+        return found if type(found) in (*_FUNCTIONS, types.BuiltinMethodType) else Reach.value(found)
+
+    @staticmethod
+    def get(thing: Any, name: Any, *default: Any) -> Any:
+        """Do what ``getattr`` does."""
+        if not _may_name(thing, name):
+            raise Refused(f"it reaches {name!r}")
+        found = getattr(thing, name, *default)
+        return found if default and found is default[0] else Reach.value(found)
+
+    @staticmethod
+    def target(thing: Any, name: Any) -> Any:
+        """Return an object of which an attribute is set."""
+        if not _may_name(thing, name) or name in _TOLD or not _is_instance(thing):
+            raise Refused(f"it sets {name!r}")
+        return thing
+
+    @staticmethod
+    def set(thing: Any, name: Any, value: Any) -> None:
+        """Do what ``setattr`` does."""
+        setattr(Reach.target(thing, name), name, value)
+
+    @staticmethod
+    def delete(thing: Any, name: Any) -> None:
+        """Do what ``delattr`` does."""
+        delattr(Reach.target(thing, name), name)
+
+    @staticmethod
+    def namespace(thing: Any) -> dict[str, Any]:
+        """Do what ``vars`` does."""
+        if not _is_instance(thing):
+            raise Refused(f"it reaches the names of a {type(thing).__name__}")
+        found: dict[str, Any] = vars(thing)
+        return found
+
+    @staticmethod
+    def template(text: Any) -> Any:
+        """Return a text that is about to be filled, unless it walks along attributes."""
+        if isinstance(text, str):
+            _check_fields(text)
+        else:
+            Reach.value(text.format)
+        return text
+
+
+def _of_project(module: Any) -> bool:
+    """Return whether a module is the project's, its tests' or another package's."""
+    root = module.partition(".")[0] if type(module) is str else "builtins"
+    return root not in sys.stdlib_module_names and root not in FRAMEWORK
+
+
+def _is_harmless(value: Any) -> bool:
+    if type(value) in _FUNCTIONS:
+        return _of_project(_globals(value).get("__name__")) and not _is_powerful(value)
+    if type(value) is types.BuiltinMethodType:
+        return type(value.__self__) in _DATA and value.__name__ not in ("format", "format_map")
+    kind = value if isinstance(value, type) else type(value)
+    if kind in _DATA:
+        return True
+    if issubclass(kind, (type, types.ModuleType)):
+        return False
+    module = type.__dict__["__module__"].__get__(kind)
+    if _of_project(module):
+        return value is not kind or not _is_powerful(kind.__init__)
+    return module in (_CLASSES if value is kind else _INSTANCES) or (
+        issubclass(kind, BaseException) and module.partition(".")[0] not in FRAMEWORK
+    )
+
+
+def _is_instance(thing: Any) -> bool:
+    """Return whether an object is one of the project's, or holds data alone, so that setting its attributes changes nothing else."""
+    return not isinstance(thing, type) and type(thing) not in _FUNCTIONS and _is_harmless(thing)
+
+
+def _may_name(thing: Any, name: Any) -> bool:
+    if type(name) is not str or name.startswith("__"):
+        return name in _TOLD
+    kind = thing if isinstance(thing, type) else type(thing)
+    return not name.startswith("_") or _of_project(type.__dict__["__module__"].__get__(kind))
+
+
+def _globals(function: Any) -> dict[str, Any]:
+    found = getattr(function, "__globals__", None)
+    return found if isinstance(found, dict) else {}
+
+
+def _is_powerful(function: Any, powers: frozenset[str] = POWERS) -> bool:
+    pending = [getattr(function, "__code__", None)]
+    while pending:
+        code = pending.pop()
+        if isinstance(code, types.CodeType):
+            if not powers.isdisjoint(code.co_names):
+                return True
+            pending += code.co_consts
+    return False
+
+
+def _check_fields(text: str) -> None:
+    try:
+        fields = list(string.Formatter().parse(text))
+    except ValueError:
+        return  # it cannot be filled
+    for _, name, wanted, _ in fields:
+        steps = (name or "").replace("[", ".[").split(".")[1:]
+        attributes = [step for step in steps if not step.startswith("[")]
+        if attributes and (len(steps) > 1 or attributes[0].startswith("_")):
+            raise Refused(f"it formats {name!r}")
+        if wanted:
+            _check_fields(wanted)
