@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.engine.plan_title import plan_title
 from workbench.session.sample_counts import CONTROL_FAILS
 from workbench.session.schema import PUT_AWAY_RUNS
@@ -103,9 +104,9 @@ class SessionFacts:
         elif self.state == "queued":
             left = "· waiting for the engine"
         elif self.state == "interrupted":
-            left = "‖ interrupted: u resumes"
+            left = f"‖ interrupted: {key_of('app.resume')} resumes"
         elif self.state == "unscored":
-            left = "? unscored: u asks the judge again"
+            left = f"? unscored: {key_of('app.resume')} asks the judge again"
         elif self.state == "empty":
             left = "nothing run yet"
         else:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.latest import Latest, Node
 
 if TYPE_CHECKING:
@@ -167,7 +168,9 @@ class Browsing:
             self._view.show_list()
             self._view.show_repository(entry, repository)
 
-        fetching.ask(work, done, lambda sentence: self._fail(entry, f"{sentence}\n\nPress f to try again."))
+        fetching.ask(
+            work, done, lambda sentence: self._fail(entry, f"{sentence}\n\nPress {key_of('cases.fetch')} to try again.")
+        )
         return True
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workbench.app.key_table import key_of
 from workbench.app.regeneration.evaluators import model_name
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ class Announcing:
         known = {one.evaluator for one in before.progress} | {view.evaluator, wanted}
         for evaluator in dict.fromkeys(one.evaluator for one in view.progress):
             if evaluator not in known:
-                self._screen.notify(f"{model_name(evaluator)} is asked for samples of this run, too: v shows them.")
+                self._screen.notify(
+                    f"{model_name(evaluator)} is asked for samples of this run, too: {key_of('regeneration.evaluator')} shows them."
+                )
         for run in view.order:
             if run not in before.order:
                 self._screen.set_timer(OTHER_RUN_SECONDS, lambda run=run: self._say(run))  # type: ignore[misc]
@@ -74,5 +77,5 @@ class Announcing:
         screen = self._screen
         if screen.view is not None and screen.view.run.id != run and run in screen.view.order and not screen.reads_run:
             self._begun.append(run)
-            screen.notify("Another run began in this session: L shows it.")
+            screen.notify(f"Another run began in this session: {key_of('regeneration.next-run')} shows it.")
             screen.show_begun()

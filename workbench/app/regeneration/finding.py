@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Protocol
 
+from workbench.app.key_table import key_of
 from workbench.app.regeneration.search import Found, Hit, search
 
 if TYPE_CHECKING:
@@ -109,5 +110,7 @@ class Finder:
         hit = found.hits[index]
         total = f"{len(found.hits):,}{'+' if found.more else ''}"
         where = hit.tab.lower() if hit.tab else "name"
-        place.set_remark(f"/{found.needle}  {index + 1:,} of {total} · {where} · n N go on, esc ends")
+        place.set_remark(
+            f"/{found.needle}  {index + 1:,} of {total} · {where} · {key_of('regeneration.next-hit')} {key_of('regeneration.previous-hit')} go on, {key_of('regeneration.escape')} ends"
+        )
         place.go_to_hit(hit)

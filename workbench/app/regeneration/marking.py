@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from workbench.app.key_table import key_of
 from workbench.app.marks import SEVERAL, Marked, Pair
 from workbench.app.regeneration.evaluators import short_name
 from workbench.app.toolkit.latest import Latest, Node
@@ -78,7 +79,10 @@ class Marking:
         host = self._shown.workbench
         tasks = host.marks.of("task")
         if len(tasks) > 2:
-            host.notify(f"C compares two tasks, and {len(tasks):,} are marked: take marks away with space.", timeout=6)
+            host.notify(
+                f"{key_of('regeneration.compare')} compares two tasks, and {len(tasks):,} are marked: take marks away with {key_of('regeneration.mark')}.",
+                timeout=6,
+            )
         elif tasks:
             self._show(host.marks.pair("task", self._task()))
         elif host.marks.of("candidate"):
@@ -96,10 +100,12 @@ class Marking:
         self._shown.marks_changed()
         letter = host.marks.letter(one)
         if letter == SEVERAL:
-            said = f"{host.marks.sentence(one.session)}: i improves the docstrings of those in this table."
+            said = f"{host.marks.sentence(one.session)}: {key_of('regeneration.improve')} improves the docstrings of those in this table."
         elif letter:
             also = (
-                "C shows both side by side" if letter == "B" else "go to another, of another session too, and press C"
+                f"{key_of('regeneration.compare')} shows both side by side"
+                if letter == "B"
+                else f"go to another, of another session too, and press {key_of('regeneration.compare')}"
             )
             said = f"{letter} is marked: {one.title}; {also}."
         else:
@@ -115,7 +121,7 @@ class Marking:
             host.show_pair(replace(pair, about=self._shown.text_in_front))
         else:
             host.notify(
-                "Mark a task, or beside the table its sample, with space, an evaluator with M, then go to another one and press C.",
+                f"Mark a task, or beside the table its sample, with {key_of('regeneration.mark')}, an evaluator with {key_of('regeneration.mark-evaluator')}, then go to another one and press {key_of('regeneration.compare')}.",
                 timeout=6,
             )
 

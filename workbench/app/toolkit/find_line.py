@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.typed_line import TypedLine
 
 if TYPE_CHECKING:
@@ -41,7 +42,11 @@ class FindLine(TypedLine):
         text = self._text
         if text is None:
             return
-        more = "" if self.is_typed else "   n next, N previous, esc: none marked"
+        more = (
+            ""
+            if self.is_typed
+            else f"   {key_of('file.next-hit')} next, {key_of('file.previous-hit')} previous, {key_of('file.forget')}: none marked"
+        )
         self.count(
             f"{text.hit + 1:,} of {len(text.hits):,}{more}" if text.hits else "nothing found" if text.needle else ""
         )

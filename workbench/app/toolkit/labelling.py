@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.latest import Latest, Node, sentence_of
 from workbench.errors import UsageError, WorkbenchError
 from workbench.session.labels import STAR, check_remark, differences, parse_tags
@@ -111,7 +112,7 @@ class Labelling:
         typed, problem = "", ""
         while True:
             title = f"Remark on {one_line(target.name, 50)}"
-            note = "It is kept in the session, with those that are there: # lists them."
+            note = f"It is kept in the session, with those that are there: {key_of('app.marked')} lists them."
             answer = await self._host.push_screen_wait(AskText(title, "\n".join(filter(None, (problem, note))), typed))
             if not answer:
                 return

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from workbench.app.key_table import with_keys
 from workbench.app.toolkit.typed_line import TypedLine
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ class NarrowLine(TypedLine):
         """Say how many rows are left, if it is this list that is served."""
         if row_list is self._list:
             shown, total = row_list.narrow_counts()
-            self.count(f"{shown:,} of {total:,}{'' if self.is_typed else '   / changes it, esc shows all'}")
+            self.count(
+                f"{shown:,} of {total:,}{'' if self.is_typed else with_keys('   {list.narrow} changes it, {list.all} shows all')}"
+            )
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Narrow with each letter."""

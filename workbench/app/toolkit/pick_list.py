@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.completion import suggester
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.line_input import LineInput
@@ -144,8 +145,11 @@ class PickList(Dialog[tuple[str, ...] | None]):
                     yield LineInput(
                         placeholder=self._field.others, suggester=suggester(known, paths=True), compact=True
                     )
-            more = " · tab types another" if self._field.others else ""
-            yield Static(f"space marks · A all or none · / finds{more} · enter done · esc as before", id="note")
+            more = f" · {key_of('pick.type')} types another" if self._field.others else ""
+            yield Static(
+                f"{key_of('pick.mark')} marks · {key_of('pick.mark-all')} all or none · {key_of('list.narrow')} finds{more} · {key_of('pick.done')} done · {key_of('pick.cancel')} as before",
+                id="note",
+            )
 
     def on_mount(self) -> None:
         """As high as its rows, and say how many are marked."""

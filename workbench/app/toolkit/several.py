@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.form_dialog import Filled
 from workbench.text import one_line
 
@@ -90,7 +91,7 @@ class Several(Widget, can_focus=True):
     def render(self) -> RenderResult:
         """Return as many names as have room, and how many more there are."""
         if not self.chosen:
-            return Content.styled("none chosen: enter opens the list", "$text-muted")
+            return Content.styled(f"none chosen: {key_of('several.pick')} opens the list", "$text-muted")
         return Content(named(self.chosen, max(1, self.size.width)))
 
 

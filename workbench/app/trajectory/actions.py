@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.actions import RunActions
 from workbench.app.trajectory import going_on
 from workbench.app.trajectory.loading import state_of
@@ -97,7 +98,7 @@ class Actions(RunActions):
         if state is None:
             return
         if state.check_run:
-            self._host.notify("This README is being checked already; c stops it.")
+            self._host.notify(f"This README is being checked already; {key_of('trajectory.cancel')} stops it.")
             return
         trial = state.trial.id
 
@@ -114,7 +115,7 @@ class Actions(RunActions):
                 run, _ = checks.plan_check(session, [trial], execute=False, anew=True)
                 alone = f"{error} Names are looked up all the same."
             if not run:
-                return "This README is being checked already; c stops it."
+                return f"This README is being checked already; {key_of('trajectory.cancel')} stops it."
             launching.launch(session, run, warm)
             return alone
 

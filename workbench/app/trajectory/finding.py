@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Protocol
 
+from workbench.app.key_table import key_of
 from workbench.app.trajectory.scores import Item, Proof
 from workbench.app.trajectory.search import Found, search
 from workbench.text import one_line
@@ -124,7 +125,7 @@ class Finder:
         if self.found and self.found.hits:
             self._go((self.at + step) % len(self.found.hits))
         elif not self.busy:
-            self._view.notify("Press / and type what to search for.")
+            self._view.notify(f"Press {key_of('trajectory.search')} and type what to search for.")
 
     def _go(self, index: int) -> None:
         found, view = self.found, self._view

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
+from workbench.app.key_table import with_keys
 from workbench.app.toolkit.latest import Latest, Node
 from workbench.app.toolkit.soon import Clock, Soon
 from workbench.app.trajectory import loading
@@ -97,7 +98,7 @@ class Following:
 
         def done(trial: str | None) -> None:
             if trial is None:
-                self._screen.show_reason(loading.NO_TRIALS)
+                self._screen.show_reason(with_keys(loading.NO_TRIALS))
             else:
                 self._screen.show_trial(trial)
 

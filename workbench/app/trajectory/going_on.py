@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
+
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.app.trajectory.actions import Actions
@@ -92,7 +94,7 @@ async def edit_and_go_on(
     suffix = _AS_JSON if what == "observation" and before.lstrip().startswith(("[", "{")) else _AS_TEXT
     title = f"The {what} of step {step.number}"
     if what == "observation" and "message" in choices:
-        title += " (the agent's message: E on Thought or Action)"
+        title += f" (the agent's message: {key_of('trajectory.fork')} on Thought or Action)"
     text = await edited_text(host, title, drafts.get(key, before), suffix)
     if text is None:
         return
@@ -123,7 +125,11 @@ async def edit_and_go_on(
     )
     model = await host.push_screen_wait(dialog)
     if model is None:
-        host.notify("Nothing was started. E on this step has your text again." if changed else "Nothing was started.")
+        host.notify(
+            f"Nothing was started. {key_of('trajectory.fork')} on this step has your text again."
+            if changed
+            else "Nothing was started."
+        )
         return
     edit = Edit(what, text) if changed else Edit()
 

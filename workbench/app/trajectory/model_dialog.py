@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Input
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.completion import suggester
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
 from workbench.app.toolkit.model_check import model_problem
@@ -52,7 +53,9 @@ class ModelDialog(FormDialog[str]):
         """Return which models there are."""
         others = ", ".join(self._known[:4])
         used = f"Used before or at hand: {others}. " if others else ""
-        return f"{used}Any LiteLLM name works, local, and replay:SESSION. Enter starts, esc cancels."
+        return (
+            f"{used}Any LiteLLM name works, local, and replay:SESSION. Enter starts, {key_of('dialog.cancel')} cancels."
+        )
 
     def will_do(self) -> str:
         """Return what starting with the model that is typed will do."""

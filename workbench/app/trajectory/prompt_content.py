@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import size_of
 from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain
 from workbench.comparison import Sent, SentPart, read_sent
@@ -36,12 +37,19 @@ def load_prompt(reader: SessionReader, step: StepRow, limit: int) -> Document:
             if room <= 0:
                 left = len(some) - at
                 parts.append(
-                    plain(f"… {left:,} more {'part' if left == 1 else 'parts'}. Press > for more.", style="notice")
+                    plain(
+                        f"… {left:,} more {'part' if left == 1 else 'parts'}. Press {key_of('trajectory.more')} for more.",
+                        style="notice",
+                    )
                 )
                 break
             text = reader.shown(part.digest, "a message of this request", min(room, part.size + 400))
             shown = len(text.encode("utf-8", "replace"))
-            cut = f"… {size_of(part.size - shown)} more. Press > for more." if part.size > shown + 8 else None
+            cut = (
+                f"… {size_of(part.size - shown)} more. Press {key_of('trajectory.more')} for more."
+                if part.size > shown + 8
+                else None
+            )
             parts += [_role(part), plain(text, cut=cut), note("")]
             room -= shown
     cut = "…" if room <= 0 else None

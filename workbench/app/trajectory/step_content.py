@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.agents.protocol import split_answer
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain
 from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, COLOURED_AT_MOST, code
@@ -154,7 +155,7 @@ def _observation(reader: SessionReader, step: StepRow, limit: int, coloured: int
 def _cut(size: int, limit: int) -> str | None:
     if size <= limit:
         return None
-    return f"… {size_of(size - limit)} of {size_of(size)} are not shown. Press > for more."
+    return f"… {size_of(size - limit)} of {size_of(size)} are not shown. Press {key_of('trajectory.more')} for more."
 
 
 def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> Document:
@@ -197,7 +198,9 @@ def _messages(reader: SessionReader, call: CallRow, limit: int) -> list[Document
         word = "message is" if left_out == 1 else "messages are"
         documents = [
             note(""),
-            plain(f"… {left_out:,} earlier {word} not shown. Press > for more.", style="notice"),
+            plain(
+                f"… {left_out:,} earlier {word} not shown. Press {key_of('trajectory.more')} for more.", style="notice"
+            ),
             *documents,
         ]
     return documents

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from workbench.app.key_table import key_of
 from workbench.app.marks import Marked, Marks
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Group, Grouping, Table
@@ -179,7 +180,11 @@ class TrialTable(Table[TrialLine]):
         """Return what the keys do with the group under the cursor."""
         group = self.selected_group
         folded = group is not None and group.name in self.arrangement.folded
-        return "Enter opens this group; o sorts the trials in it." if folded else "Enter folds this group."
+        return (
+            f"{key_of('trials.open')} opens this group; {key_of('trials.sort')} sorts the trials in it."
+            if folded
+            else f"{key_of('trials.open')} folds this group."
+        )
 
     def action_mark(self) -> None:
         """Mark the trial under the cursor to be compared, or take its mark away; fold or unfold a group."""

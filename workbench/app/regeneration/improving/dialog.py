@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.model_check import model_problem
@@ -86,13 +87,16 @@ class ImprovementDialog(FormDialog[ImprovementChoice]):
     def about(self, field: str) -> str:
         """Return what may stand in a field."""
         return {
-            "functions": f"{THIS}, {MARKED} (space marks), or {FAILED}: documented badly, though their own bodies pass.",
+            "functions": f"{THIS}, {MARKED} ({key_of('regeneration.mark')} marks), or {FAILED}: documented badly, though their own bodies pass.",
             "writer": "Who writes docstrings: it sees the function, and bodies that failed with what they did, never the tests.",
             "evaluator": "Who writes bodies from docstrings; its former samples are used.",
             "second": "Who writes the held-out samples, so that a gain holds for another model too; empty for the evaluator.",
             "attempts": "Docstrings tried for a function at most; each next one is told why the last was refused.",
             "held-out": "Samples that the writer never sees, which decide; five tell 0 of 5 from 3 of 5.",
-        }.get(field, "A better docstring is kept only where held-out samples gain by it. Enter starts, esc cancels.")
+        }.get(
+            field,
+            f"A better docstring is kept only where held-out samples gain by it. Enter starts, {key_of('dialog.cancel')} cancels.",
+        )
 
     def answer(self) -> ImprovementChoice | Refused:
         """Return what was chosen, or what is wrong."""

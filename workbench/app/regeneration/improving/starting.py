@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.app.regeneration.wording import plural
 from workbench.improving.kinds import Kind
 from workbench.read_only import ReadOnly, is_read_only
@@ -127,7 +128,7 @@ def _unfit(view: RunView) -> str:
         return f"Docstrings are improved from samples with the original docs; this run has the docs {docs.partition(':')[0]}."
     evaluator = view.group.evaluator
     if evaluator in CONTROLS or evaluator.startswith("samples:"):
-        return f"{evaluator.partition(':')[0]} reads no docstrings; press v for another evaluator, or r in a run of a model."
+        return f"{evaluator.partition(':')[0]} reads no docstrings; press {key_of('regeneration.evaluator')} for another evaluator, or {key_of('regeneration.improve')} in a run of a model."
     return ""
 
 
@@ -135,7 +136,9 @@ def _why_none(functions: str, lines: Sequence[TaskLine]) -> str:
     """Return why none of the tasks that were chosen can be improved."""
     if not lines:
         return (
-            f"There are no {functions}: space marks one." if functions == "marked tasks" else "There is no task here."
+            f"There are no {functions}: {key_of('regeneration.mark')} marks one."
+            if functions == "marked tasks"
+            else "There is no task here."
         )
     if len(lines) > 1:
         return f"None of these {len(lines):,} functions is documented badly."
