@@ -4,50 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
 from workbench.app.marks import SEVERAL, Marked, Pair
 from workbench.app.regeneration.evaluators import short_name
-from workbench.app.toolkit.latest import Latest, Node
+from workbench.app.toolkit.latest import Latest
 from workbench.session.groups import OF_GROUP
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.app import WorkbenchApp
-    from workbench.app.regeneration.lines import TaskLine
-    from workbench.app.regeneration.loading import RunView
+    from workbench.app.regeneration.screen import RegenerationScreen
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
-
-
-class Shown(Node, Protocol):
-    """What is asked of the mode."""
-
-    view: RunView | None
-
-    @property
-    def workbench(self) -> WorkbenchApp:
-        """The app."""
-
-    @property
-    def selected_task(self) -> TaskLine | None:
-        """The task under the cursor."""
-
-    @property
-    def selected_sample(self) -> int:
-        """Its selected sample, from 0."""
-
-    @property
-    def on_tasks(self) -> bool:
-        """Whether the table of tasks has the focus, not what shows a sample."""
-
-    @property
-    def text_in_front(self) -> str:
-        """The name of the sample's text with the focus, "" where none has it."""
-
-    def marks_changed(self) -> None:
-        """Say in the header what is marked."""
 
 
 class Marking:
@@ -57,7 +26,7 @@ class Marking:
         shown: The mode.
     """
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: RegenerationScreen) -> None:
         self._shown = shown
         self.looking_up = Latest(shown, "marking")
 

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.latest import Latest, Node, sentence_of
+from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.errors import UsageError, WorkbenchError
 from workbench.session.labels import STAR, check_remark, differences, parse_tags
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from textual.dom import DOMNode
+
     from workbench.app.app import WorkbenchApp
 
 _MOST_KNOWN = 8
@@ -44,7 +46,7 @@ class Labelling:
         changed: Called once labels were written.
     """
 
-    def __init__(self, host: WorkbenchApp, node: Node, changed: Callable[[], None]) -> None:
+    def __init__(self, host: WorkbenchApp, node: DOMNode, changed: Callable[[], None]) -> None:
         self._host = host
         self._changed = changed
         self._jobs = Latest(node, "labels", every=True)

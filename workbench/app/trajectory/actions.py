@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.actions import RunActions
@@ -16,21 +16,8 @@ if TYPE_CHECKING:
     from workbench.app.toolkit.latest import Latest
     from workbench.app.toolkit.subject import Subject
     from workbench.app.trajectory.loading import TrialState
+    from workbench.app.trajectory.screen import TrajectoryScreen
     from workbench.engine.forking import Edit
-
-
-class ShownTrial(Protocol):
-    """What actions must know of what is on the screen."""
-
-    @property
-    def state(self) -> TrialState | None:
-        """The trial that is shown."""
-
-    def subject(self) -> Subject:
-        """Return what has the focus."""
-
-    def show_trial(self, trial_id: str) -> None:
-        """Show another trial of the open session."""
 
 
 class Actions(RunActions):
@@ -42,7 +29,7 @@ class Actions(RunActions):
         shown: The trial that is meant.
     """
 
-    def __init__(self, host: WorkbenchApp, jobs: Latest, shown: ShownTrial) -> None:
+    def __init__(self, host: WorkbenchApp, jobs: Latest, shown: TrajectoryScreen) -> None:
         super().__init__(host, jobs)
         self._shown = shown
 
