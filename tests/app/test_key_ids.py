@@ -16,7 +16,7 @@ from textual.dom import DOMNode
 import workbench.app
 from workbench.app.key_table import EVERYWHERE, KEY_TABLE
 from workbench.errors import UsageError
-from workbench.key_ids import KEY_IDS
+from workbench.key_ids import KEYS
 from workbench.settings import load
 
 
@@ -28,7 +28,7 @@ def every_binding() -> Iterator[Binding]:
 
 
 def test_every_key_of_the_app_is_in_the_list_and_no_other() -> None:
-    assert {binding.id for binding in every_binding()} == set(KEY_IDS)
+    assert {binding.id: binding.key for binding in every_binding()} == KEYS
 
 
 def test_an_id_may_be_written_with_and_without_quotation_marks(tmp_path: Path) -> None:

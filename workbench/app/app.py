@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 
 from workbench.app import modes
 from workbench.app.interrupting import Interrupting
+from workbench.app.key_table import key_of, use_keymap
 from workbench.app.keys import KEYS
 from workbench.app.looking_only import refusal
 from workbench.app.navigation import NavigatingApp
@@ -72,6 +73,7 @@ class WorkbenchApp(NavigatingApp):
         self._interrupting = Interrupting(self)
         self._net = LastNet()
         self._filters.append(self._net)
+        use_keymap(settings.keymap)
         if settings.keymap:
             self.set_keymap(dict(settings.keymap))
 
@@ -122,7 +124,7 @@ class WorkbenchApp(NavigatingApp):
         unknown = set(self.settings.keymap) - KEY_IDS
         if unknown:
             self.notify(
-                f"The keymap names {', '.join(sorted(unknown))}, which no key has; ? lists the names.",
+                f"The keymap names {', '.join(sorted(unknown))}, which no key has; {key_of('app.help')} lists the names.",
                 severity="warning",
                 timeout=12,
             )

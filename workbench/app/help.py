@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from workbench import glyphs
-from workbench.app.key_table import KEY_TABLE
+from workbench.app.key_table import KEY_TABLE, key_of
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
@@ -133,7 +133,9 @@ class HelpScreen(Dialog[None]):
             parts.append("\n")
         count = sum(len(keys) for _, keys in groups)
         if words:
-            return Content.assemble(*parts, (f"{count:,} of {len(rows):,} keys; esc shows all.", "$text-muted"))
+            return Content.assemble(
+                *parts, (f"{count:,} of {len(rows):,} keys; {key_of('help.close')} shows all.", "$text-muted")
+            )
         parts.append(("The same on every screen\n", "bold $primary"))
         for meaning in KEY_TABLE:
             parts += [(f"  {meaning.shown:<{wide}}", "bold $accent"), f"{meaning.means}\n"]
@@ -142,7 +144,7 @@ class HelpScreen(Dialog[None]):
             parts += [(f"{glyph} ", f"bold ${variable}"), f"{word}  "]
         parts.append(
             (
-                "\n\n/ finds a key. ctrl+p and “Tour of the app” shows the app in five steps. The right column names a key for [keymap] in "
+                f"\n\n{key_of('help.narrow')} finds a key. {key_of('app.palette')} and “Tour of the app” shows the app in five steps. The right column names a key for [keymap] in "
                 "the settings file; `workbench locate config` tells where.",
                 "$text-muted",
             )

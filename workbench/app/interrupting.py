@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from workbench.app.key_table import key_of
+
 if TYPE_CHECKING:
     from textual.app import App
 
@@ -37,5 +39,5 @@ class Interrupting:
         if now - self._at < INTERRUPT_SECONDS:
             return True
         self._at = now
-        app.notify("Nothing is selected. Press ctrl+c again to leave.", timeout=INTERRUPT_SECONDS)
+        app.notify(f"Nothing is selected. Press {key_of('app.interrupt')} again to leave.", timeout=INTERRUPT_SECONDS)
         return False

@@ -1,8 +1,38 @@
-"""What each key means wherever it works: one key, one meaning. The help shows it, and a test holds every binding to it."""
+"""What each key means wherever it works (one key, one meaning), and which key an action has now."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from workbench.key_ids import KEYS
+
+_SIGNS = {"escape": "esc", "slash": "/", "minus": "-", "at": "@", "shift+up": "⇧↑", "shift+down": "⇧↓"}
+_keymap: dict[str, str] = {}
+
+
+def use_keymap(keymap: Mapping[str, str]) -> None:
+    """Let texts name the keys of a ``[keymap]``."""
+    _keymap.clear()
+    _keymap.update(keymap)
+
+
+def key_of(binding: str) -> str:
+    """Return the key that an action has now, by the id of its binding, as texts write it."""
+    name = (_keymap.get(binding) or KEYS[binding]).partition(",")[0].strip()
+    if name in _SIGNS or len(name) == 1 or "+" in name:
+        return _SIGNS.get(name, name)
+    try:
+        return unicodedata.lookup(name.replace("_than_", "-than ").replace("_", " "))
+    except KeyError:
+        return name
+
+
+def with_keys(text: str) -> str:
+    """Return one of our texts with the key of each action that it names as ``{trials.mark}``."""
+    return re.sub(r"\{([a-z-]+\.[a-z-]+)\}", lambda found: key_of(found[1]) if found[1] in KEYS else found[0], text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from functools import cached_property
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
+from workbench.app.key_table import key_of
 from workbench.app.location import History, Location, Place, ResultList
 from workbench.app.session_app import SessionApp
 
@@ -247,10 +248,13 @@ class NavigatingApp(SessionApp):
         results = self.results
         if results is None or (len(results.locations) < 2 and not results.searched):
             return ""
-        keys = "n N" if results.searched else "H L"
-        return (
-            f"{results.row} {results.at + 1:,} of {len(results.locations):,} · {keys} go on, esc goes back to the list"
+        name = "hit" if results.searched else "run" if self.current_mode == "regeneration" else "trial"
+        previous, following, back = (
+            key_of(f"{self.current_mode}.{one}") for one in (f"previous-{name}", f"next-{name}", "escape")
         )
+        keys = f"{following} {previous}" if results.searched else f"{previous} {following}"
+        at = f"{results.row} {results.at + 1:,} of {len(results.locations):,}"
+        return f"{at} · {keys} go on, {back} goes back to the list"
 
     def go_on(self, step: int) -> bool:
         """Go to the next (1) or previous (-1) row of the list that led here; returns whether one with rows did."""
@@ -312,5 +316,5 @@ class NavigatingApp(SessionApp):
 
     def _has_session(self) -> bool:
         if self.reader is None:
-            self.notify("No session is open: press 3 and choose one.", severity="warning")
+            self.notify(f"No session is open: press {key_of('app.sessions')} and choose one.", severity="warning")
         return self.reader is not None

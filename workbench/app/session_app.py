@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.signal import Signal
 
+from workbench.app.key_table import key_of
 from workbench.app.opening import OpeningApp
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.soon import Soon
@@ -255,9 +256,9 @@ def open_sentence(facts: SessionFacts) -> str:
     elif facts.state == "queued":
         left = "· waiting for the engine"
     elif facts.state == "interrupted":
-        left = "‖ interrupted: u resumes"
+        left = f"‖ interrupted: {key_of('app.resume')} resumes"
     elif facts.state == "unscored":
-        left = "? unscored: u asks the judge again"
+        left = f"? unscored: {key_of('app.resume')} asks the judge again"
     elif facts.state == "empty":
         left = "nothing run yet"
     else:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from workbench.app.key_table import with_keys
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.tour_panel import TourPanel
 from workbench.app.tour_shown import remember
@@ -42,30 +43,30 @@ def _at_scores(app: App[Any]) -> bool:
 STEPS = (
     Step(
         "Cases",
-        "These are repositories to document: j and k move, tab goes to what is in one. "
-        "Press enter on a case: a dialog asks which agent and model shall run.",
+        "These are repositories to document: {list.down} and {list.up} move, {pane.next} goes to what is in one. "
+        "Press {cases.run} on a case: a dialog asks which agent and model shall run.",
         lambda app: _on_stack(app, "RunDialog"),
     ),
     Step(
         "Run",
-        "In the dialog enter starts the run and escape closes it; U lists all runs. Press 2 to see what an agent did.",
+        "In the dialog enter starts the run and {dialog.cancel} closes it; {app.runs} lists all runs. Press {app.trajectory} to see what an agent did.",
         lambda app: not _on_stack(app, "RunDialog") and app.current_mode == "trajectory",
     ),
     Step(
         "Trajectory",
-        "h and l go from step to step, H and L from trial to trial; what the agent thought, did and saw stands beside. "
-        "Press s to go to the scores of its README.",
+        "{trajectory.previous-step} and {trajectory.next-step} go from step to step, {trajectory.previous-trial} and {trajectory.next-trial} from trial to trial; what the agent thought, did and saw stands beside. "
+        "Press {trajectory.scores} to go to the scores of its README.",
         _at_scores,
     ),
     Step(
         "Scores",
-        "j and k go from criterion to criterion; e shows the evidence for one. Press 4 for Regeneration.",
+        "{trajectory.down} and {trajectory.up} go from criterion to criterion; {trajectory.evidence} shows the evidence for one. Press {app.regeneration} for Regeneration.",
         lambda app: app.current_mode == "regeneration",
     ),
     Step(
         "Regeneration and search",
-        "ctrl+n asks a model to write functions anew from their docstrings, and tests them. "
-        "Press ctrl+f to search everything; ctrl+p has every command and ? all keys.",
+        "{regeneration.new} asks a model to write functions anew from their docstrings, and tests them. "
+        "Press {app.search} to search everything; {app.palette} has every command and {app.help} all keys.",
         lambda app: _on_stack(app, "SearchScreen"),
     ),
 )
@@ -126,4 +127,6 @@ class Tour:
                 if self.at is None:
                     panel.say("", "")
                 else:
-                    panel.say(f"Tour {self.at + 1} of {len(STEPS)} · {STEPS[self.at].title}", STEPS[self.at].text)
+                    panel.say(
+                        f"Tour {self.at + 1} of {len(STEPS)} · {STEPS[self.at].title}", with_keys(STEPS[self.at].text)
+                    )

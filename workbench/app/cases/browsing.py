@@ -4,44 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.latest import Latest, Node
+from workbench.app.key_table import key_of
+from workbench.app.toolkit.latest import Latest
 
 if TYPE_CHECKING:
     from workbench.app.cases.files import Fetcher, FileShown, Repository
     from workbench.app.cases.listing import AgentScore, CaseEntry
+    from workbench.app.cases.screen import CasesScreen
     from workbench.session.reader import SessionReader
 
 Scores = dict[str, tuple["AgentScore", ...]]
-
-
-class CasesDisplay(Node, Protocol):
-    """The view that shows what was read."""
-
-    def show_list(self) -> None:
-        """Show :attr:`Browsing.entries`."""
-
-    def show_problems(self, problems: Sequence[str]) -> None:
-        """Say which cases of the catalogue cannot be used."""
-
-    def show_scores(self, scores: Scores) -> None:
-        """Show the last scores of each agent by case."""
-
-    def show_repository(self, entry: CaseEntry, repository: Repository | None) -> None:
-        """Show the files of a case, None where they must be fetched first."""
-
-    def show_note(self, entry: CaseEntry, text: str, *, failed: bool = False) -> None:
-        """Say in the place of a case's files how far they are, or why there are none."""
-
-    def show_file(self, key: str, path: str, shown: FileShown | None, problem: str = "") -> None:
-        """Show a file and its outline, or why it cannot be shown."""
-
-    def show_added(self, entry: CaseEntry) -> None:
-        """Go to a case that was just opened."""
-
-    def show_refusal(self, sentence: str) -> None:
-        """Say why a repository cannot be opened."""
 
 
 class Browsing:
@@ -55,7 +29,7 @@ class Browsing:
         view: Where all of it is shown.
     """
 
-    def __init__(self, view: CasesDisplay) -> None:
+    def __init__(self, view: CasesScreen) -> None:
         self._view = view
         self.listed: tuple[CaseEntry, ...] = ()
         self.opened: list[CaseEntry] = []
@@ -167,7 +141,9 @@ class Browsing:
             self._view.show_list()
             self._view.show_repository(entry, repository)
 
-        fetching.ask(work, done, lambda sentence: self._fail(entry, f"{sentence}\n\nPress f to try again."))
+        fetching.ask(
+            work, done, lambda sentence: self._fail(entry, f"{sentence}\n\nPress {key_of('cases.fetch')} to try again.")
+        )
         return True
 
     def close(self) -> None:

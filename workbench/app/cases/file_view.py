@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 
 from workbench.app.cases.files import Node, Repository
 from workbench.app.cases.listing import AgentScore, CaseEntry, sources_of
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.document import Document, Line, Span
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.text_pane import TextPane
@@ -111,7 +112,7 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
         # It is said where a folder of this machine is; a bundled case's folder is of no interest.
         if not source.startswith("folder:") or case.kind == "own":
             fact("source" if number == 0 else "or", source)
-    fact("files", "here" if entry.fetched else "not fetched yet: press f5")
+    fact("files", "here" if entry.fetched else f"not fetched yet: press {key_of('cases.fetch')}")
     fact("tests", "; ".join(case.test))
     if scores:
         lines += [Line(""), _styled("Last scores in this session", "subheading")]

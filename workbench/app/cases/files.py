@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench import paths
 from workbench.app.cases.listing import CaseEntry, sources_of
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.document import Document
 from workbench.catalog import TestCase, snapshot_of, view_of
 from workbench.errors import WorkbenchError
@@ -172,7 +173,7 @@ class Fetcher:
                     progress(news["progress"])
             process.wait()
         except (OSError, ValueError) as error:
-            failed = f"Fetching {case.name} broke off: {error}. Press f5 to try again."
+            failed = f"Fetching {case.name} broke off: {error}. Press {key_of('cases.fetch')} to try again."
         finally:
             self._running.discard(process)
             process.kill()
@@ -180,7 +181,7 @@ class Fetcher:
         if failed is not None:
             raise WorkbenchError(failed)
         if not finished:
-            raise WorkbenchError(f"Fetching {case.name} was interrupted; press f5 to try again.")
+            raise WorkbenchError(f"Fetching {case.name} was interrupted; press {key_of('cases.fetch')} to try again.")
 
     def close(self) -> None:
         """End what is still being fetched."""

@@ -11,6 +11,7 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from workbench.app.cases.browsing import Browsing, Scores
+from workbench.app.key_table import key_of
 from workbench.app.location import Location, Place
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
@@ -189,7 +190,10 @@ class CasesScreen(ModeScreen):
         self._title_list()
         if not entries:
             self.file_view.show(
-                sentence("There are no test cases here.\nPress o to open any folder, git URL or NAME==VERSION.", "")
+                sentence(
+                    f"There are no test cases here.\nPress {key_of('cases.open')} to open any folder, git URL or NAME==VERSION.",
+                    "",
+                )
             )
         elif self._wanted_case:
             self.show_case(self._wanted_case, self._wanted_path)
@@ -265,7 +269,7 @@ class CasesScreen(ModeScreen):
             return
         if repository is None:
             self._show_files_note(
-                "Not fetched yet.\n\nPress f to fetch it, or enter to run an agent, which fetches it too."
+                f"Not fetched yet.\n\nPress {key_of('cases.fetch')} to fetch it, or {key_of('cases.run')} to run an agent, which fetches it too."
             )
         elif not repository.snapshot.files:
             self._show_files_note("This repository is empty.")

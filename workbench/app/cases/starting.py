@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.agents.names import AGENTS, agent_info, current_name
 from workbench.agents.remote_names import is_remote
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.toolkit.agreeing import model_problem
 from workbench.app.toolkit.form_dialog import ABOUT_WHEN, WHEN, Field, FormDialog, Refused, begins_later
 from workbench.app.toolkit.session_field import about_session, problem_of_session, session_field
@@ -86,7 +87,7 @@ class RunDialog(FormDialog[RunChoice]):
     def about(self, field: str) -> str:
         """Return what an agent does, or what may be typed."""
         if field == "when":
-            return ABOUT_WHEN
+            return with_keys(ABOUT_WHEN)
         if field == "agent":
             return _about(self.text("agent"))
         if field == "session":
@@ -94,7 +95,7 @@ class RunDialog(FormDialog[RunChoice]):
         if is_remote(self.text("agent")):
             return "An agent over A2A asks a model of its own: what stands here is not asked, only replay:SESSION is."
         model = self.text("model")
-        note = "Any LiteLLM name works, and replay:SESSION. Enter starts, esc cancels."
+        note = f"Any LiteLLM name works, and replay:SESSION. Enter starts, {key_of('dialog.cancel')} cancels."
         if model == "local" or model.startswith("local/"):
             note = "local is the small embedded model: free, no key, low scores. " + note
         return note

@@ -15,6 +15,7 @@ from workbench.app.compare.frame import HeadLines, SideBySide, reading
 from workbench.app.compare.task_tables import FailingLine, FailingRows, TaskRows, messages, panes_of
 from workbench.app.compare.text_rows import TextRows
 from workbench.app.compare.wording import NOTHING, change, of_change
+from workbench.app.key_table import key_of
 from workbench.app.location import Place
 from workbench.app.marks import Marked, Pair
 from workbench.app.toolkit.latest import Latest
@@ -252,7 +253,11 @@ class GroupsScreen(SideBySide):
             if sentence:
                 head.say(sentence)
             return
-        which = f"pair {self._at % self._of + 1} of {self._of}, [ ] turns" if self._of > 1 else ""
+        which = (
+            f"pair {self._at % self._of + 1} of {self._of}, {key_of('compare.previous-pair')} {key_of('compare.next-pair')} turns"
+            if self._of > 1
+            else ""
+        )
         head.show(lambda width: head_of(comparison, " · ".join(filter(None, (which, self._alone))), width))
         folded = "only what differs" if self.only_differences else ""
         set_title(self.query_one("#task-diff"), f"Tasks · {tasks_in_words(comparison)}", folded)

@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.location import Location, ResultList
 from workbench.app.marked.lines import MarkedLine, load_marked
 from workbench.app.toolkit.amounts import age
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import Change
 
 _SIGNS = {"star": "★ star", "tag": "# tag", "remark": "✎ remark"}
-_NOTHING = "Nothing is starred, tagged or remarked on yet: * stars what is selected, t tags it, a (in Trajectory) remarks on it."
+_NOTHING = "Nothing is starred, tagged or remarked on yet: {labels.star} stars what is selected, {labels.tags} tags it, {trajectory.annotate} (in Trajectory) remarks on it."
 
 
 COLUMNS: tuple[Column[MarkedLine], ...] = (
@@ -113,9 +114,9 @@ class MarkedScreen(ModeScreen):
         self.set_status(f"{total:,} marked")
         line = table.selected
         if not table.rows:
-            text = _NOTHING
+            text = with_keys(_NOTHING)
         elif line is None:
-            text = "Nothing here holds that text: esc shows all."
+            text = f"Nothing here holds that text: {key_of('list.all')} shows all."
         else:
             text = one_line(line.text if line.kind == "remark" else line.title, 1000)
         self.query_one("#marked-line", Static).update(text)

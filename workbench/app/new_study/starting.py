@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual import work
 from textual.binding import Binding, BindingType
 
+from workbench.app.key_table import key_of
 from workbench.app.new_study.offering import Offered, Reckoned, place_of, reckoned
 from workbench.app.toolkit.agreeing import model_problem
 from workbench.app.toolkit.choice import ChoiceField, OneOf
@@ -218,7 +219,7 @@ class NewStudyDialog(FormDialog["StudyChoice | OtherKind"]):
         if field == "name" and self._changes:
             return "The session has a study of this name: it becomes this one, and what is done stays."
         if not field:
-            return "Enter starts it; ctrl+s saves it as a study.toml for `workbench study FILE`."
+            return f"Enter starts it; {key_of('dialog.save')} saves it as a study.toml for `workbench study FILE`."
         return _ABOUT[field]
 
     # -- what it takes

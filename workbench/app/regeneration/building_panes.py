@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 
+from workbench.app.key_table import key_of
 from workbench.app.regeneration import funnel
 from workbench.app.regeneration.building import TESTS, CountList, ExcludedList, StageList, excluded
 from workbench.app.regeneration.loading import Excluded, RunView
@@ -154,15 +155,16 @@ class Building(Container):
         title += f" of {everything:,}" if len(entries) != everything else ""
         narrowed = [f"stage: {funnel.REASONS[key]}"] if key in funnel.REASONS else []
         narrowed += [f"with “{one_line(self.needle, 30)}”"] if self.needle else []
-        said = " · ".join([*narrowed, "esc shows all"]) if narrowed else ""
+        said = " · ".join([*narrowed, f"{key_of('regeneration.escape')} shows all"]) if narrowed else ""
         self.query_one(ExcludedPane).titled(
-            f"{title} · {said}" if said else title, "" if view.building else "D goes back"
+            f"{title} · {said}" if said else title,
+            "" if view.building else f"{key_of('regeneration.dropped')} goes back",
         )
         self._show_reason()
 
     def _empty(self, view: RunView, key: str) -> str:
         if self.needle:
-            return "Nothing here contains that; esc shows all."
+            return f"Nothing here contains that; {key_of('regeneration.escape')} shows all."
         if key.startswith(TESTS):
             return "The session does not name such tests."
         if view.state == "queued":

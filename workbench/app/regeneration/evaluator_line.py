@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from workbench.app.key_table import key_of
 from workbench.app.regeneration.evaluators import short_names
 from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.standings import MOST_RUNS, Standings
@@ -113,7 +114,7 @@ class EvaluatorLine(Widget):
             said = " ".join(filter(None, (shortened(name, form.longest), value, progress)))
             current = one.group == view.group
             found.append((one.group, [(f"[{said}]", "bold $primary") if current else (f" {said} ", "$text-muted")]))
-        return [*found, (None, [(" v next", "$text-muted")])]
+        return [*found, (None, [(f" {key_of('regeneration.evaluator')} next", "$text-muted")])]
 
     def on_click(self, event: events.Click) -> None:
         """Choose the group whose name was clicked."""
@@ -158,5 +159,5 @@ def _runs(view: RunView, standings: Standings, begun: str, *, names: bool) -> li
         pieces.append(("  ", ""))
     pieces.append((f"run {view.order.index(view.run.id) + 1:,} of {len(view.order):,} · H/L", "$text-muted"))
     if begun:
-        pieces.append((" ▸ another began: L", "bold $verdict-running"))
+        pieces.append((f" ▸ another began: {key_of('regeneration.next-run')}", "bold $verdict-running"))
     return pieces

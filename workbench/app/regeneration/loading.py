@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from workbench.app.key_table import key_of
 from workbench.app.regeneration.evaluators import EvaluatorProgress, progress_of, short_name
 from workbench.app.regeneration.funnel import in_order
 from workbench.app.regeneration.wording import pace, plural
@@ -334,19 +335,19 @@ def progress(view: RunView) -> str:
         left = (view.total - view.decided + view.again) / view.rate
         return f"{glyph} {of} · {pace(view.rate)} · {duration(left)} left"
     if view.state == "interrupted" and view.run.state == "queued":
-        return f"{glyph} no engine took it up — press u"
+        return f"{glyph} no engine took it up — press {key_of('regeneration.resume')}"
     if view.state == "interrupted":
         return (
-            f"{glyph} interrupted {'with' if view.again else 'at'} {of} — press u to resume"
+            f"{glyph} interrupted {'with' if view.again else 'at'} {of} — press {key_of('regeneration.resume')} to resume"
             if view.total
-            else f"{glyph} interrupted — press u to resume"
+            else f"{glyph} interrupted — press {key_of('regeneration.resume')} to resume"
         )
     if view.state == "failed":
         return f"{glyph} failed: {one_line(view.error or 'no reason was recorded', 300)}"
     if view.state == "cancelled":
         return f"{glyph} cancelled at {of}"
     if view.again:
-        return f"{glyph} done, but {of} — press u"
+        return f"{glyph} done, but {of} — press {key_of('regeneration.resume')}"
     return f"{glyph} done, {plural(view.total, 'sample')}" + (f" in {duration(view.seconds)}" if view.seconds else "")
 
 
@@ -357,10 +358,18 @@ def trouble(view: RunView, room: int = 400) -> str:
     """
     alarm = view.check.banner(live=view.live, named=room >= 100)
     said = [
-        alarm.replace("\n", " · ! goes there\n", 1) if "\n" in alarm else f"{alarm} · ! goes there" if alarm else ""
+        alarm.replace("\n", f" · {key_of('regeneration.problem')} goes there\n", 1)
+        if "\n" in alarm
+        else f"{alarm} · {key_of('regeneration.problem')} goes there"
+        if alarm
+        else ""
     ]
     if view.state == "failed":
-        then = "Press ctrl+n for another order." if view.lasting else "Press u to resume."
+        then = (
+            f"Press {key_of('regeneration.new')} for another order."
+            if view.lasting
+            else f"Press {key_of('regeneration.resume')} to resume."
+        )
         said.append(f"✗ The run failed: {one_line(view.error or 'no reason was recorded', 600)} {then}")
     told = [reason for reason in view.reasons if view.state != "failed" or reason.sentence not in (view.error or "")]
     said += [one_line(str(reason), max(60, room - 4)) for reason in told[:_MOST_REASONS]]

@@ -4,48 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.app.marks import SEVERAL, Marked, Pair
 from workbench.app.regeneration.evaluators import short_name
-from workbench.app.toolkit.latest import Latest, Node
+from workbench.app.toolkit.latest import Latest
 from workbench.results.samples import samples_of
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.app import WorkbenchApp
-    from workbench.app.regeneration.loading import RunView
-    from workbench.results.tasks import TaskLine
+    from workbench.app.regeneration.screen import RegenerationScreen
     from workbench.session.rows import CandidateRow
-
-
-class Shown(Node, Protocol):
-    """What is asked of the mode."""
-
-    view: RunView | None
-
-    @property
-    def workbench(self) -> WorkbenchApp:
-        """The app."""
-
-    @property
-    def selected_task(self) -> TaskLine | None:
-        """The task under the cursor."""
-
-    @property
-    def selected_sample(self) -> int:
-        """Its selected sample, from 0."""
-
-    @property
-    def on_tasks(self) -> bool:
-        """Whether the table of tasks has the focus, not what shows a sample."""
-
-    @property
-    def text_in_front(self) -> str:
-        """The name of the sample's text with the focus, "" where none has it."""
-
-    def marks_changed(self) -> None:
-        """Say in the header what is marked."""
 
 
 class Marking:
@@ -55,7 +25,7 @@ class Marking:
         shown: The mode.
     """
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: RegenerationScreen) -> None:
         self._shown = shown
         self.looking_up = Latest(shown, "marking")
 
@@ -77,7 +47,10 @@ class Marking:
         host = self._shown.workbench
         tasks = host.marks.of("task")
         if len(tasks) > 2:
-            host.notify(f"C compares two tasks, and {len(tasks):,} are marked: take marks away with space.", timeout=6)
+            host.notify(
+                f"{key_of('regeneration.compare')} compares two tasks, and {len(tasks):,} are marked: take marks away with {key_of('regeneration.mark')}.",
+                timeout=6,
+            )
         elif tasks:
             self._show(host.marks.pair("task", self._task()))
         elif host.marks.of("candidate"):
@@ -95,10 +68,12 @@ class Marking:
         self._shown.marks_changed()
         letter = host.marks.letter(one)
         if letter == SEVERAL:
-            said = f"{host.marks.sentence(one.session)}: i improves the docstrings of those in this table."
+            said = f"{host.marks.sentence(one.session)}: {key_of('regeneration.improve')} improves the docstrings of those in this table."
         elif letter:
             also = (
-                "C shows both side by side" if letter == "B" else "go to another, of another session too, and press C"
+                f"{key_of('regeneration.compare')} shows both side by side"
+                if letter == "B"
+                else f"go to another, of another session too, and press {key_of('regeneration.compare')}"
             )
             said = f"{letter} is marked: {one.title}; {also}."
         else:
@@ -114,7 +89,7 @@ class Marking:
             host.show_pair(replace(pair, about=self._shown.text_in_front))
         else:
             host.notify(
-                "Mark a task, or beside the table its sample, with space, an evaluator with M, then go to another one and press C.",
+                f"Mark a task, or beside the table its sample, with {key_of('regeneration.mark')}, an evaluator with {key_of('regeneration.mark-evaluator')}, then go to another one and press {key_of('regeneration.compare')}.",
                 timeout=6,
             )
 

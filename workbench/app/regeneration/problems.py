@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -34,4 +35,7 @@ class Problems:
         self._at = (self._at + 1) % len(problems)
         problem = problems[self._at]
         of = f"{self._at + 1:,} of {len(problems):,}"
-        return problem, f"! {of} · {one_line(problem.name, 60)} · {problem.sentence} · ! next, esc ends"
+        return (
+            problem,
+            f"! {of} · {one_line(problem.name, 60)} · {problem.sentence} · {key_of('regeneration.problem')} next, {key_of('regeneration.escape')} ends",
+        )

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widget import Widget
 
+from workbench.app.key_table import key_of
 from workbench.app.location import Location, Place
 from workbench.app.regeneration.building import ExcludedList
 from workbench.app.regeneration.building_panes import Building
@@ -144,9 +145,13 @@ class RunPanes(RunScreen):
         if line is not None:
             self.detail.show(reader, view, line, self.table.sample)
         elif self.table.selected_group is not None:
-            self.detail.show_nothing("A group of tasks: enter shows or hides them.")
+            self.detail.show_nothing(f"A group of tasks: {key_of('regeneration.open-task')} shows or hides them.")
         else:
-            self.detail.show_nothing("No task passes this filter; F clears it, f changes it." if view.tasks else "")
+            self.detail.show_nothing(
+                f"No task passes this filter; {key_of('regeneration.clear-filter')} clears it, {key_of('regeneration.filter')} changes it."
+                if view.tasks
+                else ""
+            )
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         """Show the sample of the task under the cursor."""

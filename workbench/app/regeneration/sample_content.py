@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.app.regeneration.wording import NOTHING, percent, took
 from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import Document, Line, closed, heading, joined, note, plain, prepared
@@ -206,7 +207,7 @@ def waiting_for(sample: Sample) -> str:
         return candidate.verdict_reason or "The run was cancelled before this sample was written."
     if candidate.verdict_reason:
         return f"There is no body: {one_line(candidate.verdict_reason, 600)}"
-    return "No body could be taken out of the answer; press [ for the answer as it came."
+    return f"No body could be taken out of the answer; press {key_of('regeneration.previous-tab')} for the answer as it came."
 
 
 def _diff(reader: SessionReader, sample: Sample, limit: int) -> Document:
@@ -335,9 +336,13 @@ def _messages(top: list[Document], messages: Sequence[tuple[str, str]], limit: i
     parts = top
     for role, content in messages:
         shown = content[:limit]
-        rest = "" if len(shown) == len(content) else f"{size_of(len(content) - len(shown))} more; > shows them."
+        rest = (
+            ""
+            if len(shown) == len(content)
+            else f"{size_of(len(content) - len(shown))} more; {key_of('regeneration.more')} shows them."
+        )
         parts += [plain(""), plain(role, style="role"), plain(shown, cut=rest or None)]
-    cut = "> shows more of it." if any(part.cut for part in parts) else None
+    cut = f"{key_of('regeneration.more')} shows more of it." if any(part.cut for part in parts) else None
     return joined(parts, cut=cut)
 
 
@@ -356,4 +361,4 @@ def _nothing(sample: Sample) -> Document:
 def _cut(reader: SessionReader, digest: str, limit: int, of: str) -> tuple[str, str | None]:
     size = reader.size(digest)
     text = reader.shown(digest, of, limit)
-    return text, None if size <= limit else f"… {size_of(size - limit)} more; > shows them."
+    return text, None if size <= limit else f"… {size_of(size - limit)} more; {key_of('regeneration.more')} shows them."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, on, work
 from textual.binding import BindingType
 
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.location import Place
 from workbench.app.regeneration import loading
 from workbench.app.regeneration.actions import Actions
@@ -38,9 +39,9 @@ if TYPE_CHECKING:
 
 ABREAST = (190, 48)
 """Cells from which on difference, docstring, prompt and failing tests stand next to one another, below the tasks."""
-NO_SESSION = "No session is open.\n\nPress ctrl+n to test a repository's documentation by regeneration."
-NO_RUN = "No regeneration run in this session.\n\nPress ctrl+n to test a repository's documentation by regeneration."
-GONE = "This run is not in the open session: press 3 to choose another session."
+NO_SESSION = "No session is open.\n\nPress {regeneration.new} to test a repository's documentation by regeneration."
+NO_RUN = "No regeneration run in this session.\n\nPress {regeneration.new} to test a repository's documentation by regeneration."
+GONE = "This run is not in the open session: press {app.sessions} to choose another session."
 
 
 class RegenerationScreen(RunPanes):
@@ -73,7 +74,7 @@ class RegenerationScreen(RunPanes):
             pane.titled(pane.short)
             pane.set_class(pane in self.building.query(Pane), "-off")
         self.focus_pane(self.query_one("#tasks"))
-        self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
+        self._show_nothing("Opening the session…" if self.workbench.session_path else with_keys(NO_SESSION))
         self.set_interval(1.0, self._tick)
 
     def _show_nothing(self, sentence: str) -> None:
@@ -100,7 +101,7 @@ class RegenerationScreen(RunPanes):
         self.announcing.forget()
         self.following.evaluator, self.following.group = "", None
         if reader is None:
-            self._show_nothing("Opening the session…" if self.workbench.session_path else NO_SESSION)
+            self._show_nothing("Opening the session…" if self.workbench.session_path else with_keys(NO_SESSION))
             if self.workbench.session_path is None:
                 self.has_read()
             return
@@ -121,7 +122,7 @@ class RegenerationScreen(RunPanes):
 
     def show_nothing_here(self, *, asked_for: bool) -> None:
         """Say that there is no such run, or none at all."""
-        self._show_nothing(GONE if asked_for else NO_RUN)
+        self._show_nothing(with_keys(GONE if asked_for else NO_RUN))
         self._read_if_last()
 
     def show_reason(self, sentence: str) -> None:
@@ -226,7 +227,7 @@ class RegenerationScreen(RunPanes):
     def _show_header(self) -> None:
         if self.view is not None:
             said = loading.header(self.view, headline(self.query_one(FiguresLine).figures))
-            begun = (Part("another run began: L"),) if self.announcing.begun else ()
+            begun = (Part(f"another run began: {key_of('regeneration.next-run')}"),) if self.announcing.begun else ()
             self.set_status((*said, *begun, *self.improving.parts()))
 
     def _show_improving(self) -> None:

@@ -7,10 +7,10 @@ import json
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from workbench.app.regeneration.evaluators import short_names
-from workbench.app.toolkit.latest import Latest, Node
+from workbench.app.toolkit.latest import Latest
 from workbench.results.samples import states_by_group
 from workbench.results.tasks import functions_of
 from workbench.session.groups import Group, planned_docs
@@ -18,6 +18,7 @@ from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
     from workbench.app.regeneration.loading import RunView
+    from workbench.app.regeneration.screen import RegenerationScreen
     from workbench.comparison.groups import Function
     from workbench.regeneration.passk import Estimate
     from workbench.results.samples import SampleState
@@ -185,24 +186,6 @@ def _plan(config: str) -> Mapping[str, Any]:
     return plan if isinstance(plan, dict) else {}
 
 
-class StandingsScreen(Node, Protocol):
-    """The view that shows them."""
-
-    @property
-    def reader(self) -> SessionReader | None:
-        """The open session."""
-
-    @property
-    def view(self) -> RunView | None:
-        """The run as it is shown now."""
-
-    def set_timer(self, delay: float, callback: Any) -> Any:
-        """Call something once so many seconds have passed."""
-
-    def show_standings(self, standings: Standings) -> None:
-        """Show how all groups and runs stand."""
-
-
 class Comparing:
     """Keeps the standings in step with the run, at most as often as they can be read.
 
@@ -210,7 +193,7 @@ class Comparing:
         screen: The view that shows them.
     """
 
-    def __init__(self, screen: StandingsScreen) -> None:
+    def __init__(self, screen: RegenerationScreen) -> None:
         self._screen = screen
         self._reading = Latest(screen, "standings")
         self._due = False

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.toolkit.agreeing import model_problem
 from workbench.app.toolkit.form_dialog import ABOUT_WHEN, WHEN, Field, FormDialog, Refused, begins_later
 from workbench.app.toolkit.latest import Latest
@@ -139,7 +140,7 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         if field == "session":
             return about_session(self.text("session"))
         if field == "when":
-            return ABOUT_WHEN
+            return with_keys(ABOUT_WHEN)
         if field == "source":
             return "A case, a folder, a git URL@revision or NAME==VERSION, with pytest tests."
         if field == "docs":
@@ -154,10 +155,12 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         if field == "limit":
             return "Only the first so many tasks; empty for all."
         if evaluator == "local" or evaluator.startswith("local/"):
-            return "local is the small embedded model: free, no key, low scores. Enter starts, esc cancels."
+            return f"local is the small embedded model: free, no key, low scores. Enter starts, {key_of('dialog.cancel')} cancels."
         if evaluator in {"reference", "stub"}:
             return f"{evaluator} is a control: every task must reach {'1.0' if evaluator == 'reference' else '0.0'}."
-        return "Any LiteLLM name, local, replay:SESSION or samples:FILE. Enter starts, esc cancels."
+        return (
+            f"Any LiteLLM name, local, replay:SESSION or samples:FILE. Enter starts, {key_of('dialog.cancel')} cancels."
+        )
 
     def will_do(self) -> str:
         """Return ``word_counter: 12 tasks × 3 samples × local = 36 candidates, about 36 requests, 4 minutes, $0``."""

@@ -11,6 +11,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
+from workbench.app.key_table import key_of
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.standings import OtherSamples
@@ -325,7 +326,7 @@ class TasksPane(Pane):
         table = self.query_one(TaskTable)
         shown, known = len(table.shown), max(view.tasks, len(table.rows))
         if table.filter.active:
-            title = f"Tasks {shown:,} of {known:,} · {table.filter.sentence()} · F clears"
+            title = f"Tasks {shown:,} of {known:,} · {table.filter.sentence()} · {key_of('regeneration.clear-filter')} clears"
             hidden = known - shown
         else:
             title, hidden = f"Tasks {known:,}", 0
@@ -339,5 +340,5 @@ class TasksPane(Pane):
         if not table.filter.active and (counts := Counter(line.documented_as for line in table.rows)).keys() - {None}:
             parts += [", ".join(f"{counts[kind]:,} {kind}" for kind in Kind if counts[kind]) + " documented"]
         parts += [f"{view.excluded:,} taken out"] if view.excluded else []
-        parts += [f"{view.dropped:,} dropped · D"] if view.dropped else []
+        parts += [f"{view.dropped:,} dropped · {key_of('regeneration.dropped')}"] if view.dropped else []
         self.titled(title, " · ".join(parts))

@@ -12,6 +12,7 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from workbench.app import runs
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.location import Location, ResultList
 from workbench.app.run_list.table import RunTable, so_far
 from workbench.app.toolkit.labelling import Labelled
@@ -33,12 +34,12 @@ REFRESH_SECONDS = 0.5
 LONGEST_NAME = 120
 """Characters of a run's name."""
 _WHAT_TO_DO = {
-    "interrupted": "Its engine is gone: u resumes it; what is finished is kept.",
-    "running": "An engine is at work: c cancels it; it goes on when you leave.",
+    "interrupted": "Its engine is gone: {runs.resume} resumes it; what is finished is kept.",
+    "running": "An engine is at work: {runs.cancel} cancels it; it goes on when you leave.",
     "queued": "An engine is on its way to it.",
-    "unscored": "A judge failed, so scores are missing: u asks it again.",
-    "failed": "u tries it again.",
-    "cancelled": "It was cancelled: u takes up what is missing.",
+    "unscored": "A judge failed, so scores are missing: {runs.resume} asks it again.",
+    "failed": "{runs.resume} tries it again.",
+    "cancelled": "It was cancelled: {runs.resume} takes up what is missing.",
 }
 
 
@@ -47,8 +48,8 @@ def _in_queue(line: RunLine) -> str:
     if not line.place:
         return ""
     if line.paused:
-        return "It stays back in the queue: P lets it go on."
-    return f"It is number {line.place} in the queue: shift with up or down moves it, P lets it stay back, c cancels it."
+        return f"It stays back in the queue: {key_of('runs.pause')} lets it go on."
+    return f"It is number {line.place} in the queue: {key_of('runs.sooner')} or {key_of('runs.later')} moves it, {key_of('runs.pause')} lets it stay back, {key_of('runs.cancel')} cancels it."
 
 
 class RunsScreen(ModeScreen):
@@ -133,7 +134,7 @@ class RunsScreen(ModeScreen):
     def _arranged(self) -> None:
         table = self.table
         hidden = len(table.rows) - len(table.shown)
-        away = f"{hidden:,} put away: . shows {'it' if hidden == 1 else 'them'}" if hidden else ""
+        away = f"{hidden:,} put away: {key_of('runs.all')} shows {'it' if hidden == 1 else 'them'}" if hidden else ""
         parts = [f"Runs {len(table.shown):,}", *table.arranged_by(), away]
         self.retitle("#runs", " · ".join(part for part in parts if part))
         self._show_details()
@@ -147,14 +148,18 @@ class RunsScreen(ModeScreen):
     def _show_details(self) -> None:
         line = self.table.selected
         if line is None and self.table.rows:
-            text = "Every run of this session was put away: . shows them, ctrl+z brings the last one back."
+            text = f"Every run of this session was put away: {key_of('runs.all')} shows them, {key_of('runs.bring-back')} brings the last one back."
         elif line is None:
-            text = "This session has no runs yet: press 1 and enter to start one."
+            text = f"This session has no runs yet: press {key_of('app.cases')} and {key_of('cases.run')} to start one."
         else:
-            away = "It was put away, so its figures count nowhere: d brings it back." if line.put_away else ""
+            away = (
+                f"It was put away, so its figures count nowhere: {key_of('runs.put-away')} brings it back."
+                if line.put_away
+                else ""
+            )
             failed = f"✗ {one_line(line.error, 600)}" if line.error else ""
             what = f"{line.kind} {line.id} · {line.asked}"
-            todo = _in_queue(line) or _WHAT_TO_DO.get(line.state, "")
+            todo = _in_queue(line) or with_keys(_WHAT_TO_DO.get(line.state, ""))
             text = "\n".join(
                 filter(None, (one_line(what, 400), " · ".join(filter(None, (so_far(line), todo))), failed, away))
             )
@@ -199,7 +204,10 @@ class RunsScreen(ModeScreen):
         line = self.table.selected
         pair = self.workbench.marks.pair("run", self.table.marked(line) if line is not None else None)
         if pair is None:
-            self.notify("Mark a run with space, then go to another one and press C.", timeout=6)
+            self.notify(
+                f"Mark a run with {key_of('runs.mark')}, then go to another one and press {key_of('runs.compare')}.",
+                timeout=6,
+            )
         elif pair.left.of_trials is not pair.right.of_trials:
             self.notify("One has trials, the other tasks: they have nothing to be compared by.", timeout=6)
         else:
@@ -285,10 +293,10 @@ class RunsScreen(ModeScreen):
         if line.put_away:
             self._do(lambda: runs.bring_back_run(path, line.id))
         elif line.state in {"running", "queued"}:
-            self.notify("An engine is at work on it: cancel it first (c).", severity="warning")
+            self.notify(f"An engine is at work on it: cancel it first ({key_of('runs.cancel')}).", severity="warning")
         else:
             self._put_away.append(line.id)
-            said = f"{one_line(line.title, 60)} was put away; nothing of it is erased. ctrl+z brings it back."
+            said = f"{one_line(line.title, 60)} was put away; nothing of it is erased. {key_of('runs.bring-back')} brings it back."
             self._do(lambda: runs.put_away_run(path, line.id), said)
 
     def action_bring_back(self) -> None:

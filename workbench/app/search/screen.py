@@ -12,6 +12,7 @@ from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Input
 
+from workbench.app.key_table import key_of
 from workbench.app.location import Location, ResultList
 from workbench.app.search.filling import fill, index_path, sessions_to_search
 from workbench.app.search.hit_list import FacetList, HitList
@@ -228,10 +229,10 @@ class SearchScreen(ModeScreen):
         if self._wrong:
             text = self._wrong
         elif self.workbench.session_path is None and not self._last.everywhere:
-            text = "No session is open; ctrl+f searches all sessions."
+            text = f"No session is open; {key_of('search.all-sessions')} searches all sessions."
         elif self._query and not self.hits.found.total and not self._note:
             text = (
-                "Nothing was found; ctrl+f searches all sessions."
+                f"Nothing was found; {key_of('search.all-sessions')} searches all sessions."
                 if not self._last.everywhere
                 else "Nothing was found."
             )

@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
+from workbench.app.key_table import key_of
 from workbench.app.location import Location
 from workbench.app.sessions.listing import Remembered
 from workbench.app.sessions.wording import about, sentence
@@ -187,7 +188,7 @@ class SessionsScreen(ModeScreen):
         entry, narrowed = self.table.selected, self.table.narrowed
         text = about(entry, is_chosen=entry is not None and entry.path == self.table.next_path)
         if entry is None and narrowed:
-            text = f"No session holds “{narrowed}”: esc shows all."
+            text = f"No session holds “{narrowed}”: {key_of('list.all')} shows all."
         self.query_one("#session-details", Static).update(text)
 
     def on_table_arranged(self) -> None:
@@ -268,7 +269,10 @@ class SessionsScreen(ModeScreen):
         if entry.example:
             self.notify("The example that came with the program is only read.", severity="warning")
         elif entry.deleted is not None:
-            self.notify("It was deleted: d or ctrl+z brings it back.", severity="warning")
+            self.notify(
+                f"It was deleted: {key_of('sessions.delete')} or {key_of('sessions.bring-back')} brings it back.",
+                severity="warning",
+            )
         return not entry.example and entry.deleted is None
 
     # -- whole files
@@ -297,7 +301,7 @@ class SessionsScreen(ModeScreen):
             if answer is None or (answer == value and folder is not None):
                 return None
             if not answer:
-                problem = "✗ It needs a name; esc leaves it."
+                problem = f"✗ It needs a name; {key_of('dialog.cancel')} leaves it."
                 continue
             value = answer
             try:
@@ -372,7 +376,10 @@ class SessionsScreen(ModeScreen):
     def _is_written(self, entry: SessionEntry) -> bool:
         running = entry.facts is not None and entry.facts.state in {"running", "queued"}
         if running:
-            self.notify(f"{entry.path.name} is being written; cancel its run first (c).", severity="warning")
+            self.notify(
+                f"{entry.path.name} is being written; cancel its run first ({key_of('sessions.cancel')}).",
+                severity="warning",
+            )
         return running
 
     def action_delete(self) -> None:
@@ -391,7 +398,7 @@ class SessionsScreen(ModeScreen):
         if path == self.workbench.session_path:
             self.workbench.close_session()
         name = one_line(path.stem, 60)
-        said = f"{name} was deleted: ctrl+z brings it back, . shows all that were."
+        said = f"{name} was deleted: {key_of('sessions.bring-back')} brings it back, {key_of('sessions.all')} shows all that were."
         self._keep(lambda: put_into_trash(path), lambda _: self.notify(said, timeout=8))
 
     def action_bring_back(self) -> None:
@@ -416,7 +423,10 @@ class SessionsScreen(ModeScreen):
 
         sources = list(self.table.marked)
         if len(sources) < 2:
-            self.notify("Mark two sessions or more with space, then press &.", timeout=6)
+            self.notify(
+                f"Mark two sessions or more with {key_of('sessions.mark')}, then press {key_of('sessions.merge')}.",
+                timeout=6,
+            )
             return
         names = ", ".join(one_line(path.stem, 40) for path in sources[:4]) + (", …" if len(sources) > 4 else "")
         note = f"Type a name for the new session, then enter. {names} stay as they are."

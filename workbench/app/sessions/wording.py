@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.sessions.listing import SessionEntry
 from workbench.glyphs import STATES as SIGNS
 from workbench.results.sessions import STATES
@@ -44,36 +45,39 @@ def sentence(entries: Sequence[SessionEntry]) -> str:
 
 
 _WHAT_TO_DO = {
-    "interrupted": "Its engine is gone: press u to resume; what is finished is kept.",
-    "running": "An engine is at work; press c to cancel. It goes on when you leave.",
-    "unscored": "A judge failed, so tiers are unscored: u asks it again; enter shows why.",
-    "cancelled": "It was cancelled: u takes up what is missing.",
+    "interrupted": "Its engine is gone: press {sessions.resume} to resume; what is finished is kept.",
+    "running": "An engine is at work; press {sessions.cancel} to cancel. It goes on when you leave.",
+    "unscored": "A judge failed, so tiers are unscored: {sessions.resume} asks it again; {sessions.open} shows why.",
+    "cancelled": "It was cancelled: {sessions.resume} takes up what is missing.",
 }
 
 
 def about(entry: SessionEntry | None, *, is_chosen: bool) -> str:
     """Return all that is to be said of a session, in lines."""
     if entry is None:
-        return "There are no sessions yet. Press 1, choose a case and press enter twice: a session begins with the first run."
+        return f"There are no sessions yet. Press {key_of('app.cases')}, choose a case and press {key_of('cases.run')} twice: a session begins with the first run."
     if entry.deleted is not None:
-        return f"{entry.deleted.path}\nIt was deleted from {entry.deleted.was.parent}: d or ctrl+z brings it back."
+        return f"{entry.deleted.path}\nIt was deleted from {entry.deleted.was.parent}: {key_of('sessions.delete')} or {key_of('sessions.bring-back')} brings it back."
     if entry.problem:
         return entry.problem
     if entry.facts is None:
         return f"Reading {entry.path}…"
     facts = entry.facts
-    todo = _WHAT_TO_DO.get(facts.state, "")
+    todo = with_keys(_WHAT_TO_DO.get(facts.state, ""))
     if facts.state == "failed":
         todo = (
-            "Something in it failed: press enter to see why, u to try that again."
+            f"Something in it failed: press {key_of('sessions.open')} to see why, {key_of('sessions.resume')} to try that again."
             if facts.mendable
-            else "What was asked for cannot be done: press enter to see why, then n in Regeneration to ask for something else."
+            else f"What was asked for cannot be done: press {key_of('sessions.open')} to see why, then {key_of('regeneration.new')} in Regeneration to ask for something else."
         )
     elif facts.left:
         runs = "1 earlier run" if facts.left == 1 else f"{facts.left:,} earlier runs"
-        todo = f"{todo} {runs} failed or was cancelled: U lists the runs, u takes up what is missing.".strip()
-    alarm = facts.alarm and f"✗ {facts.alarm} Press enter, then 4 and !."
-    chosen = "→ The next run goes into it; = takes that back." if is_chosen else ""
+        todo = f"{todo} {runs} failed or was cancelled: {key_of('app.runs')} lists the runs, {key_of('sessions.resume')} takes up what is missing.".strip()
+    alarm = (
+        facts.alarm
+        and f"✗ {facts.alarm} Press {key_of('sessions.open')}, then {key_of('app.regeneration')} and {key_of('regeneration.problem')}."
+    )
+    chosen = f"→ The next run goes into it; {key_of('sessions.use')} takes that back." if is_chosen else ""
     marks = in_words(entry.labels)
     remark = f"✎ {one_line(entry.remarks[-1], 300)}" if entry.remarks else ""
     models = " · ".join(filter(None, (", ".join(facts.models) or "no model yet", marks)))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from workbench.app.key_table import with_keys
 from workbench.app.study.wording import NOTHING, UNKNOWN, bounds, chance, count, figure, signed
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
@@ -85,7 +86,7 @@ def _in_styles(signs: list[str], dot: str) -> list[Part]:
 
 _FIGURES = 25
 """Cells of the three figures of an item."""
-_HINT = "Mark a column with space, go to another one and press C: both are compared here."
+_HINT = "Mark a column with {study.mark}, go to another one and press {study.compare}: both are compared here."
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,9 @@ class ComparisonList(RowList):
         before = self._rows[self.cursor] if keep and 0 <= self.cursor < len(self._rows) else None
         width = max(20, self.text_width)
         found = self.comparison
-        self._rows = self._all_rows(found, width) if found is not None else self._sentences(_HINT, width, "dim")
+        self._rows = (
+            self._all_rows(found, width) if found is not None else self._sentences(with_keys(_HINT), width, "dim")
+        )
         at = next((at for at, row in enumerate(self._rows) if before is not None and _same(row, before)), 0)
         self.rows_changed(cursor=at)
         if before is None:

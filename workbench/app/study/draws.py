@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from workbench.app.toolkit.latest import Latest, Node
-from workbench.app.toolkit.soon import Clock
+from workbench.app.toolkit.latest import Latest
 
 if TYPE_CHECKING:
+    from textual.dom import DOMNode
     from textual.timer import Timer
 
     from workbench.app.study.loading import StudyView
@@ -34,10 +34,6 @@ class Drawn:
     problem: str = ""
 
 
-class Canvas(Node, Clock, Protocol):
-    """Who shows what was drawn."""
-
-
 class Draws:
     """Keeps what was drawn for one state of one study by one measure.
 
@@ -46,7 +42,7 @@ class Draws:
         show: Called with what was drawn, with None once that says nothing of what is shown any more.
     """
 
-    def __init__(self, node: Canvas, show: Callable[[Drawn | None], None]) -> None:
+    def __init__(self, node: DOMNode, show: Callable[[Drawn | None], None]) -> None:
         self._show = show
         self._node = node
         self._resting: Timer | None = None

@@ -15,8 +15,9 @@ from workbench.studies.leaderboard import leaderboard
 from workbench.studies.ranked import Ranking, not_ranked, rankings, taus
 
 if TYPE_CHECKING:
+    from textual.dom import DOMNode
+
     from workbench.app.study.ranking_list import Taus
-    from workbench.app.toolkit.latest import Node
     from workbench.studies.outcome import StudyOutcome
 
 
@@ -30,7 +31,7 @@ class Figures:
         node: Whose message queue brings results back.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: DOMNode) -> None:
         self._comparing, self._ranking = Latest(node, "comparison"), Latest(node, "rankings")
         self._leading = Latest(node, "leaderboard")
         self._ranked: StudyOutcome | None = None

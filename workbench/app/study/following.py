@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from workbench.app.study.loading import StudyLoader, StudyView
-from workbench.app.toolkit.latest import Latest, Node
-from workbench.app.toolkit.soon import Clock, Soon
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.soon import Soon
 
 if TYPE_CHECKING:
-    from workbench.app.app import WorkbenchApp
+    from workbench.app.study.screen import StudyScreen
     from workbench.session.rows import Change
 
 REFRESH_SECONDS = 0.5
 """Time between two looks at a study that is being executed; one that takes long is not begun again before its end."""
 _SHOWN = frozenset({"study", "run", "trial", "score", "check", "task", "candidate", "stage"})
 """Kinds of changes that a study shows."""
-
-
-class StudyDisplay(Node, Clock, Protocol):
-    """The view that is kept in step with a study."""
-
-    @property
-    def workbench(self) -> WorkbenchApp:
-        """The app."""
-
-    @property
-    def wanted_study(self) -> str:
-        """The name of the study that is or is to be shown, "" for the newest."""
 
 
 class Following:
@@ -40,7 +28,7 @@ class Following:
         failed: Called with a sentence where it cannot be read.
     """
 
-    def __init__(self, screen: StudyDisplay, show: Callable[[StudyView], None], failed: Callable[[str], None]) -> None:
+    def __init__(self, screen: StudyScreen, show: Callable[[StudyView], None], failed: Callable[[str], None]) -> None:
         self._screen, self._show, self._failed = screen, show, failed
         self._loader = StudyLoader()
         self._loading = Latest(screen, "study")

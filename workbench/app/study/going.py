@@ -20,7 +20,7 @@ from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
-    from workbench.app.toolkit.latest import Node
+    from workbench.app.study.screen import StudyScreen
     from workbench.session.reader import SessionReader
     from workbench.studies.cells import Cell
     from workbench.studies.comparing import Comparison, ItemPair, SideItem
@@ -36,7 +36,7 @@ class Going:
         node: Whose message queue brings results back.
     """
 
-    def __init__(self, host: WorkbenchApp, node: Node) -> None:
+    def __init__(self, host: WorkbenchApp, node: StudyScreen) -> None:
         self._host = host
         self._pairing = Latest(node, "pair")
 

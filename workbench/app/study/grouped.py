@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.app.toolkit.latest import Latest
 
 if TYPE_CHECKING:
-    from workbench.app.toolkit.latest import Node
+    from workbench.app.study.screen import StudyScreen
     from workbench.session.reader import SessionReader
     from workbench.studies.grouping import Group
     from workbench.studies.outcome import StudyOutcome
@@ -28,7 +28,7 @@ class Grouped:
         by: By what, "" for nothing.
     """
 
-    def __init__(self, node: Node, show: Callable[[Groups | None], None], say: Callable[[str], None]) -> None:
+    def __init__(self, node: StudyScreen, show: Callable[[Groups | None], None], say: Callable[[str], None]) -> None:
         self._latest = Latest(node, "study-groups")
         self._show, self._say = show, say
         self.by = ""

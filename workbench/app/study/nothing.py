@@ -75,7 +75,7 @@ def beginnings() -> tuple[Beginning, ...]:
 
 
 OPENING = "Opening…"
-NO_SESSION = "No session is open: press 3 and choose one."
+NO_SESSION = "No session is open: press {app.sessions} and choose one."
 NO_STUDY = (
     "This session has no study: a matrix of agents on cases, or of doc systems on repositories.\n"
     "Enter begins one here; in a terminal `workbench study agents` does."

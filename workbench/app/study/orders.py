@@ -13,7 +13,7 @@ from workbench.studies.declaration import PAPER
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
-    from workbench.app.toolkit.latest import Node
+    from workbench.app.study.screen import StudyScreen
     from workbench.studies.outcome import StudyOutcome
 
 LEFT_SECONDS = 10.0
@@ -30,7 +30,7 @@ class Orders:
         node: Whose message queue brings results back.
     """
 
-    def __init__(self, host: WorkbenchApp, node: Node) -> None:
+    def __init__(self, host: WorkbenchApp, node: StudyScreen) -> None:
         self._host = host
         self._jobs = Latest(node, "study-orders", every=True)
         self._reports = Latest(node, "study-report", every=True)
@@ -121,7 +121,7 @@ class Remaining:
         seconds: By what former work took, None where nothing like it was measured, and of a study that nothing works on.
     """
 
-    def __init__(self, host: WorkbenchApp, node: Node, say: Callable[[], None]) -> None:
+    def __init__(self, host: WorkbenchApp, node: StudyScreen, say: Callable[[], None]) -> None:
         self._host, self._say = host, say
         self._reckoning = Latest(node, "study-left")
         self._asked = -LEFT_SECONDS

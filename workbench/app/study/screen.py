@@ -10,6 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.location import Location
 from workbench.app.study.detail import (
     CELL,
@@ -89,7 +90,7 @@ class StudyScreen(ModeScreen):
 
     def on_mount(self) -> None:
         """Say why there is nothing yet."""
-        self._say(OPENING if self.workbench.session_path is not None else NO_SESSION)
+        self._say(OPENING if self.workbench.session_path is not None else with_keys(NO_SESSION))
 
     async def after_first_paint(self) -> None:
         """Begin in the matrix, or in the list of ways to begin."""
@@ -132,7 +133,7 @@ class StudyScreen(ModeScreen):
         if reader is None:
             self._view = None
             self._put()
-            self._say(OPENING if self.workbench.session_path is not None else NO_SESSION)
+            self._say(OPENING if self.workbench.session_path is not None else with_keys(NO_SESSION))
         else:
             self._following.look()
 
@@ -287,7 +288,10 @@ class StudyScreen(ModeScreen):
         if len(marked) == 1 and column is not None and column.column.name not in marked:
             marked = [*marked, column.column.name]
         if len(marked) != 2:
-            self.notify("Mark a column with space, then go to another one and press C.", timeout=6)
+            self.notify(
+                f"Mark a column with {key_of('study.mark')}, then go to another one and press {key_of('study.compare')}.",
+                timeout=6,
+            )
         else:
             self.compare_columns(marked[0], marked[1])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.header import Header, Part
 from workbench.glyphs import DOUBTFUL, STATES
 from workbench.studies.declaration import AGENTS, in_points
@@ -191,9 +192,9 @@ def state_of(outcome: StudyOutcome, left: float | None = None) -> str:
         of = f" of {outcome.planned:,}" if outcome.planned is not None else " so far"
         return f"{STATES['running']} {outcome.done:,}{of}" + (f" · about {short_duration(left)} left" if left else "")
     if states["interrupted"]:
-        return f"{STATES['interrupted']} interrupted: u resumes"
+        return f"{STATES['interrupted']} interrupted: {key_of('study.resume')} resumes"
     if states["queued"]:
-        return f"{STATES['queued']} {states['queued']:,} of {total:,} cells wait: u goes on"
+        return f"{STATES['queued']} {states['queued']:,} of {total:,} cells wait: {key_of('study.resume')} goes on"
     if states["failed"]:
         failed = f"{STATES['failed']} {states['failed']:,} of {count(total, 'cell', 'cells')} failed"
         return failed + (f", {states['unscored']:,} unscored" if states["unscored"] else "")

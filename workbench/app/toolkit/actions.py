@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.agreeing import question
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
     if cut:
         said += f", not all of it: {cut.rstrip('.')}"
     elif len(text) > SURELY_TAKEN:
-        said += "; where the terminal takes less, ctrl+e opens it in an editor"
+        said += f"; where the terminal takes less, {key_of('trajectory.open')} opens it in an editor"
     host.notify(f"{said}.", severity="warning" if cut else "information")
 
 
@@ -204,7 +205,8 @@ class RunActions:
                     run_in_front([*shlex.split(program), str(path)])
             except SuspendNotSupported:
                 self._host.notify(
-                    "This terminal cannot hand over to another program; y copies instead.", severity="warning"
+                    f"This terminal cannot hand over to another program; {key_of('pane.copy')} copies instead.",
+                    severity="warning",
                 )
             except (OSError, ValueError) as error:
                 why = error.strerror if isinstance(error, OSError) else str(error)

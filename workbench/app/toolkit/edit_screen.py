@@ -12,6 +12,7 @@ from textual.document._document import Document
 from textual.document._document_navigator import DocumentNavigator
 from textual.document._wrapped_document import WrappedDocument
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Static
@@ -99,7 +100,10 @@ class EditScreen(Dialog[str | None]):
         with Vertical(id="frame") as frame:
             set_title(frame, self._title)
             yield TextArea(self._text)
-            yield Static("ctrl+s done · esc cancel · set $EDITOR to use your own editor", id="note")
+            yield Static(
+                f"{key_of('edit.done')} done · {key_of('edit.cancel')} cancel · set $EDITOR to use your own editor",
+                id="note",
+            )
 
     def action_done(self) -> None:
         """End with the text as it is now."""

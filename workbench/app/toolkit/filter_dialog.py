@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.choice import Choice
 from workbench.app.toolkit.filters import ANY, Filter, LineT
 from workbench.app.toolkit.lifecycle import Dialog
@@ -83,7 +84,10 @@ class FilterDialog(Dialog[Filter[LineT]]):
             with Horizontal(classes="field"):
                 yield Label("name")
                 yield LineInput(self._before.name, id="name", placeholder=f"part of {self._names}", compact=True)
-            yield Static("← → choose · enter keeps · esc as before · F clears", id="note")
+            yield Static(
+                f"← → choose · {key_of('filter.keep')} keeps · {key_of('filter.cancel')} as before · {key_of('filter.clear')} clears",
+                id="note",
+            )
 
     def on_mount(self) -> None:
         """Say how many lines are shown."""

@@ -74,7 +74,9 @@ class Field:
 
 WHEN = Field("when", "now", ("now", "queue"))
 """Whether a run begins now, or when those of the session that are under way or wait already are over."""
-ABOUT_WHEN = "A run of this session is under way: now begins beside it, queue begins after it (U shows the queue)."
+ABOUT_WHEN = (
+    "A run of this session is under way: now begins beside it, queue begins after it ({app.runs} shows the queue)."
+)
 
 
 def begins_later(form: FormDialog[Any]) -> bool | Refused:

@@ -9,12 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.latest import Latest, Node, sentence_of
+from workbench.app.key_table import key_of
+from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.errors import UsageError, WorkbenchError
 from workbench.session.labels import STAR, check_remark, differences, parse_tags
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from textual.dom import DOMNode
+
     from workbench.app.app import WorkbenchApp
 
 _MOST_KNOWN = 8
@@ -43,7 +46,7 @@ class Labelling:
         changed: Called once labels were written.
     """
 
-    def __init__(self, host: WorkbenchApp, node: Node, changed: Callable[[], None]) -> None:
+    def __init__(self, host: WorkbenchApp, node: DOMNode, changed: Callable[[], None]) -> None:
         self._host = host
         self._changed = changed
         self._jobs = Latest(node, "labels", every=True)
@@ -111,7 +114,7 @@ class Labelling:
         typed, problem = "", ""
         while True:
             title = f"Remark on {one_line(target.name, 50)}"
-            note = "It is kept in the session, with those that are there: # lists them."
+            note = f"It is kept in the session, with those that are there: {key_of('app.marked')} lists them."
             answer = await self._host.push_screen_wait(AskText(title, "\n".join(filter(None, (problem, note))), typed))
             if not answer:
                 return

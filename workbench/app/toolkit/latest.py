@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
@@ -16,15 +16,8 @@ from workbench.app.toolkit.lifecycle import is_gone
 from workbench.errors import WorkbenchError
 from workbench.text import one_line
 
-
-class Node(Protocol):
-    """What brings results back: a widget, a screen or the app; it handles :class:`Latest.Finished`."""
-
-    def post_message(self, message: Message) -> bool:
-        """Queue a message; called in threads."""
-
-    def run_worker(self, work: Any, *, group: str, exit_on_error: bool, thread: bool) -> Any:
-        """Run a function in a thread."""
+if TYPE_CHECKING:
+    from textual.dom import DOMNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +60,7 @@ class Latest:
             """A later report says more than one that nobody has seen yet."""
             return isinstance(message, Latest.Reported) and message.loader is self.loader
 
-    def __init__(self, node: Node, group: str, *, every: bool = False) -> None:
+    def __init__(self, node: DOMNode, group: str, *, every: bool = False) -> None:
         self._node = node
         self._group = group
         self._every = every

@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.lifecycle import Lasting
 from workbench.app.toolkit.literal import set_title
@@ -99,4 +100,6 @@ class TooSmall(Widget):
     def render(self) -> RenderResult:
         """Return the sentence, with the present size."""
         width, height = self.app.size
-        return Content(f"The terminal is {width}×{height}; the workbench needs 40×12. Enlarge it, or press q to quit.")
+        return Content(
+            f"The terminal is {width}×{height}; the workbench needs 40×12. Enlarge it, or press {key_of('app.quit')} to quit."
+        )

@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.completion import suggester
 from workbench.app.toolkit.form_dialog import Filled
 from workbench.app.toolkit.lifecycle import Dialog
@@ -148,8 +149,11 @@ class PickList(Dialog[tuple[str, ...] | None]):
                     yield LineInput(
                         placeholder=self._field.others, suggester=suggester(known, paths=True), compact=True
                     )
-            more = " · tab types another" if self._field.others else ""
-            yield Static(f"space marks · A all or none · / finds{more} · enter done · esc as before", id="note")
+            more = f" · {key_of('pick.type')} types another" if self._field.others else ""
+            yield Static(
+                f"{key_of('pick.mark')} marks · {key_of('pick.mark-all')} all or none · {key_of('list.narrow')} finds{more} · {key_of('pick.done')} done · {key_of('pick.cancel')} as before",
+                id="note",
+            )
 
     def on_mount(self) -> None:
         """As high as its rows, and say how many are marked."""
@@ -260,7 +264,7 @@ class Several(Widget, can_focus=True):
     def render(self) -> RenderResult:
         """Return as many names as have room, and how many more there are."""
         if not self.chosen:
-            return Content.styled("none chosen: enter opens the list", "$text-muted")
+            return Content.styled(f"none chosen: {key_of('several.pick')} opens the list", "$text-muted")
         return Content(named(self.chosen, max(1, self.size.width)))
 
 

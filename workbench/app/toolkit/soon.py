@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-
-class Clock(Protocol):
-    """What has timers: a screen or widget."""
-
-    def set_timer(self, delay: float, callback: Callable[[], Any]) -> Any:
-        """Call something after so many seconds."""
+if TYPE_CHECKING:
+    from textual.dom import DOMNode
 
 
 class Soon:
@@ -21,7 +17,7 @@ class Soon:
         due: Whether a call is to come.
     """
 
-    def __init__(self, clock: Clock, seconds: float, what: Callable[[], Any], *, idle: Callable[[], bool]) -> None:
+    def __init__(self, clock: DOMNode, seconds: float, what: Callable[[], Any], *, idle: Callable[[], bool]) -> None:
         self._clock, self.seconds, self._what, self._idle = clock, seconds, what, idle
         self.due = False
 

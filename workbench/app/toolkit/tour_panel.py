@@ -8,6 +8,8 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from workbench.app.key_table import key_of
+
 
 class TourPanel(Widget):
     """Shows a step of the tour, nothing while there is none; a click goes on."""
@@ -35,7 +37,10 @@ class TourPanel(Widget):
     def render(self) -> RenderResult:
         """Return the step."""
         return Content.assemble(
-            (self.heading, "bold $accent"), "  ", self.text, ("  esc leaves the tour.", "$text-muted")
+            (self.heading, "bold $accent"),
+            "  ",
+            self.text,
+            (f"  {key_of('app.leave-tour')} leaves the tour.", "$text-muted"),
         )
 
     def on_click(self) -> None:

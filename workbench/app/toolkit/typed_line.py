@@ -10,6 +10,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
+from workbench.app.key_table import with_keys
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.texts import Label
 
@@ -114,7 +115,9 @@ class NarrowLine(TypedLine):
         """Say how many rows are left, if it is this list that is served."""
         if row_list is self._list:
             shown, total = row_list.narrow_counts()
-            self.count(f"{shown:,} of {total:,}{'' if self.is_typed else '   / changes it, esc shows all'}")
+            self.count(
+                f"{shown:,} of {total:,}{'' if self.is_typed else with_keys('   {list.narrow} changes it, {list.all} shows all')}"
+            )
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Narrow with each letter."""
@@ -173,7 +176,11 @@ class FindLine(TypedLine):
         text = self._text
         if text is None:
             return
-        more = "" if self.is_typed else "   n next, N previous, esc: none marked"
+        more = (
+            ""
+            if self.is_typed
+            else with_keys("   {file.next-hit} next, {file.previous-hit} previous, {file.forget}: none marked")
+        )
         self.count(
             f"{text.hit + 1:,} of {len(text.hits):,}{more}" if text.hits else "nothing found" if text.needle else ""
         )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.actions import RunActions
 from workbench.app.trajectory import going_on
 from workbench.app.trajectory.loading import state_of
@@ -15,21 +16,8 @@ if TYPE_CHECKING:
     from workbench.app.toolkit.latest import Latest
     from workbench.app.toolkit.subject import Subject
     from workbench.app.trajectory.loading import TrialState
+    from workbench.app.trajectory.screen import TrajectoryScreen
     from workbench.engine.forking import Edit
-
-
-class ShownTrial(Protocol):
-    """What actions must know of what is on the screen."""
-
-    @property
-    def state(self) -> TrialState | None:
-        """The trial that is shown."""
-
-    def subject(self) -> Subject:
-        """Return what has the focus."""
-
-    def show_trial(self, trial_id: str) -> None:
-        """Show another trial of the open session."""
 
 
 class Actions(RunActions):
@@ -41,7 +29,7 @@ class Actions(RunActions):
         shown: The trial that is meant.
     """
 
-    def __init__(self, host: WorkbenchApp, jobs: Latest, shown: ShownTrial) -> None:
+    def __init__(self, host: WorkbenchApp, jobs: Latest, shown: TrajectoryScreen) -> None:
         super().__init__(host, jobs)
         self._shown = shown
 
@@ -97,7 +85,7 @@ class Actions(RunActions):
         if state is None:
             return
         if state.check_run:
-            self._host.notify("This README is being checked already; c stops it.")
+            self._host.notify(f"This README is being checked already; {key_of('trajectory.cancel')} stops it.")
             return
         trial = state.trial.id
 
@@ -114,7 +102,7 @@ class Actions(RunActions):
                 run, _ = checks.plan_check(session, [trial], execute=False, anew=True)
                 alone = f"{error} Names are looked up all the same."
             if not run:
-                return "This README is being checked already; c stops it."
+                return f"This README is being checked already; {key_of('trajectory.cancel')} stops it."
             launching.launch(session, run, warm)
             return alone
 

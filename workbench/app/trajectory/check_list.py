@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.checking.recorded import result_of
@@ -157,7 +158,7 @@ def _of_diff(line: str) -> str:
 
 
 MOST_CHARACTERS = 2_000_000
-NEVER = "Not checked. V runs its blocks in a sandbox and looks up what it names."
+NEVER = "Not checked. {trajectory.check} runs its blocks in a sandbox and looks up what it names."
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,7 @@ def load_check(reader: SessionReader, trial: TrialRow) -> ShownCheck:
     if not readme.strip():
         return ShownCheck(None, None, "", False, "There is no README to check.")
     if not rows:
-        return ShownCheck(None, None, readme, False, NEVER)
+        return ShownCheck(None, None, readme, False, with_keys(NEVER))
     row = rows[-1]
     if row.state == "done":
         row = counting(rows) or row
@@ -213,10 +214,10 @@ def _sentence(row: CheckRow, checked: Checked | None, live: bool) -> str:
         known = f"{len(checked.blocks) - len(checked.waiting):,} of {len(checked.blocks):,} blocks" if checked else ""
         return "Checking: " + " · ".join(filter(None, (row.problem or "an engine is starting…", known)))
     if row.state == "failed":
-        return f"It could not be checked: {row.problem or 'no reason was recorded'} V tries again."
+        return f"It could not be checked: {row.problem or 'no reason was recorded'} {key_of('trajectory.check')} tries again."
     if row.state != "done" or checked is None:
         what = "cancelled" if row.state == "cancelled" else "interrupted"
-        return f"The check was {what}. V does it again."
+        return f"The check was {what}. {key_of('trajectory.check')} does it again."
     return works(checked).words()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import Document, Line, Span, closed, note, prepared
 from workbench.app.trajectory.loading import TrialState, load_trial
@@ -23,7 +24,10 @@ _STYLES = {REMOVED: "removed", ADDED: "added"}
 def load_comparison(reader: SessionReader, state: TrialState) -> Document:
     """Read the previous trial and lay out what changed since."""
     if state.place.previous is None:
-        return note("This is the first trial of its case in this session.", "Press r to run it again and compare.")
+        return note(
+            "This is the first trial of its case in this session.",
+            f"Press {key_of('trajectory.rerun')} to run it again and compare.",
+        )
     before = load_trial(reader, state.place.previous)
     if before is None:
         return note("The previous trial is no longer in the session.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.document import Document, note
 from workbench.app.toolkit.latest import Latest
@@ -177,12 +178,15 @@ def _no_steps(state: TrialState, waited: float) -> tuple[str, ...]:
         clock = f" {waited:.0f} s" if waited >= 1 else ""
         return (f"{waiting[:1].upper()}{waiting[1:]}{clock}", "Steps appear here as the agent takes them.")
     if shown == "interrupted" and not_taken_up(state):
-        return ("No engine took the run up.", "Press u to start one.")
+        return ("No engine took the run up.", f"Press {key_of('trajectory.resume')} to start one.")
     if shown == "interrupted":
-        return ("The engine stopped before the first step.", "Press u to resume.")
+        return ("The engine stopped before the first step.", f"Press {key_of('trajectory.resume')} to resume.")
     if shown == "failed":
         reason = trial.error or (state.run.error if state.run else None) or "No reason was recorded."
-        return (f"✗ {one_line(reason, 600)}", "Press r to run it again.")
+        return (f"✗ {one_line(reason, 600)}", f"Press {key_of('trajectory.rerun')} to run it again.")
     if shown == "cancelled":
-        return ("The trial was cancelled before its first step.", "Press r to run it again.")
+        return (
+            "The trial was cancelled before its first step.",
+            f"Press {key_of('trajectory.rerun')} to run it again.",
+        )
     return ("The trial has no steps.",)

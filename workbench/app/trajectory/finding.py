@@ -3,71 +3,15 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.app.trajectory.search import Found, search
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.toolkit.latest import Latest
-    from workbench.app.trajectory.loading import TrialState
+    from workbench.app.trajectory.screen import TrajectoryScreen
     from workbench.rubric.scorecard import Criterion, Evidence
-    from workbench.session.reader import SessionReader
-
-
-class SearchedTrial(Protocol):
-    """The view in which hits and evidence are shown."""
-
-    @property
-    def reader(self) -> SessionReader | None:
-        """The open session."""
-
-    @property
-    def state(self) -> TrialState | None:
-        """The trial that is shown."""
-
-    @property
-    def searching(self) -> Latest:
-        """Does the searches."""
-
-    @property
-    def step_number(self) -> int:
-        """The number of the selected step, 0 for none."""
-
-    @property
-    def has_scores(self) -> bool:
-        """Whether a scorecard is shown."""
-
-    def mark_hits(self, needle: str) -> None:
-        """Mark a text wherever it stands, "" for no marks."""
-
-    def set_remark(self, text: str) -> None:
-        """Show a line above the keys, "" for none."""
-
-    def go_to_step(
-        self, number: int, tab: str, *, hit: int | None = None, line: int | None = None, reach: int = 0
-    ) -> None:
-        """Select a step and one of its tabs and bring a hit (from 0) or a source line (from 1) into sight."""
-
-    def go_to_outcome(
-        self,
-        tab: str,
-        *,
-        hit: int | None = None,
-        key: str | None = None,
-        span: tuple[int, int] | None = None,
-        reach: int = 0,
-    ) -> None:
-        """Show a tab of the outcome and bring a hit, a key of the metadata or a span of the README into sight."""
-
-    def step_that_read(self, path: str) -> int | None:
-        """Return the step that read a file first, None if none did."""
-
-    def criterion_with_evidence(self) -> Criterion | None:
-        """Return the selected criterion, or select the first that has evidence."""
-
-    def notify(self, message: str, *, title: str = "", timeout: float | None = None) -> None:
-        """Show a notice."""
 
 
 class Finder:
@@ -77,7 +21,7 @@ class Finder:
         view: Where hits and evidence are shown.
     """
 
-    def __init__(self, view: SearchedTrial) -> None:
+    def __init__(self, view: TrajectoryScreen) -> None:
         self._view = view
         self._stop = threading.Event()
         self.found: Found | None = None
@@ -124,7 +68,7 @@ class Finder:
         if self.found and self.found.hits:
             self._go((self.at + step) % len(self.found.hits))
         elif not self.busy:
-            self._view.notify("Press / and type what to search for.")
+            self._view.notify(f"Press {key_of('trajectory.search')} and type what to search for.")
 
     def _go(self, index: int) -> None:
         found, view = self.found, self._view

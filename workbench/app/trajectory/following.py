@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.latest import Latest, Node
-from workbench.app.toolkit.soon import Clock, Soon
+from workbench.app.key_table import with_keys
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.soon import Soon
 from workbench.app.trajectory import loading
 from workbench.app.trajectory.repository_pane import Coverage, Entry, entries_of
 from workbench.results.trials import latest_trial
 
 if TYPE_CHECKING:
     from workbench.app.trajectory.loading import TrialState
+    from workbench.app.trajectory.screen import TrajectoryScreen
     from workbench.session.reader import SessionReader
     from workbench.session.rows import StepRow
 
@@ -31,48 +33,6 @@ class Look:
     tree: Tree | None
 
 
-class KnownSteps(Protocol):
-    """Where the steps are shown."""
-
-    @property
-    def steps(self) -> list[StepRow]:
-        """Those that were read."""
-
-    def known_tail(self) -> tuple[int, int]:
-        """Return how many of them no longer change, and the number of the last of these."""
-
-
-class TrialDisplay(Node, Clock, Protocol):
-    """The view that is kept in step with a trial."""
-
-    @property
-    def reader(self) -> SessionReader | None:
-        """The open session."""
-
-    @property
-    def state(self) -> TrialState | None:
-        """The trial as it is shown now."""
-
-    @property
-    def step_list(self) -> KnownSteps:
-        """Where the steps are shown."""
-
-    def begin(self, look: Look | None) -> None:
-        """Show a trial from its beginning; None says that it is gone."""
-
-    def apply(self, look: Look) -> None:
-        """Show how the trial stands now."""
-
-    def add_page(self, page: list[StepRow], after: int) -> None:
-        """Show further steps behind the first ``after`` ones."""
-
-    def show_trial(self, trial_id: str) -> None:
-        """Show another trial of the open session."""
-
-    def show_reason(self, sentence: str) -> None:
-        """Say why the trial cannot be shown."""
-
-
 class Following:
     """Reads the trial that the screen shows and keeps the screen in step with it.
 
@@ -80,7 +40,7 @@ class Following:
         screen: The view that is kept in step.
     """
 
-    def __init__(self, screen: TrialDisplay) -> None:
+    def __init__(self, screen: TrajectoryScreen) -> None:
         self._screen = screen
         self.loading_trial = Latest(screen, "trial")
         self.loading_rest = Latest(screen, "rest")
@@ -98,7 +58,7 @@ class Following:
 
         def done(trial: str | None) -> None:
             if trial is None:
-                self._screen.show_reason(loading.NO_TRIALS)
+                self._screen.show_reason(with_keys(loading.NO_TRIALS))
             else:
                 self._screen.show_trial(trial)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Input
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.agreeing import model_problem
 from workbench.app.toolkit.completion import suggester
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
@@ -57,7 +58,9 @@ class ModelDialog(FormDialog[str]):
         """Return which models there are."""
         others = ", ".join(self._known[:4])
         used = f"Used before or at hand: {others}. " if others else ""
-        return f"{used}Any LiteLLM name works, local, and replay:SESSION. Enter starts, esc cancels."
+        return (
+            f"{used}Any LiteLLM name works, local, and replay:SESSION. Enter starts, {key_of('dialog.cancel')} cancels."
+        )
 
     def will_do(self) -> str:
         """Return what starting with the model that is typed will do."""
@@ -149,7 +152,7 @@ async def edit_and_go_on(
     suffix = _AS_JSON if what == "observation" and before.lstrip().startswith(("[", "{")) else _AS_TEXT
     title = f"The {what} of step {step.number}"
     if what == "observation" and "message" in choices:
-        title += " (the agent's message: E on Thought or Action)"
+        title += f" (the agent's message: {key_of('trajectory.fork')} on Thought or Action)"
     text = await edited_text(host, title, drafts.get(key, before), suffix)
     if text is None:
         return
@@ -180,7 +183,11 @@ async def edit_and_go_on(
     )
     model = await host.push_screen_wait(dialog)
     if model is None:
-        host.notify("Nothing was started. E on this step has your text again." if changed else "Nothing was started.")
+        host.notify(
+            f"Nothing was started. {key_of('trajectory.fork')} on this step has your text again."
+            if changed
+            else "Nothing was started."
+        )
         return
     edit = Edit(what, text) if changed else Edit()
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.header import Header, Part
 from workbench.glyphs import STATES
@@ -34,9 +35,9 @@ TREE_SECONDS = 0.5
 """Time between two looks at the repository of a live trial: its tree may have thousands of files."""
 REST_SECONDS = 0.3
 """Time until the rest of a long list of steps is read: what is on the screen comes first."""
-NO_SESSION = "No session is open: press 3 to choose one, or 1 to pick a case and start a run."
-NO_TRIALS = "This session has no trials yet: press 1 and enter to start a run."
-GONE = "This trial is not in the open session: press 3 to choose another session."
+NO_SESSION = "No session is open: press {app.sessions} to choose one, or {app.cases} to pick a case and start a run."
+NO_TRIALS = "This session has no trials yet: press {app.cases} and {cases.run} to start a run."
+GONE = "This trial is not in the open session: press {app.sessions} to choose another session."
 _TAIL = 8  # steps at the end that are read again at each look: a retried trial replaces its error steps
 
 Repeats = Mapping[tuple[str, str], "tuple[PointSpread, ...]"]
@@ -190,8 +191,10 @@ def header(state: TrialState, score: str = "", waited: float = 0.0) -> Header:
     words = {
         "queued": "waiting for the engine…",
         "running": "live",
-        "interrupted": "no engine took it up — press u" if not_taken_up(state) else "interrupted — press u to resume",
-        "unscored": f"unscored — press u to ask the judge again. {state.problem}",
+        "interrupted": f"no engine took it up — press {key_of('trajectory.resume')}"
+        if not_taken_up(state)
+        else f"interrupted — press {key_of('trajectory.resume')} to resume",
+        "unscored": f"unscored — press {key_of('trajectory.resume')} to ask the judge again. {state.problem}",
     }.get(shown, shown)
     if shown == "failed":
         words = f"failed: {trial.error or (state.run.error if state.run else '') or 'no reason was recorded'}"

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import size_of
 from workbench.app.toolkit.document import Document, Line, note, prepared
 from workbench.app.toolkit.syntax import code
@@ -53,7 +54,11 @@ def load_outcome(
 
 
 def _cut(size: int, limit: int) -> str | None:
-    return f"… {size_of(size - limit)} of {size_of(size)} are not shown. Press > for more." if size > limit else None
+    return (
+        f"… {size_of(size - limit)} of {size_of(size)} are not shown. Press {key_of('trajectory.more')} for more."
+        if size > limit
+        else None
+    )
 
 
 def provenance(state: TrialState) -> markdown.StepOf:
@@ -81,11 +86,19 @@ def _no_readme(state: TrialState) -> Document:
     if shown in {"queued", "running"}:
         return note("No README yet: it comes with the agent's last step.")
     if shown == "interrupted":
-        return note("The engine stopped before a README was written.", "Press u to resume.")
+        return note(
+            "The engine stopped before a README was written.", f"Press {key_of('trajectory.resume')} to resume."
+        )
     if shown == "cancelled":
-        return note("The trial was cancelled before a README was written.", "Press r to run it again.")
+        return note(
+            "The trial was cancelled before a README was written.",
+            f"Press {key_of('trajectory.rerun')} to run it again.",
+        )
     if shown == "failed":
-        return note(f"There is no README: {state.trial.error or 'the trial failed'}", "Press r to run it again.")
+        return note(
+            f"There is no README: {state.trial.error or 'the trial failed'}",
+            f"Press {key_of('trajectory.rerun')} to run it again.",
+        )
     if state.trial.parsed == 0:
         return note("The last answer could not be read, so it holds no README.", "The last step's Raw tab shows it.")
     if state.trial.readme_blob is None:

@@ -9,6 +9,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.message import Message
 
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.texts import Static
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _NO_SCORES = {
     "queued": "Scores come when the README is there.",
     "running": "Scores come when the README is there.",
-    "interrupted": "The engine stopped before the README was scored. Press u to resume.",
+    "interrupted": "The engine stopped before the README was scored. Press {trajectory.resume} to resume.",
     "failed": "The trial failed, so nothing was scored.",
     "cancelled": "The trial was cancelled, so nothing was scored.",
 }
@@ -86,7 +87,11 @@ class Steps(Pane):
         behind = len(steps.steps) - 1 - steps.cursor
         subtitle = ""
         if state.live:
-            newer = f"{behind:,} newer · G follows" if behind > 0 else "G follows"
+            newer = (
+                f"{behind:,} newer · {key_of('trajectory.last')} follows"
+                if behind > 0
+                else f"{key_of('trajectory.last')} follows"
+            )
             subtitle = "▸ following" if following else newer
         self.titled(f"Steps {state.step_count:,}", subtitle)
 
@@ -145,7 +150,7 @@ class Score(Pane):
         self._cards = state.cards
         if not state.cards:
             self.titled("Score")
-            told = _NO_SCORES.get(state_of(state), "There are no scores.")
+            told = with_keys(_NO_SCORES.get(state_of(state), "There are no scores."))
             if state.imported_scores:
                 told = "\n".join(("Scores of the imported file, not of ours:", *state.imported_scores))
             pane.show(None, told)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.document import Document, Line, prepared
 from workbench.app.trajectory.scores import judge_of, points
 from workbench.comparison import join_criteria
@@ -84,7 +85,9 @@ def beside(
         ViewRow(((f" {letter} {_named(one)}", "dim"),)) for letter, one in zip("abcdefgh", (card, *shown), strict=False)
     ]
     if len(others) > fitting:
-        rows.append(ViewRow(((f" {len(others) - fitting} more have no room here; s turns", "dim"),)))
+        rows.append(
+            ViewRow(((f" {len(others) - fitting} more have no room here; {key_of('trajectory.scores')} turns", "dim"),))
+        )
     n = max((one.n for one in spreads.values()), default=0)
     head = f"{'':<{names}}{'a':>{_POINTS}}" + (f"{f'{n} repeats':>{_SPREAD}}" if spreads else "")
     head += "".join(f"{letter:>{_POINTS}}{f'{letter} − a':>{_GAP}}" for letter in "bcdefgh"[:fitting])

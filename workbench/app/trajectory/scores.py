@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.document import prepared
 from workbench.rubric.totals import own_points
 from workbench.session.json_forms import TIER_NAMES
@@ -109,7 +110,7 @@ def works_line(card: Scorecard, works: Works | None) -> str:
     """Return how much of the README holds, by the rubric beside which that is shown; "" beside the others."""
     if card.rubric != "strict":
         return ""
-    return "not checked yet; V checks the README" if works is None else works.words()
+    return f"not checked yet; {key_of('trajectory.check')} checks the README" if works is None else works.words()
 
 
 def agreement_lines(agreement: Sequence[Agreement], card: Scorecard) -> tuple[str, ...]:

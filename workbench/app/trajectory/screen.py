@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
+from workbench.app.key_table import with_keys
 from workbench.app.location import Place
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.subject import Subject
@@ -70,7 +71,7 @@ class TrajectoryScreen(TrialPanes):
             pane.titled(pane.short)
         self.focus_pane(self.query_one("#steps-pane"))
         self.set_interval(1.0, self._tick)
-        self._show_nothing("Opening the session…" if self.workbench.session_path else loading.NO_SESSION)
+        self._show_nothing("Opening the session…" if self.workbench.session_path else with_keys(loading.NO_SESSION))
 
     # -- the trial
 
@@ -79,7 +80,7 @@ class TrajectoryScreen(TrialPanes):
         self.finder.forget()
         self.state = None
         if reader is None:
-            self._show_nothing("Opening the session…" if self.workbench.session_path else loading.NO_SESSION)
+            self._show_nothing("Opening the session…" if self.workbench.session_path else with_keys(loading.NO_SESSION))
             if self.workbench.session_path is None:
                 self.has_read()
             return
@@ -107,7 +108,7 @@ class TrajectoryScreen(TrialPanes):
     def begin(self, look: Look | None) -> None:
         """Show a trial from its beginning; None says that it is gone."""
         if look is None:
-            self.show_reason(loading.GONE)
+            self.show_reason(with_keys(loading.GONE))
             return
         if look.state.trial.id != self._wanted:
             return

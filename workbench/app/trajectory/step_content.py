@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.agents.protocol import split_answer
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain
 from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, COLOURED_AT_MOST, code
@@ -155,7 +156,7 @@ def _observation(reader: SessionReader, step: StepRow, limit: int, coloured: int
 def _cut(size: int, limit: int) -> str | None:
     if size <= limit:
         return None
-    return f"… {size_of(size - limit)} of {size_of(size)} are not shown. Press > for more."
+    return f"… {size_of(size - limit)} of {size_of(size)} are not shown. Press {key_of('trajectory.more')} for more."
 
 
 def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> Document:
@@ -198,7 +199,9 @@ def _messages(reader: SessionReader, call: CallRow, limit: int) -> list[Document
         word = "message is" if left_out == 1 else "messages are"
         documents = [
             note(""),
-            plain(f"… {left_out:,} earlier {word} not shown. Press > for more.", style="notice"),
+            plain(
+                f"… {left_out:,} earlier {word} not shown. Press {key_of('trajectory.more')} for more.", style="notice"
+            ),
             *documents,
         ]
     return documents
@@ -292,12 +295,19 @@ def load_prompt(reader: SessionReader, step: StepRow, limit: int) -> Document:
             if room <= 0:
                 left = len(some) - at
                 parts.append(
-                    plain(f"… {left:,} more {'part' if left == 1 else 'parts'}. Press > for more.", style="notice")
+                    plain(
+                        f"… {left:,} more {'part' if left == 1 else 'parts'}. Press {key_of('trajectory.more')} for more.",
+                        style="notice",
+                    )
                 )
                 break
             text = reader.shown(part.digest, "a message of this request", min(room, part.size + 400))
             shown = len(text.encode("utf-8", "replace"))
-            cut = f"… {size_of(part.size - shown)} more. Press > for more." if part.size > shown + 8 else None
+            cut = (
+                f"… {size_of(part.size - shown)} more. Press {key_of('trajectory.more')} for more."
+                if part.size > shown + 8
+                else None
+            )
             parts += [_prompt_role(part), plain(text, cut=cut), note("")]
             room -= shown
     cut = "…" if room <= 0 else None

@@ -13,6 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.location import Location, ResultList
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
@@ -265,9 +266,11 @@ class TrialsScreen(ModeScreen):
         table = self.table
         line = table.selected
         if not table.trials.lines:
-            text = "This session has no trials yet: press 1 and enter to start a run."
+            text = (
+                f"This session has no trials yet: press {key_of('app.cases')} and {key_of('cases.run')} to start a run."
+            )
         elif not table.shown:
-            text = "No trial passes this filter: F clears it."
+            text = f"No trial passes this filter: {key_of('trials.clear-filter')} clears it."
         elif line is None:
             text = table.on_group()
         elif table.marks.of("trial"):
@@ -336,7 +339,8 @@ class TrialsScreen(ModeScreen):
         pair = self.table.marks.pair(kind, under_cursor)
         if pair is None:
             what = "group" if kind == "trials" else "trial"
-            self.notify(f"Mark a {what} with space, then go to another one and press C.", timeout=6)
+            keys = with_keys("with {trials.mark}, then go to another one and press {trials.compare}")
+            self.notify(f"Mark a {what} {keys}.", timeout=6)
         else:
             rubric, judge = (scale.rubric, scale.judge) if scale is not None else ("", "")
             self.workbench.show_pair(replace(pair, rubric=rubric, judge=judge))
@@ -402,7 +406,7 @@ def _about_marks(table: TrialTable, line: TrialLine) -> str:
     of = "" if first.session == table.session else f" (of {first.session.name})"
     if second:
         of = "" if {first.session, second[0].session} == {table.session} else ", not both of this session"
-        return f"A and B are marked{of}: C shows them side by side."
+        return f"A and B are marked{of}: {key_of('trials.compare')} shows them side by side."
     if table.marks.letter(table.marked(line)):
-        return "A is marked: go to another trial, of another session too (3), and press C."
-    return f"A{of} is marked: C shows it beside this trial."
+        return f"A is marked: go to another trial, of another session too ({key_of('app.sessions')}), and press {key_of('trials.compare')}."
+    return f"A{of} is marked: {key_of('trials.compare')} shows it beside this trial."

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from workbench.app.key_table import with_keys
 from workbench.app.marks import Marked, Marks
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Group, Grouping, Table
@@ -219,7 +220,10 @@ class TrialTable(Table[TrialLine]):
         if marked and group is not None and not self.marks.letter(self.marked_group(group)):
             return f"A ({marked[0].title}) is marked: C shows it beside this group."
         folded = group is not None and group.name in self.arrangement.folded
-        return f"Enter {'opens' if folded else 'folds'} this group; space marks it, to be compared with another one."
+        way = "opens" if folded else "folds"
+        return with_keys(
+            "{trials.open} " + way + " this group; {trials.mark} marks it, to be compared with another one."
+        )
 
     def action_mark(self) -> None:
         """Mark the trial or the group under the cursor to be compared, or take its mark away."""

@@ -3,33 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from workbench.app.toolkit.header import Part
-from workbench.app.toolkit.latest import Latest, Node
+from workbench.app.toolkit.latest import Latest
 
 if TYPE_CHECKING:
-    from workbench.app.app import WorkbenchApp
-    from workbench.app.regeneration.loading import RunView
+    from workbench.app.regeneration.screen import RegenerationScreen
     from workbench.results.tasks import TaskLine
-
-
-class Improved(Node, Protocol):
-    """What is asked of the mode."""
-
-    view: RunView | None
-
-    @property
-    def workbench(self) -> WorkbenchApp:
-        """The app."""
-
-    @property
-    def lines(self) -> Sequence[TaskLine]:
-        """All tasks."""
-
-    @property
-    def selected_task(self) -> TaskLine | None:
-        """The task under the cursor."""
 
 
 class Improving:
@@ -44,7 +25,7 @@ class Improving:
         changed: Called when ``said`` is another.
     """
 
-    def __init__(self, shown: Improved, push: Callable[[Any], object], changed: Callable[[], None]) -> None:
+    def __init__(self, shown: RegenerationScreen, push: Callable[[Any], object], changed: Callable[[], None]) -> None:
         self.said = ""
         self._shown = shown
         self._push = push

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.app.key_table import key_of
 from workbench.app.regeneration.wording import plural
 from workbench.app.toolkit.agreeing import model_problem
 from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
@@ -98,13 +99,16 @@ class ImprovementDialog(FormDialog[ImprovementChoice]):
     def about(self, field: str) -> str:
         """Return what may stand in a field."""
         return {
-            "functions": f"{THIS}, {MARKED} (space marks), or {FAILED}: documented badly, though their own bodies pass.",
+            "functions": f"{THIS}, {MARKED} ({key_of('regeneration.mark')} marks), or {FAILED}: documented badly, though their own bodies pass.",
             "writer": "Who writes docstrings: it sees the function, and bodies that failed with what they did, never the tests.",
             "evaluator": "Who writes bodies from docstrings; its former samples are used.",
             "second": "Who writes the held-out samples, so that a gain holds for another model too; empty for the evaluator.",
             "attempts": "Docstrings tried for a function at most; each next one is told why the last was refused.",
             "held-out": "Samples that the writer never sees, which decide; five tell 0 of 5 from 3 of 5.",
-        }.get(field, "A better docstring is kept only where held-out samples gain by it. Enter starts, esc cancels.")
+        }.get(
+            field,
+            f"A better docstring is kept only where held-out samples gain by it. Enter starts, {key_of('dialog.cancel')} cancels.",
+        )
 
     def answer(self) -> ImprovementChoice | Refused:
         """Return what was chosen, or what is wrong."""
@@ -249,7 +253,7 @@ def _unfit(view: RunView) -> str:
         return f"Docstrings are improved from samples with the original docs; this run has the docs {docs.partition(':')[0]}."
     evaluator = view.group.evaluator
     if evaluator in CONTROLS or evaluator.startswith("samples:"):
-        return f"{evaluator.partition(':')[0]} reads no docstrings; press v for another evaluator, or r in a run of a model."
+        return f"{evaluator.partition(':')[0]} reads no docstrings; press {key_of('regeneration.evaluator')} for another evaluator, or {key_of('regeneration.improve')} in a run of a model."
     return ""
 
 
@@ -257,7 +261,9 @@ def _why_none(functions: str, lines: Sequence[TaskLine]) -> str:
     """Return why none of the tasks that were chosen can be improved."""
     if not lines:
         return (
-            f"There are no {functions}: space marks one." if functions == "marked tasks" else "There is no task here."
+            f"There are no {functions}: {key_of('regeneration.mark')} marks one."
+            if functions == "marked tasks"
+            else "There is no task here."
         )
     if len(lines) > 1:
         return f"None of these {len(lines):,} functions is documented badly."

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from workbench.app.key_table import with_keys
 from workbench.app.regeneration.wording import NOTHING, plural, share, test_name
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.plot import bar
@@ -79,7 +80,7 @@ def columns(*declared: tuple[str, int, bool]) -> tuple[Column[Entry], ...]:
 
 COMING: Final = Listing((), (), "being read…", "Being read…")
 """What stands in the place of a list that is not there yet."""
-GONE: Final = Listing((), (), "not here", "This run is not in the open session: press esc.")
+_GONE = "This run is not in the open session: press {went-wrong.back}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ def load_findings(
     from workbench.session.sample_counts import SampleCount, sample_counts
 
     if reader.run(run_id) is None:
-        return Findings(dict.fromkeys(TABS, GONE))
+        return Findings(dict.fromkeys(TABS, Listing((), (), "not here", with_keys(_GONE))))
     tasks = {task.id: task for task in reader.tasks(run_id)}
     counts: dict[Group, list[SampleCount]] = {}
     for row in sample_counts(reader, run_id, by_task=True):
