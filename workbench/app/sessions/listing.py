@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -96,11 +95,6 @@ def looked_into(entry: SessionEntry) -> SessionEntry:
         # One file that nobody foresaw must not keep the others from the list.
         problem = f"{entry.path.name} cannot be looked into ({type(error).__name__}: {error})."
     return replace(entry, facts=None, problem=problem)
-
-
-def newest_first(entries: Iterable[SessionEntry]) -> list[SessionEntry]:
-    """Return the user's own sessions, newest first, then the examples."""
-    return sorted(entries, key=lambda entry: (entry.example, -entry.changed_at))
 
 
 def latest_session() -> Path | None:
