@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -88,3 +89,38 @@ def test_threads_import_a_package_and_its_modules_in_any_order(package: str) -> 
     modules = sorted({module.rpartition(".")[2] for module in stubbed(package).values()})
     for _ in range(3):
         run(_TOGETHER, f"workbench.{package}", *modules)
+
+
+_SQL = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE|PRAGMA|WHERE|GROUP BY|ORDER BY)\b")
+_HAS_SQL = ("engine", "results", "session", "search/index.py")  # the last one has a database of its own
+
+
+def sql_of(path: Path) -> list[str]:
+    """Return the places of a module where SQL stands, or where a session is asked with SQL from elsewhere."""
+    text = path.read_text(encoding="utf-8")
+    if not _SQL.search(text) and not re.search(r"reader\.(query|rows)\(", text):
+        return []
+    tree = ast.parse(text)
+    prose = {
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    found = []
+    for node in ast.walk(tree):
+        said = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose
+        if said and _SQL.search(str(node.value)):  # type: ignore[attr-defined]
+            found.append(f"{path.name}:{node.lineno}")
+        asks = (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("query", "rows")
+        )
+        if asks and ast.unparse(node.func.value).rpartition(".")[2] in ("reader", "_reader"):
+            found.append(f"{path.name}:{node.lineno}")
+    return found
+
+
+def test_sql_stands_where_sessions_are_written_and_read_alone(tmp_path: Path) -> None:
+    asking = tmp_path / "asking.py"
+    asking.write_text('def count(reader):\n    """SELECT is prose here."""\n    return reader.query(f"SELECT {1}")\n')
+    assert sql_of(asking) == ["asking.py:3", "asking.py:3"]
+    rooms = ROOT / "workbench"
+    outside = (path for path in rooms.rglob("*.py") if not str(path.relative_to(rooms)).startswith(_HAS_SQL))
+    assert [place for path in outside for place in sql_of(path)] == []

@@ -21,7 +21,7 @@ from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import plan_regeneration
 from workbench.engine.rerunning import rerun_items
 from workbench.engine.verdict_rows import write_verdict
-from workbench.reports.regenerated import former_failing, is_former
+from workbench.reports.regenerated import former_failing
 from workbench.sandbox import Report, Route, TestOutcome, Verdict
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import CandidateRow
@@ -156,7 +156,7 @@ def test_a_rerun_where_no_sandbox_answers_loses_nothing(
     assert state(session, run) == "failed"
     now = candidates(session, run)
     assert {key: row.verdict for key, row in now.items()} == {key: row.verdict for key, row in before.items()}
-    assert all(map(is_former, now.values()))
+    assert all(one.again for one in now.values())
     assert failing(session, run) == tests
     assert figures(session, run) == told
     assert summary(session, run)["again"] == 9
@@ -169,7 +169,7 @@ def test_a_rerun_where_no_sandbox_answers_loses_nothing(
     assert client.resume(session) == [run]
     assert ended(session, run, until) == "done", error(session, run)
     after = candidates(session, run)
-    assert not any(map(is_former, after.values()))
+    assert not any(one.again for one in after.values())
     assert all((after[key].at or 0) > (before[key].at or 0) for key in before)
     assert history(session, run) == {key: [row.verdict] for key, row in before.items()}
     assert figures(session, run) == told

@@ -14,7 +14,7 @@ import pytest
 import workbench
 from workbench import open_session, paths
 from workbench.errors import UsageError
-from workbench.interchange import frames
+from workbench.results import tables
 from workbench.session import SessionError, SessionReader
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
@@ -28,7 +28,7 @@ def recipes() -> list[str]:
 
 def test_the_page_names_every_table_and_has_five_recipes() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert [name for name in frames.TABLES if f"| `{name}` |" not in text] == []
+    assert [name for name in tables.TABLES if f"| `{name}` |" not in text] == []
     assert len(recipes()) == 6
     assert text.count("\n### ") == 5
 

@@ -44,7 +44,7 @@ def test_in_the_app_each_group_has_its_own_time(tmp_path: Path) -> None:
     with SessionReader(recorder.path) as reader:
         view = load_view(reader, RUN, Group("original", "model-a"))
     assert view is not None
-    assert view.seconds == pytest.approx(2 + 3.1 + 0.03)
+    assert view.totals.elapsed_s == pytest.approx(2 + 3.1 + 0.03)
     assert progress(view).endswith("done, 3 samples in 5 s")
     recorder.close()
 
@@ -58,8 +58,8 @@ def test_samples_that_are_tested_again_count_with_the_whole_group(tmp_path: Path
     with SessionReader(recorder.path) as reader:
         view = load_view(reader, RUN)
     assert view is not None
-    assert (view.decided, view.total, view.again) == (6, 6, 3)
-    assert dict(view.verdicts) == {"passed": 2, "failed": 4}
+    assert (view.totals.decided, view.totals.samples, view.totals.again) == (6, 6, 3)
+    assert dict(view.totals.verdicts) == {"passed": 2, "failed": 4}
     assert "6 of 6 · 3 to test again" in progress(view)
     recorder.close()
 

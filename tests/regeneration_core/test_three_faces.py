@@ -93,13 +93,13 @@ def in_app(path: Path, group: Group) -> dict[str, Any]:
         "without_doubtful": list(figures.without_doubtful),
         "doubtful": figures.doubtful,
         "tasks": figures.tasks,
-        "samples": view.total,
-        "verdicts": dict(view.verdicts),
-        "unfinished": view.total - view.decided,
-        "again": view.again,
+        "samples": view.totals.samples,
+        "verdicts": dict(view.totals.verdicts),
+        "unfinished": view.totals.samples - view.totals.decided,
+        "again": view.totals.again,
         "cost": view.totals.cost_usd,
         "tokens": view.totals.tokens,
-        "elapsed_s": view.seconds,
+        "elapsed_s": view.totals.elapsed_s,
     }
 
 

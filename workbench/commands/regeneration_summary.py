@@ -24,9 +24,10 @@ from workbench.regeneration.outcome import (
 from workbench.regeneration.self_check import SelfCheck, self_check
 from workbench.results.failures import diagnose
 from workbench.results.reasons import counted
+from workbench.results.samples import run_check
 from workbench.session import SessionReader
-from workbench.session.rows import CandidateRow, RunRow, TaskRow
-from workbench.session.sample_counts import counts_of, failed_checks, sample_counts
+from workbench.session.rows import CandidateRow, TaskRow
+from workbench.session.sample_counts import counts_of, sample_counts
 
 _FAILURES = 10
 
@@ -84,7 +85,7 @@ def read_outcome(reader: SessionReader, run: str | Order) -> Outcome:
     live = reader.run_state(row) in ("queued", "running")
     every = [one for each in work.controls.values() for one in each]
     own_controls = self_check(counts_of(reader, every, known), len(known)).controls
-    check, groups = _run_outcome(reader, row, order.k, live)
+    tasks, counts = reader.tasks(row.id), sample_counts(reader, row.id, by_task=True)
     return Outcome(
         order=order,
         plan=RegenerationPlan.from_json(row.config),
@@ -94,24 +95,12 @@ def read_outcome(reader: SessionReader, run: str | Order) -> Outcome:
         note=row.note,
         lines=tuple(lines),
         controls={one.name: one.passed / one.decided for one in own_controls if one.decided},
-        check=check,
-        groups=groups,
+        check=run_check(reader, row.id, counts, len(tasks)),
+        groups=group_outcomes(counts, tasks, order.k, now=time.time() if live else None),
         dropped=dict(Counter(entry.stage for entry in reader.dropped(key))),
         pending_rechecks=work.pending_rechecks if finished else 0,
         live=live,
     )
-
-
-def _run_outcome(
-    reader: SessionReader, run: RunRow, ks: tuple[int, ...], live: bool
-) -> tuple[SelfCheck, tuple[GroupOutcome, ...]]:
-    """Return what the whole run proves about itself, and what came of each of its groups."""
-    tasks = reader.tasks(run.id)
-    counts = sample_counts(reader, run.id, by_task=True)
-    check = self_check(counts, len(tasks))
-    if check.suspect:
-        check = self_check(counts, len(tasks), failed_checks(reader, run.id))
-    return check, group_outcomes(counts, tasks, ks, now=time.time() if live else None)
 
 
 def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, Any]:

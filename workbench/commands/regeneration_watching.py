@@ -13,7 +13,6 @@ from workbench.commands.self_check import self_check_line
 from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.engine.orders import Order, belongs, is_finished, refusal
 from workbench.engine.selection import row_id
-from workbench.reports.regenerated import is_former
 from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS, docs_words
@@ -83,7 +82,7 @@ class RegenerationWatch:
 
     def _verdict(self, row: CandidateRow, task: str, show: Show) -> None:
         """Show a verdict that is new; one that only stands again, because its rerun was cancelled, is not."""
-        if is_former(row):
+        if row.again:
             self._former[row.id] = row.at
         elif row.state == "done" and self._former.pop(row.id, _NEVER) != row.at:
             show(candidate_line(row, task))
@@ -297,7 +296,7 @@ class TerminalShow:
 
 def _cell(candidate: CandidateRow) -> str:
     sign = glyphs.VERDICTS.get(candidate.verdict or "", glyphs.WAITING)
-    return sign + (glyphs.FORMER if is_former(candidate) else "") + (glyphs.DOUBTFUL if candidate.doubtful else "")
+    return sign + (glyphs.FORMER if candidate.again else "") + (glyphs.DOUBTFUL if candidate.doubtful else "")
 
 
 def failure_words(failures: list[dict[str, Any]]) -> str:

@@ -1,10 +1,11 @@
-"""``workbench show SESSION [ITEM]``: what is in a session, an item of it, a step, a candidate."""
+"""``workbench show SESSION [ITEM]``: what is in a session, an item of it, a step, a candidate; ``--costs``: what models cost."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,13 +17,18 @@ SUMMARY = "show what a session holds: its runs and items, one item, or one step 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("session", help="a session file, or the name of one")
+    parser.add_argument("session", nargs="?", help="a session file, or the name of one")
     parser.add_argument(
         "item",
         nargs="?",
         metavar="ITEM",
         help="a trial, task or candidate by the first characters of its id, a task by its function's name, or TRIAL:STEP "
         "for one step",
+    )
+    parser.add_argument(
+        "--costs",
+        action="store_true",
+        help="requests, tokens, dollars and seconds of each model by kind of run: in one session, or in all where none is named",
     )
     parser.add_argument("--json", action="store_true", help="print everything as JSON lines, each with its type")
 
@@ -31,10 +37,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Show the session or the item."""
     from workbench.commands.damaged import tell_damage
     from workbench.engine.session_names import resolve_session
+    from workbench.errors import UsageError
     from workbench.reports.contents import read_contents
     from workbench.results.items import find_item
     from workbench.session import SessionReader
 
+    if arguments.costs:
+        return _show_costs([resolve_session(arguments.session)] if arguments.session else None, as_json=arguments.json)
+    if not arguments.session:
+        raise UsageError("Name a session; `workbench locate sessions` says where they are. --costs needs none.")
     path = resolve_session(arguments.session)
     with SessionReader(path) as reader:
         reader.hold()
@@ -52,6 +63,39 @@ def run(arguments: argparse.Namespace) -> int:
 
             Pages(reader, contents, arguments.session).show()
         return tell_damage(reader.damage)
+
+
+def _show_costs(sessions: Sequence[Path] | None, *, as_json: bool) -> int:
+    """Show what each model cost and took; return 1 where a session could not be read."""
+    from dataclasses import replace
+
+    from workbench.commands.output import print_json, say, tell
+    from workbench.commands.terminal import Terminal
+    from workbench.engine.estimate import dollars
+    from workbench.results.costs import costs_of, own_sessions, total_of
+    from workbench.text import one_line
+
+    rows, problems = costs_of(own_sessions() if sessions is None else sessions)
+    if as_json:
+        for row in rows:
+            print_json(row.to_json())
+    elif rows:
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False)
+        for title in ("model", "runs", "requests", "in", "out", "dollars", "time", "failed", "not in it"):
+            table.add_column(title, justify="left" if title in ("model", "runs", "not in it") else "right")
+        for row in (*rows, replace(total_of(rows), model="all")):
+            name, kind = one_line(row.model, 80) or "?", row.kind or "-"
+            spent = "-" if row.cost_usd is None else dollars(row.cost_usd)
+            numbers = (f"{count:,}" for count in (row.requests, row.tokens_in, row.tokens_out))
+            table.add_row(name, kind, *numbers, spent, f"{row.seconds:,.1f} s", f"{row.failed:,}", row.missing)
+        Terminal(piped_width=200).print(table)
+    else:
+        say("No model was asked yet.")
+    for problem in problems.values():
+        tell(f"workbench: {problem}")
+    return 1 if problems else 0
 
 
 def _id_of(reader: SessionReader, text: str) -> str:

@@ -209,7 +209,7 @@ def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) 
     run = reader.run(run_id)
     if run is None or run.kind != "regenerate":
         return []
-    ks = ks_of(settings_of(run.config))[:MOST_KS]
+    ks = ks_of(run.plan)[:MOST_KS]
     tasks = reader.tasks(run_id)
     known = {task.id: task for task in tasks}
     counts = sample_counts(reader, run_id, by_task=True)

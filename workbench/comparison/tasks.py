@@ -15,7 +15,7 @@ from workbench.comparison.groups import failed_counts
 from workbench.comparison.prompts import prompt_of_task
 from workbench.comparison.texts import TextPair, TextSide, compare_texts, read_text
 from workbench.regeneration.outcome import TaskResult, ks_of, task_result
-from workbench.session.groups import Group, settings_of
+from workbench.session.groups import Group
 from workbench.session.sample_counts import SampleCount, counts_of
 from workbench.text import one_line
 
@@ -180,7 +180,7 @@ def read_task(reader: SessionReader, task_id: str) -> TaskSide | None:
         task,
         reader.path.name,
         one_line(run.name or run.id, 100),
-        ks_of(settings_of(run.config))[:MOST_KS],
+        ks_of(run.plan)[:MOST_KS],
         _function(reader, task),
         read_text(reader, task.docstring_blob, docs, f"the docstring of task {task.id}", "no docstring"),
         prompt_of_task(reader, task),

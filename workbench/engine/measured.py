@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from workbench import paths
 from workbench.engine.builds import builds
@@ -101,7 +102,7 @@ def _log(path: Path) -> Path:
 def _had(session: Path) -> dict[tuple[str, str], tuple[int, ...]]:
     try:
         with SessionReader(session, surveyed=False) as reader:
-            sources = {run.id: _source(run.config) for run in reader.runs() if run.kind == "regenerate"}
+            sources = {run.id: str(run.plan.get("source") or "") for run in reader.runs() if run.kind == "regenerate"}
             found: dict[tuple[str, str], dict[int, int]] = {}
             for run, evaluator, sample, count in reader.query(_SAMPLES):
                 if run in sources:
@@ -113,7 +114,7 @@ def _had(session: Path) -> dict[tuple[str, str], tuple[int, ...]]:
 
 
 def _measured(reader: SessionReader) -> Measured:
-    sources = {run.id: _source(run.config) for run in reader.runs() if run.kind == "regenerate"}
+    sources = {run.id: str(run.plan.get("source") or "") for run in reader.runs() if run.kind == "regenerate"}
     elsewhere = (json.dumps(_example_runs()),)
     trials = [
         Rate(str(agent), str(model), str(case), _number(requests), _number(seconds), _price(cost))
@@ -132,7 +133,7 @@ def _measured(reader: SessionReader) -> Measured:
         candidates.append(
             Rate("", str(evaluator), sources.get(run, ""), asked / count, seconds, price, _number(tests) / count)
         )
-    whole = {run.id for run in reader.runs() if _is_whole(run.config)}
+    whole = {run.id for run in reader.runs() if _is_whole(run.plan)}
     tasks = {sources[run]: int(count) for run, count in reader.query(_TASKS) if run in whole and sources.get(run)}
     documenting = tuple(_documenting(reader, sources, elsewhere))
     return Measured(tuple(trials), tuple(judging), tuple(candidates), documenting, tasks)
@@ -148,14 +149,8 @@ def _example_runs() -> tuple[str, ...]:
     return tuple(found)
 
 
-def _is_whole(config: str) -> bool:
+def _is_whole(plan: Mapping[str, Any]) -> bool:
     """Return whether a run was asked for all tasks of its source, so that their number is the source's."""
-    try:
-        plan = json.loads(config)
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(plan, dict):
-        return False
     asks = plan.get("asks") or [plan]
     return isinstance(asks, list) and any(
         isinstance(ask, dict) and not ask.get("limit") and not ask.get("tasks") for ask in asks
@@ -164,7 +159,7 @@ def _is_whole(config: str) -> bool:
 
 def _documenting(reader: SessionReader, sources: Mapping[str, str], elsewhere: tuple[str]) -> Iterator[DocsRate]:
     rows = reader.query(_DOCUMENTING, elsewhere)
-    systems = {run.id: _planned(run.config, "docs") for run in reader.runs()} if rows else {}
+    systems = {run.id: str(run.plan.get("docs") or "") for run in reader.runs()} if rows else {}
     done = {str(run) for (run,) in reader.query(_DOCUMENTED)} if rows else set()
     for run, count, tokens, began, ended, waited, cost, priced in rows:
         if systems.get(run):
@@ -174,18 +169,6 @@ def _documenting(reader: SessionReader, sources: Mapping[str, str], elsewhere: t
             yield DocsRate(
                 systems[run], sources.get(run, ""), count, _number(tokens) / count, together / count, price, run in done
             )
-
-
-def _source(config: str) -> str:
-    return _planned(config, "source")
-
-
-def _planned(config: str, name: str) -> str:
-    try:
-        plan = json.loads(config)
-    except (ValueError, RecursionError):
-        return ""
-    return str(plan.get(name) or "") if isinstance(plan, dict) else ""
 
 
 def _number(value: object) -> float:

@@ -135,7 +135,3 @@ class Grounding:
         parts = [f"{len(self.items):,} item" + ("" if len(self.items) == 1 else "s")]
         shown = (SEEN, UNSEEN, NOWHERE) if self.repository else (SEEN, NOT_SEEN)
         return " · ".join(parts + [f"{self.counts[status]:,} {status}" for status in shown])
-
-    def of_step(self, step: int) -> tuple[Item, ...]:
-        """Return what a step gave to the README."""
-        return tuple(item for item in self.items if step in item.steps)

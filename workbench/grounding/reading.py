@@ -215,7 +215,7 @@ def _stopped(run: RunRow | None, trial: TrialRow, steps: list[StepRow]) -> bool:
     """Tell whether all steps that the run allowed were taken and none handed in."""
     if not steps or trial.state != "done" or any(step.kind == "respond" for step in steps):
         return False
-    with contextlib.suppress(ValueError, TypeError, AttributeError, RecursionError):
-        most = json.loads(run.config).get("max_steps") if run is not None else None
+    with contextlib.suppress(ValueError, TypeError):
+        most = run.plan.get("max_steps") if run is not None else None
         return len(steps) >= int(most) if most else not trial.parsed
     return not trial.parsed

@@ -7,7 +7,6 @@ Inspect condenses it. ``prompt_tokens`` are Inspect's input tokens and those tha
 from __future__ import annotations
 
 import contextlib
-import json
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -305,8 +304,3 @@ def _call(call: Mapping[str, Any]) -> ToolCall:
         dict(call.get("arguments") or {}),
         {KEY: kept} if kept else {},
     )
-
-
-def as_line(value: Any) -> str:
-    """Return JSON as Inspect's files have it."""
-    return json.dumps(value, ensure_ascii=False)

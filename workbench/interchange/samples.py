@@ -6,7 +6,7 @@ A file of samples does not say who wrote them; its name does, as EvalPlus names 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -231,9 +231,3 @@ def task_of_sample(name: str) -> ForeignTask:
     """Return what is known of a task of which there are only samples: its name, which may be ``path::function``."""
     path, between, function = name.partition("::")
     return ForeignTask(name, path if between else "", function if between else "")
-
-
-def benchmark_of(tasks: Sequence[str]) -> str:
-    """Return what the tasks have in common before their first slash, ``HumanEval`` of ``HumanEval/0``, "" for nothing."""
-    names = {one.partition("/")[0] for one in tasks if "/" in one}
-    return names.pop() if len(names) == 1 else ""

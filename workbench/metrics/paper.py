@@ -19,8 +19,6 @@ from workbench.statistics.rankings import Measured, PairOrder, kendall_tau, pair
 from workbench.statistics.resampling import drawn_orders, resampled_means
 
 SYSTEMS = ("RepoAgent", "OSA", "default")
-ROUNDING = 0.005
-"""Half a unit of the last printed digit."""
 
 Cell = tuple[str, str]
 """A doc system and its model."""

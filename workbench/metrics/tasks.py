@@ -21,7 +21,7 @@ from workbench.metrics.truthfulness import names_of, truthfulness
 from workbench.regeneration.outcome import TaskResult, group_outcomes, ks_of
 from workbench.repository.fetching import texts_in_cache
 from workbench.repository.functions import find_functions
-from workbench.session.groups import Group, settings_of
+from workbench.session.groups import Group
 from workbench.session.rows import CandidateRow, TaskRow
 from workbench.session.sample_counts import group_of, sample_counts
 from workbench.session.verdict_counts import is_counted
@@ -125,7 +125,7 @@ def measure_run(
     if run is None or run.kind != "regenerate":
         return ()
     scores = {name: text_metric(name, model) for name in metrics if name in TEXT_METRICS}
-    ks = ks_of(settings_of(run.config))
+    ks = ks_of(run.plan)
     tasks = {task.id: task for task in reader.tasks(run_id)}
     texts, notes = texts_of(reader, tasks, metrics, original_docs(reader, run_id))
     outcomes = [

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from workbench.grounding.exploration import WHOLE
-from workbench.reports import wording
 from workbench.reports.regenerated import Regenerated, regenerated
 from workbench.results.items import Item, all_items, short_ids
 from workbench.results.scores import ImportedScore, agreement_of, card_of, imported_scores, totals_of
@@ -162,7 +161,7 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
 def _trials_of(run: RunRow, trials: Sequence[Trial]) -> int:
     """Return how many trials a run is about: its own, or those of others that it scores."""
     if is_rescored(run):
-        listed = wording.decoded(run.config)["trials"]
+        listed = run.plan["trials"]
         return len(listed) if isinstance(listed, list) else 0
     return sum(trial.row.run_id == run.id for trial in trials)
 

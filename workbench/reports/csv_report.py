@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from workbench.reports import records, wording
 from workbench.reports.contents import Contents, Trial
-from workbench.reports.regenerated import Line, Regenerated, is_former
+from workbench.reports.regenerated import Line, Regenerated
 from workbench.results.grounding import Counts, KeptGroundings
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow
@@ -159,7 +159,7 @@ def _candidate(reader: SessionReader, line: Line, candidate: CandidateRow) -> li
         candidate.asked_s,
         candidate.tested_s,
         wording.iso(candidate.at),
-        int(is_former(candidate)),
+        int(candidate.again),
         "; ".join(f"{one.verdict} {wording.iso(one.at) or ''}".strip() for one in reader.former_verdicts(candidate.id)),
         candidate.prompt,
         candidate.context,

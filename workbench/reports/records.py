@@ -11,7 +11,7 @@ from workbench.reports.checked import check_values
 from workbench.reports.contents import Contents, Run, Trial, tier_points
 from workbench.reports.excerpts import split_answer
 from workbench.reports.grounded import grounding_values
-from workbench.reports.regenerated import Regenerated, former_failing, is_former
+from workbench.reports.regenerated import Regenerated, former_failing
 from workbench.rubric.totals import own_points
 from workbench.session.groups import settings_of
 from workbench.session.labels import criterion_of
@@ -255,7 +255,7 @@ def candidate_values(reader: SessionReader, candidate: CandidateRow) -> Values:
         "sample": candidate.sample,
         "state": candidate.state,
         "verdict": candidate.verdict,
-        "again": is_former(candidate),
+        "again": candidate.again,
         "plain": None if candidate.plain is None else bool(candidate.plain),
         "doubtful": candidate.doubtful,
         "verdict_reason": candidate.verdict_reason,

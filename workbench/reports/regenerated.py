@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench import glyphs
 from workbench.reports import wording
-from workbench.results.samples import candidates_of
+from workbench.results.samples import candidates_of, run_check
 from workbench.session.groups import Group
 from workbench.session.reader import SessionReader
 from workbench.session.rows import (
@@ -81,20 +81,15 @@ def cell(candidate: CandidateRow) -> str:
     """Return one glyph for a candidate."""
     if candidate.verdict is not None:
         sign = glyphs.VERDICTS.get(candidate.verdict, "?")
-        return sign + (glyphs.FORMER if is_former(candidate) else "") + (glyphs.DOUBTFUL if candidate.doubtful else "")
+        return sign + (glyphs.FORMER if candidate.again else "") + (glyphs.DOUBTFUL if candidate.doubtful else "")
     return glyphs.RUNNING if candidate.state in {"asking", "testing"} else glyphs.WAITING
-
-
-def is_former(candidate: CandidateRow) -> bool:
-    """Return whether the verdict that a candidate has is the former one, because it is being tested again."""
-    return candidate.verdict is not None and candidate.state in {"queued", "asking", "testing"}
 
 
 def stands_words(candidate: CandidateRow) -> str:
     """Return a glyph and a word for how a candidate stands."""
     if candidate.verdict is None:
         return wording.state(candidate.state)
-    said = wording.verdict(candidate.verdict) + (f", {wording.FORMER_WORDS}" if is_former(candidate) else "")
+    said = wording.verdict(candidate.verdict) + (f", {wording.FORMER_WORDS}" if candidate.again else "")
     return said + (f", doubtful, not plain: {candidate.doubtful}" if candidate.doubtful else "")
 
 
@@ -119,21 +114,16 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
     # Imported here: reports on document runs do not need the room of regeneration.
     from workbench.regeneration.breakdown import pass_by
     from workbench.regeneration.outcome import group_outcomes, ks_of, task_result
-    from workbench.regeneration.self_check import self_check
     from workbench.results.failures import diagnose
-    from workbench.session.sample_counts import counts_of, failed_checks, group_of, sample_counts
+    from workbench.session.sample_counts import counts_of, group_of, sample_counts
 
     every = reader.tasks(run.id)
     tasks = [task for task in every if only_task in (None, task.id)]
     known = {task.id: task for task in tasks}
-    plan = wording.decoded(run.config)
-    ks = ks_of(plan if isinstance(plan, dict) else {})
+    ks = ks_of(run.plan)
     counts = sample_counts(reader, run.id, by_task=True)
     live = reader.run_state(run) in ("queued", "running")
     groups = group_outcomes(counts, every, ks, now=time.time() if live else None)
-    check = self_check(counts, len(every))
-    if check.suspect:
-        check = self_check(counts, len(every), failed_checks(reader, run.id))
     found: dict[tuple[str, bool, Group], list[CandidateRow]] = {}
     for candidate in candidates_of(reader, run.id):
         if candidate.task_id in known:
@@ -155,7 +145,7 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
         tasks=tuple(tasks),
         lines=tuple(lines),
         groups=groups,
-        check=check,
+        check=run_check(reader, run.id, counts, len(every)),
         stages=tuple(reader.stages(run.id)),
         dropped=tuple(reader.dropped(run.id)) if only_task is None else (),
         diagnosis=diagnose(reader, run.id, asked),

@@ -137,7 +137,7 @@ def _plans(runs: Sequence[RunRow]) -> Iterator[tuple[str, str]]:
     """Yield what all runs were asked for alike, and of the rest which values there were."""
     values: dict[str, dict[str, None]] = {}
     for run in runs:
-        for key, value in settings_of(run.config).items():
+        for key, value in run.plan.items():
             if key not in _SAID_ELSEWHERE and value not in (None, "", 0, [], {}, False):
                 said = ", ".join(map(str, value)) if isinstance(value, list) else "yes" if value is True else str(value)
                 values.setdefault(key, {})[said] = None
@@ -252,7 +252,7 @@ def _revisions(reader: SessionReader, runs: Iterable[tuple[str, RunRow]]) -> tup
     snapshots = snapshot_sources(reader)
     found: dict[tuple[str, ...], None] = {}
     for row, run in runs:
-        digest = str(settings_of(run.config).get("snapshot") or "")
+        digest = str(run.plan.get("snapshot") or "")
         if row and digest in snapshots:
             source, revision = snapshots[digest]
             found[row, source, shortened(revision, 30), digest[:12]] = None

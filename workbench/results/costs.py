@@ -12,6 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench import paths
+from workbench.session.file import SUFFIX
+
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import RunRow
@@ -117,8 +120,8 @@ class ModelCost:
 
 
 _CALLS = """
-SELECT coalesce(runs.kind, ''), model, calls.digest, calls.started_at, prompt_tokens, completion_tokens, cost_usd, latency_s,
-       calls.error_kind IS NOT NULL
+SELECT coalesce(runs.kind, ''), model, prompt_tokens, completion_tokens, cost_usd, latency_s, calls.error_kind IS NOT NULL,
+       scope, digest, sample, nth, calls.started_at
 FROM calls LEFT JOIN runs ON runs.id = calls.run_id WHERE source IN ('live', 'error')
 """
 
@@ -127,15 +130,15 @@ class Costs:
     """What each model cost over sessions; a call that several of them have, because one was copied or merged, counts once."""
 
     def __init__(self) -> None:
-        self._met: set[tuple[str, float]] = set()
+        self._met: set[tuple[object, ...]] = set()
         self._sums: dict[tuple[str, str], ModelCost] = {}
 
     def add(self, reader: SessionReader) -> None:
         """Add the calls of a session, those of archived runs too: they were paid for."""
         here: dict[tuple[str, str], ModelCost] = {}
-        for kind, model, digest, at, tokens_in, tokens_out, cost, seconds, failed in reader.query(_CALLS):
-            if (digest, at) not in self._met:
-                self._met.add((digest, at))
+        for kind, model, tokens_in, tokens_out, cost, seconds, failed, *call in reader.query(_CALLS):
+            if (identity := tuple(call)) not in self._met:
+                self._met.add(identity)
                 here.setdefault((model, kind), ModelCost(model, kind, sessions=1))
                 here[model, kind] += ModelCost(
                     model, kind, 0, 1, tokens_in or 0, tokens_out or 0, cost, seconds or 0.0, failed, cost is None,
@@ -151,6 +154,25 @@ class Costs:
             self._sums.values(),
             key=lambda one: (-(one.cost_usd or 0.0), -(one.tokens_in + one.tokens_out), one.model, one.kind),
         )
+
+
+def total_of(rows: Iterable[ModelCost]) -> ModelCost:
+    """Return the sum of rows."""
+    total = ModelCost("", "")
+    for row in rows:
+        total += row
+    return total
+
+
+def own_sessions(*also: Path | None) -> list[Path]:
+    """Return the session files of the user's folder, and others that are named; the examples of the program are nobody's costs."""
+    named = {path.resolve(): path for path in also if path is not None and path.exists()}
+    try:
+        here = sorted(paths.sessions_dir().iterdir())
+    except OSError:
+        here = []
+    found = {path.resolve(): path for path in here if path.suffix == SUFFIX and not path.name.startswith(".")}
+    return list((named | found).values())
 
 
 def costs_of(sessions: Iterable[Path]) -> tuple[list[ModelCost], dict[Path, str]]:

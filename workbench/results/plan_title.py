@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -22,12 +21,7 @@ def plan_title(run: RunRow) -> str:
     ``word_counter × 3 · white · gpt-4o``, ``score 12 trials · aeo-bench, strict · offline``, ``check 12 READMEs``, or
     ``word_counter · docs original · gpt-5-mini × 3``.
     """
-    try:
-        plan = json.loads(run.config)
-    except (ValueError, RecursionError):
-        plan = None
-    if not isinstance(plan, dict):
-        return run.kind
+    plan = run.plan
     if run.kind == "regenerate":
         said = _regenerate(plan)
     elif plan.get("check_only"):

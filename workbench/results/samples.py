@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.session.groups import OF_GROUP, Group
 from workbench.session.rows import CandidateRow, FailingTestRow
-from workbench.session.sample_counts import UNDER_WAY
+from workbench.session.sample_counts import SampleCount, failed_checks, sample_counts
+from workbench.session.task_rows import UNDER_WAY
 from workbench.session.verdict_counts import COUNTS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from workbench.regeneration.outcome import TaskResult
+    from workbench.regeneration.self_check import SelfCheck
     from workbench.session.reader import SessionReader
 
 ROUTES = ("hot", "warm", "cold")
@@ -100,6 +105,26 @@ def states_by_group(reader: SessionReader, run_id: str) -> dict[Group, dict[str,
     for *group, task, states in rows:
         found.setdefault(Group(*group), {})[task] = sample_states(states)
     return found
+
+
+def results_by_group(reader: SessionReader, run_id: str) -> dict[Group, tuple[TaskResult, ...]]:
+    """Return the tasks of a run by each group that was asked for, controls left out."""
+    from workbench.regeneration.outcome import task_results
+
+    tasks = {task.id: task for task in reader.tasks(run_id)}
+    counts: dict[Group, list[SampleCount]] = {}
+    for row in sample_counts(reader, run_id, by_task=True):
+        if not row.control:
+            counts.setdefault(row.group, []).append(row)
+    return {group: task_results(rows, tasks) for group, rows in counts.items()}
+
+
+def run_check(reader: SessionReader, run_id: str, counts: Sequence[SampleCount], tasks: int) -> SelfCheck:
+    """Return what a run with so many tasks proves about itself; where something failed, with the tasks on which it did."""
+    from workbench.regeneration.self_check import self_check
+
+    check = self_check(counts, tasks)
+    return self_check(counts, tasks, failed_checks(reader, run_id)) if check.suspect else check
 
 
 def development(reader: SessionReader, run_id: str, group: Group) -> tuple[float, ...]:

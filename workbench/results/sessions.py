@@ -12,7 +12,6 @@ from workbench.results.costs import total_spend
 from workbench.results.plan_title import plan_title
 from workbench.results.tasks import task_states
 from workbench.results.trials import trials_by_run
-from workbench.session.groups import settings_of
 from workbench.session.sample_counts import CONTROL_FAILS
 from workbench.session.schema import PUT_AWAY_RUNS
 
@@ -208,4 +207,4 @@ def _about(reader: SessionReader, runs: list[RunRow]) -> tuple[str, ...]:
 
 
 def _lasts(run: RunRow) -> bool:
-    return run.kind == "regenerate" and settings_of(run.config).get("lasting") is True
+    return run.kind == "regenerate" and run.plan.get("lasting") is True

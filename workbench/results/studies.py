@@ -132,6 +132,7 @@ class TaskFacts(NamedTuple):
         task: Its id.
         leak: How much of the body the docstring repeats, from 0 to 1 (:mod:`workbench.regeneration.leakage`).
         coverage: Share of the body's lines that its tests execute, from 0 to 1.
+        tests: Tests of T_i.
         lines: Lines of the function.
         body: Bytes of the original body.
         docs: Bytes of the docstring.
@@ -141,6 +142,7 @@ class TaskFacts(NamedTuple):
     task: str
     leak: float | None = None
     coverage: float | None = None
+    tests: int = 0
     lines: int | None = None
     body: int | None = None
     docs: int | None = None
@@ -150,12 +152,12 @@ class TaskFacts(NamedTuple):
 def task_facts(reader: SessionReader, runs: Iterable[str]) -> dict[str, TaskFacts]:
     """Return what is known of the tasks of runs; lengths of texts are those that the session has, so that none is read."""
     rows = reader.query(
-        "SELECT tasks.id, leak, coverage, end_line - start_line + 1, body.size, docs.size, docstring_blob IS NOT NULL FROM tasks "
+        "SELECT tasks.id, leak, coverage, test_count, end_line - start_line + 1, body.size, docs.size, docstring_blob IS NOT NULL FROM tasks "
         "LEFT JOIN blobs AS body ON body.digest = body_blob LEFT JOIN blobs AS docs ON docs.digest = docstring_blob "
         f"WHERE run_id {_THESE}",
         (_listed(runs),),
     )
-    return {row[0]: TaskFacts._make((*row[:6], bool(row[6]))) for row in rows}
+    return {row[0]: TaskFacts._make((*row[:7], bool(row[7]))) for row in rows}
 
 
 def _listed(items: Iterable[str]) -> str:

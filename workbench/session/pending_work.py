@@ -61,37 +61,29 @@ def problem_of(reader: SessionReader, score: ScoreRow) -> str:
 
 def judges_of(run: RunRow | None) -> tuple[str, ...]:
     """Return who scores in a document run, by its plan and as scorecards name them; nobody where that cannot be read."""
-    plan = _plan(run)
+    plan = run.plan if run is not None else {}
     judges = plan.get("judges") or [plan.get("judge")]
     return tuple(recorded_as(str(judge)) for judge in judges if judge) if isinstance(judges, list) else ()
 
 
-def _plan(run: RunRow | None) -> dict[str, Any]:
-    try:
-        plan = json.loads(run.config) if run is not None else None
-    except (ValueError, RecursionError):
-        plan = None
-    return plan if isinstance(plan, dict) else {}
-
-
 def is_imported(run: RunRow) -> bool:
     """Return whether what a run has was read from other programs' files: no engine can add to it, only another import."""
-    return bool(_plan(run).get("imported"))
+    return bool(run.plan.get("imported"))
 
 
 def is_rescored(run: RunRow) -> bool:
     """Return whether a run scores trials that other runs recorded."""
-    return bool(_plan(run).get("rescore"))
+    return bool(run.plan.get("rescore"))
 
 
 def is_check(run: RunRow) -> bool:
     """Return whether a run does nothing but check READMEs of trials that other runs recorded."""
-    return bool(_plan(run).get("check_only"))
+    return bool(run.plan.get("check_only"))
 
 
 def unchecked(reader: SessionReader, run: RunRow) -> list[str]:
     """Return the trials of a run whose READMEs it is still to check."""
-    plan = _plan(run)
+    plan = run.plan
     if not plan.get("check") or plan.get("check_only"):
         return []
     way = (int(plan["check"] == "run"), plan.get("check_seconds"))
@@ -106,7 +98,7 @@ def unchecked(reader: SessionReader, run: RunRow) -> list[str]:
 
 def scores_asked(run: RunRow) -> int:
     """Return how many scorecards a run asks for of trials that other runs recorded: trials × rubrics × judges."""
-    plan = _plan(run)
+    plan = run.plan
     trials, rubrics = plan.get("trials"), plan.get("rubrics")
     if not (isinstance(trials, list) and isinstance(rubrics, list)):
         return 0
@@ -115,7 +107,7 @@ def scores_asked(run: RunRow) -> int:
 
 def lacking(reader: SessionReader, run: RunRow) -> list[tuple[str, str, str]]:
     """Return what a run is still to score of trials that other runs recorded, as (trial, rubric, judge)."""
-    plan = _plan(run)
+    plan = run.plan
     if not plan.get("rescore"):
         return []
     since = run.created_at if plan["rescore"] == "anew" else 0.0

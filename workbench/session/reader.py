@@ -15,7 +15,7 @@ from workbench.session.file import SessionCorrupt, SessionError, connect, transl
 from workbench.session.judges import OFFLINE, is_offline
 from workbench.session.labels import REMARKED, remarked
 from workbench.session.moved_files import Fate, copy_into
-from workbench.session.row_reader import RowReader
+from workbench.session.row_reader import Row, RowReader
 from workbench.session.rows import (
     AccessedFileRow,
     AnnotationRow,
@@ -44,6 +44,9 @@ from workbench.session.rows import (
 
 class SessionReader(RowReader):
     """A view of one session file: what is in it, table by table; safe to share between threads, never writes a row."""
+
+    def _one(self, row_type: type[Row], table: str, where: str, key: object) -> Row | None:
+        return next(iter(self.rows(row_type, table, where, (key,))), None)
 
     # -- the file
 
@@ -147,8 +150,7 @@ class SessionReader(RowReader):
 
     def run(self, run_id: str) -> RunRow | None:
         """Return one run."""
-        found = self.rows(RunRow, "runs", "WHERE id = ?", (run_id,))
-        return found[0] if found else None
+        return self._one(RunRow, "runs", "WHERE id = ?", run_id)
 
     def run_state(self, run: RunRow) -> str:
         """Return the state of a run as a person should see it.
@@ -195,8 +197,7 @@ class SessionReader(RowReader):
 
     def trial(self, trial_id: str) -> TrialRow | None:
         """Return one trial."""
-        found = self.rows(TrialRow, "trials", "WHERE id = ?", (trial_id,))
-        return found[0] if found else None
+        return self._one(TrialRow, "trials", "WHERE id = ?", trial_id)
 
     def told_apart(self, trial: TrialRow) -> str:
         """Return a mark of the content that a trial documents where another one of the same name has other content, else ""."""
@@ -259,8 +260,7 @@ class SessionReader(RowReader):
 
     def imported(self, item: str) -> ImportedRow | None:
         """Return where a trial, task or candidate came from, None where it came into being here."""
-        found = self.rows(ImportedRow, "imported", "WHERE item = ?", (item,))
-        return found[0] if found else None
+        return self._one(ImportedRow, "imported", "WHERE item = ?", item)
 
     # -- calls
 
@@ -280,8 +280,7 @@ class SessionReader(RowReader):
 
     def call(self, call_id: int) -> CallRow | None:
         """Return one call."""
-        found = self.rows(CallRow, "calls", "WHERE id = ?", (call_id,))
-        return found[0] if found else None
+        return self._one(CallRow, "calls", "WHERE id = ?", call_id)
 
     def messages(self, call: CallRow) -> list[tuple[str, str]]:
         """Return the exact messages of a call as (role, content); a content that cannot be read says so."""
@@ -333,8 +332,7 @@ class SessionReader(RowReader):
 
     def task(self, task_id: str) -> TaskRow | None:
         """Return one task."""
-        found = self.rows(TaskRow, "tasks", "WHERE id = ?", (task_id,))
-        return found[0] if found else None
+        return self._one(TaskRow, "tasks", "WHERE id = ?", task_id)
 
     def dropped(self, run_id: str) -> list[DroppedRow]:
         """Return the functions that became no task."""
@@ -360,8 +358,7 @@ class SessionReader(RowReader):
 
     def candidate(self, candidate_id: str) -> CandidateRow | None:
         """Return one candidate."""
-        found = self.rows(CandidateRow, "candidates", "WHERE id = ?", (candidate_id,))
-        return found[0] if found else None
+        return self._one(CandidateRow, "candidates", "WHERE id = ?", candidate_id)
 
     def former_verdicts(self, candidate_id: str) -> list[FormerVerdictRow]:
         """Return the verdicts of a candidate that later ones replaced, oldest first."""
@@ -379,8 +376,7 @@ class SessionReader(RowReader):
 
     def study(self, name: str) -> StudyRow | None:
         """Return one study."""
-        found = self.rows(StudyRow, "studies", "WHERE name = ?", (name,))
-        return found[0] if found else None
+        return self._one(StudyRow, "studies", "WHERE name = ?", name)
 
     def study_cells(self, study: str) -> list[StudyCellRow]:
         """Return the cells of a study, row by row."""
@@ -398,8 +394,7 @@ class SessionReader(RowReader):
 
     def improvement(self, improvement_id: str) -> ImprovementRow | None:
         """Return one of these orders."""
-        found = self.rows(ImprovementRow, "improvements", "WHERE id = ?", (improvement_id,))
-        return found[0] if found else None
+        return self._one(ImprovementRow, "improvements", "WHERE id = ?", improvement_id)
 
     def docstring_attempts(self, improvement_id: str) -> list[AttemptRow]:
         """Return what was tried for an order, in the order of its tasks, then by number."""

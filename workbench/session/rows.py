@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from workbench.session.groups import settings_of
 from workbench.session.order_rows import AttemptRow, ImprovementRow, StudyCellRow, StudyRow
 from workbench.session.task_rows import (
     CandidateRow,
@@ -69,6 +70,11 @@ class RunRow:
     deleted_at: float | None = None
     turn: float | None = None
     paused: int = 0
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What a person asked for, as JSON values; {} where that cannot be read."""
+        return settings_of(self.config)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from workbench.session.groups import Group
 from workbench.session.rows import CandidateRow, TaskRow
+from workbench.session.task_rows import UNDER_WAY
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
-UNDER_WAY = ("queued", "asking", "testing")
-"""States of a candidate that is waited for; one that has a verdict then is being tested again."""
 CONTROL_FAILS = (
     "(candidates.sample = 0 AND ((evaluator = 'reference' AND verdict NOT IN ('passed', 'error')) "
     "OR (evaluator = 'stub' AND verdict = 'passed')))"

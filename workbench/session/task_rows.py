@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from workbench.session.groups import docs_words
 
+UNDER_WAY = ("queued", "asking", "testing")
+"""States of a candidate that is waited for; one that has a verdict then is being tested again."""
+
 
 @dataclass(frozen=True, slots=True)
 class TaskRow:
@@ -133,6 +136,11 @@ class CandidateRow:
     plain: int | None
     doubtful: str | None
     repairs: int | None = None
+
+    @property
+    def again(self) -> bool:
+        """Whether it is being tested again: its verdict is the former one until the new one is there."""
+        return self.verdict is not None and self.state in UNDER_WAY
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from workbench.catalog import load_cases
 from workbench.catalog.published import published_counts, published_name
-from workbench.results.studies import task_facts
+from workbench.results.studies import TaskFacts, task_facts
 from workbench.results.trials import trials_named
 from workbench.session.reader import SessionReader
 from workbench.session.task_names import readable_id
@@ -43,16 +43,6 @@ class RowFacts:
     bytes: int | None = None
     tasks: int | None = None
     stars: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TaskFacts:
-    """What is known of a task: lines of its function, share of its body that T_i covers, tests of T_i, characters of its docs."""
-
-    lines: int | None
-    coverage: float | None
-    tests: int
-    docs: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +116,7 @@ def _task_facts(reader: SessionReader, outcome: StudyOutcome) -> dict[tuple[str,
             for info, *_ in outcome.cell(row, column).work.counts:
                 key = (row, readable_id(info.file, info.function, info.occurrence))
                 if key not in found and (told := known.get(info.task)) is not None:
-                    docs = (told.docs or 0) if column.system == ORIGINAL else None
-                    found[key] = TaskFacts(told.lines, told.coverage, info.tests, docs)
+                    found[key] = told._replace(docs=(told.docs or 0) if column.system == ORIGINAL else None)
     return found
 
 

@@ -271,7 +271,7 @@ def snapshots_of(reader: SessionReader, pointed: Sequence[StudyCellRow]) -> dict
     found = {}
     rows = {one.run_id: one.row_name for one in pointed if one.run_id}
     for run in reader.every_run():
-        if run.id in rows and (snapshot := settings_of(run.config).get("snapshot")):
+        if run.id in rows and (snapshot := run.plan.get("snapshot")):
             found[str(snapshot)] = rows[run.id]
     return found
 
@@ -283,7 +283,7 @@ def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots:
     """
     rows: dict[str, tuple[str, str]] = {}
     for run in reader.runs():
-        plan = settings_of(run.config)
+        plan = run.plan
         row = plan.get("source") if plan.get("source") in study.rows else snapshots.get(str(plan.get("snapshot") or ""))
         if run.kind == "regenerate" and isinstance(row, str):
             rows[run.id] = row, str(plan.get("docs") or "original")

@@ -82,7 +82,7 @@ def _known(reader: SessionReader, trials: Sequence[str]) -> _Known:
     for trial, settings, cut in step_settings(reader, trials):
         ways, before = asked.get(trial, (set(), False))
         asked[trial] = ways | {settings}, before or cut
-    return _Known(scores, totals, checks, asked, {run.id: settings_of(run.config) for run in reader.every_run()})
+    return _Known(scores, totals, checks, asked, {run.id: run.plan for run in reader.every_run()})
 
 
 def _trial_cell(

@@ -139,7 +139,9 @@ class Actions(RunActions):
         if action == "resume":
             if view.lasting:
                 return False
-            return view.state in {"interrupted", "failed", "cancelled"} or (view.state == "done" and view.again > 0)
+            return view.state in {"interrupted", "failed", "cancelled"} or (
+                view.state == "done" and view.totals.again > 0
+            )
         if action == "cancel":
             return view.live
         if action in {"copy", "open_outside"}:
@@ -147,10 +149,14 @@ class Actions(RunActions):
         if action == "rerun":
             return self._shown.selected_task is not None
         if action == "rerun_failed":
-            return any(count for verdict, count in view.verdicts.items() if verdict != "passed")
+            return any(count for verdict, count in view.totals.verdicts.items() if verdict != "passed")
         if action == "add_samples":
             # A control says the same every time, and a file holds what it holds.
-            return bool(view.total) and view.evaluator not in {"reference", "stub"} and "samples:" not in view.evaluator
+            return (
+                bool(view.totals.samples)
+                and view.evaluator not in {"reference", "stub"}
+                and "samples:" not in view.evaluator
+            )
         return True
 
     def subject(self) -> Subject:

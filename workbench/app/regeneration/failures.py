@@ -53,7 +53,7 @@ def load_failures(reader: SessionReader, task_id: str, group: Group, number: int
     if not lines:
         said = f"{candidate.verdict}; no test said why."
         lines = [Line(said, ((0, len(said), "dim"),))]
-    former = ", by the former verdict" if sample.again else ""
+    former = ", by the former verdict" if candidate.again else ""
     return f"failing tests {len(rows):,}{former}", Document(tuple(lines), "\n".join(line.text for line in lines))
 
 

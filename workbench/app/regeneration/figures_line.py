@@ -68,9 +68,9 @@ class FiguresLine(Widget):
 
 def _again(view: RunView) -> list[list[_Piece]]:
     """Return the line on samples that are being tested again: what is shown of them is not new."""
-    if not view.again:
+    if not view.totals.again:
         return []
-    said = f"{view.again:,} of {plural(view.total, 'sample')} {'are being' if view.live else 'were to be'} tested again"
+    said = f"{view.totals.again:,} of {plural(view.totals.samples, 'sample')} {'are being' if view.live else 'were to be'} tested again"
     return [[(said, "$verdict-running"), ("; until then their former verdicts, underlined, count", "$text-muted")]]
 
 
@@ -97,8 +97,8 @@ def headline(figures: Figures | None) -> str:
 
 
 def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
-    if figures is None or not view.total:
-        ended = "pass@k is being counted…" if view.total else "no samples"
+    if figures is None or not view.totals.samples:
+        ended = "pass@k is being counted…" if view.totals.samples else "no samples"
         return [("pass@k comes with the first tested task" if view.live else ended, "$text-muted")]
     pieces: list[_Piece] = []
     for item in figures.passing.pass_at:
@@ -169,15 +169,15 @@ def _without(figures: Figures | None) -> list[list[_Piece]]:
 
 def _self_check(view: RunView, short: bool = False) -> list[_Piece]:
     pieces: list[_Piece] = []
-    if view.controls:
-        holds = all(control.complete and not control.wrong for control in view.controls)
+    if view.check.controls:
+        holds = all(control.complete and not control.wrong for control in view.check.controls)
         pieces += [("✓ " if holds else "", "$verdict-passed"), ("self-check: ", "$text-muted")]
-        for control in view.controls:
+        for control in view.check.controls:
             pieces += [_control(control, view.live), (" · ", "$text-muted")]
         pieces.pop()
-    elif view.total:
+    elif view.totals.samples:
         pieces.append(("self-check not run", "$verdict-unscored"))
-    rechecks = view.rechecks
+    rechecks = view.check.rechecks
     if rechecks.done:
         alarm = bool(rechecks.disagreeing)
         words = ("re-checks", "disagree") if short else ("cold re-checks", "disagreements")
@@ -212,7 +212,7 @@ def _sandbox(view: RunView) -> list[_Piece]:
 def _verdicts(view: RunView) -> list[_Piece]:
     pieces: list[_Piece] = []
     for name, glyph in VERDICTS.items():
-        count = view.verdicts.get(name, 0)
+        count = view.totals.verdicts.get(name, 0)
         if count:
             style = "unscored" if name == "error" else name
             pieces += [(f"{glyph} {count:,}", f"$verdict-{style}"), ("  ", "")]

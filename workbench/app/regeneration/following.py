@@ -56,15 +56,14 @@ class Following:
         self._changed: set[str] = set()
         self._whole = False  # every task of the run is in the table
         self._looking = Soon(screen, REFRESH_SECONDS, self._look, idle=lambda: self.refreshing.idle)
-        self._figures_due = False
-        self._figures_seconds = FIGURES_SECONDS
+        self._figuring = Soon(screen, 0.001, self._figure, idle=lambda: self.figuring.idle)
         self._figured: tuple[object, ...] = ()
 
     @property
     def idle(self) -> bool:
         """Whether nothing is being read and nothing is about to be."""
         loaders = (self.loading_run, self.refreshing, self.figuring)
-        return not self._looking.due and not self._figures_due and all(loader.idle for loader in loaders)
+        return not self._looking.due and not self._figuring.due and all(loader.idle for loader in loaders)
 
     def load(self, reader: SessionReader, run_id: str | None, evaluator: str = "") -> None:
         """Show a run from its beginning; None is the session's newest, ``evaluator`` whose samples are wanted from now on."""
@@ -164,12 +163,11 @@ class Following:
         self._screen.apply(look.view, look.excluded)
         if not self._whole:
             self.soon()
-        elif not self._figures_due:
-            self._figures_due = True
-            self._screen.set_timer(self._figures_seconds if self._figured else 0.001, self._figure)
+        else:
+            self._figuring.seconds = self._figuring.seconds if self._figured else 0.001
+            self._figuring.ask()
 
     def _figure(self) -> None:
-        self._figures_due = False
         screen = self._screen
         reader, view = screen.reader, screen.view
         if reader is None or view is None:
@@ -177,10 +175,6 @@ class Following:
         group, run_id, ks = view.group, view.run.id, view.ks
         key = (run_id, group, screen.table.revision, view.live)
         if key == self._figured:
-            return
-        if not self.figuring.idle:
-            self._figures_due = True
-            screen.set_timer(self._figures_seconds, self._figure)
             return
         self._figured = key
         lines = tuple(screen.table.rows)
@@ -192,7 +186,7 @@ class Following:
         def done(made: tuple[Figures, float]) -> None:
             now = screen.view
             if now is not None and (now.run.id, now.group) == (run_id, group):
-                self._figures_seconds = max(FIGURES_SECONDS, 4 * made[1])
+                self._figuring.seconds = max(FIGURES_SECONDS, 4 * made[1])
                 screen.show_figures(made[0])
 
         self.figuring.ask(work, done)

@@ -90,7 +90,7 @@ def makes_sense(action: str, view: RunView | None, *, building: bool, searching:
         case "hit":
             return searching
         case "problem":
-            return view is not None and bool(view.problems)
+            return view is not None and bool(view.check.problems)
         case "evaluator":
             return view is not None and len(view.evaluators) > 1
         case "clear_filter":

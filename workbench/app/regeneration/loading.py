@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from workbench.app.toolkit.amounts import duration, money
 from workbench.app.toolkit.header import Header, Part
 from workbench.glyphs import STATES
 from workbench.results.reasons import Reason, error_reasons
+from workbench.results.samples import run_check
 from workbench.results.tasks import dropped_stages, task_states
 from workbench.session.groups import Group, planned_docs
 from workbench.session.rows import DroppedRow, RunRow, StageRow, TaskRow, UnusedTestRow
@@ -24,7 +24,7 @@ from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import Totals
-    from workbench.regeneration.self_check import Control, Problem, Rechecks, SelfCheck
+    from workbench.regeneration.self_check import SelfCheck
     from workbench.session.reader import SessionReader
     from workbench.session.sample_counts import SampleCount
 
@@ -79,46 +79,6 @@ class RunView:
         return group.name(self.groups)
 
     @property
-    def total(self) -> int:
-        """Return how many samples the group has."""
-        return self.totals.samples
-
-    @property
-    def decided(self) -> int:
-        """Return how many of them have a verdict, former ones included."""
-        return self.totals.decided
-
-    @property
-    def again(self) -> int:
-        """Return how many of the decided ones are being tested again."""
-        return self.totals.again
-
-    @property
-    def verdicts(self) -> Mapping[str, int]:
-        """Return how often each verdict was given."""
-        return self.totals.verdicts
-
-    @property
-    def seconds(self) -> float | None:
-        """Return how long the group took, or takes."""
-        return self.totals.elapsed_s
-
-    @property
-    def controls(self) -> tuple[Control, ...]:
-        """Return the controls."""
-        return self.check.controls
-
-    @property
-    def rechecks(self) -> Rechecks:
-        """Return the cold re-checks."""
-        return self.check.rechecks
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """Return the tasks on which a self-check failed."""
-        return self.check.problems
-
-    @property
     def live(self) -> bool:
         """Whether an engine is at work on the run, or will be."""
         return self.state in {"queued", "running"}
@@ -131,7 +91,7 @@ class RunView:
     @property
     def building(self) -> bool:
         """Whether tasks are still being built and nothing was tested yet."""
-        return self.live and not self.total
+        return self.live and not self.totals.samples
 
     @property
     def ks(self) -> tuple[int, ...]:
@@ -180,13 +140,12 @@ def load_view(reader: SessionReader, run_id: str, group: Group | None = None, ev
         evaluator: Whose newest group is shown where the run has no such ``group``; where it has none either, the newest.
     """
     from workbench.regeneration.outcome import totals
-    from workbench.regeneration.self_check import self_check
-    from workbench.session.sample_counts import failed_checks, sample_counts
+    from workbench.session.sample_counts import sample_counts
 
     run = reader.run(run_id)
     if run is None:
         return None
-    plan = _decoded(run.config)
+    plan = run.plan
     state = reader.run_state(run)
     now = time.time()
     counts = sample_counts(reader, run_id, since=(now - RATE_SECONDS[0], now - RATE_SECONDS[1]))
@@ -198,9 +157,6 @@ def load_view(reader: SessionReader, run_id: str, group: Group | None = None, ev
     mine = [row for row in counts if row.group == group and not row.control]
     tasks = task_states(reader, run_id)
     sums = totals(mine, now=now if state in {"queued", "running"} else None)
-    check = self_check(counts, tasks.total())
-    if check.suspect:
-        check = self_check(counts, tasks.total(), failed_checks(reader, run_id))
     return RunView(
         run=run,
         state=state,
@@ -218,7 +174,7 @@ def load_view(reader: SessionReader, run_id: str, group: Group | None = None, ev
         error=run.error,
         sandboxes=_sandboxes(counts, plan),
         weaknesses=_weaknesses(counts, plan),
-        check=check,
+        check=run_check(reader, run_id, counts, tasks.total()),
         reasons=error_reasons(reader, run_id, group) if sums.verdicts.get("error") else (),
         progress=progress,
     )
@@ -242,14 +198,6 @@ def _asked_for(plan: Mapping[str, Any]) -> Group:
     """Return what was asked for last, before it has samples."""
     docs, evaluator = (value if isinstance(value, str) else "" for value in (plan.get("docs"), plan.get("evaluator")))
     return Group(docs, evaluator, docs_scope=str(plan.get("docs_scope") or "target"))
-
-
-def _decoded(config: str) -> Mapping[str, Any]:
-    try:
-        plan = json.loads(config)
-    except (ValueError, RecursionError):
-        return {}
-    return plan if isinstance(plan, dict) else {}
 
 
 def _rate(mine: Sequence[SampleCount], now: float) -> float:
@@ -319,9 +267,9 @@ def header(view: RunView, score: str = "") -> Header:
 def progress(view: RunView) -> str:
     """Return state, samples decided, rate and time left."""
     glyph = STATES.get(view.state, "?")
-    of = f"{view.decided:,} of {view.total:,}"
-    if view.again:
-        again = f"{view.again:,} to test again"
+    of = f"{view.totals.decided:,} of {view.totals.samples:,}"
+    if view.totals.again:
+        again = f"{view.totals.again:,} to test again"
         # Their former verdicts count until the new ones are there, so the whole group is what is told of.
         of = f"{of} · {again}"
     if view.state == "queued":
@@ -332,23 +280,25 @@ def progress(view: RunView) -> str:
             return f"{glyph} building tasks" + (f": {one_line(stage.name, 30)}" if stage else "…")
         if not view.rate:
             return f"{glyph} {of}"
-        left = (view.total - view.decided + view.again) / view.rate
+        left = (view.totals.samples - view.totals.decided + view.totals.again) / view.rate
         return f"{glyph} {of} · {pace(view.rate)} · {duration(left)} left"
     if view.state == "interrupted" and view.run.state == "queued":
         return f"{glyph} no engine took it up — press {key_of('regeneration.resume')}"
     if view.state == "interrupted":
         return (
-            f"{glyph} interrupted {'with' if view.again else 'at'} {of} — press {key_of('regeneration.resume')} to resume"
-            if view.total
+            f"{glyph} interrupted {'with' if view.totals.again else 'at'} {of} — press {key_of('regeneration.resume')} to resume"
+            if view.totals.samples
             else f"{glyph} interrupted — press {key_of('regeneration.resume')} to resume"
         )
     if view.state == "failed":
         return f"{glyph} failed: {one_line(view.error or 'no reason was recorded', 300)}"
     if view.state == "cancelled":
         return f"{glyph} cancelled at {of}"
-    if view.again:
+    if view.totals.again:
         return f"{glyph} done, but {of} — press {key_of('regeneration.resume')}"
-    return f"{glyph} done, {plural(view.total, 'sample')}" + (f" in {duration(view.seconds)}" if view.seconds else "")
+    return f"{glyph} done, {plural(view.totals.samples, 'sample')}" + (
+        f" in {duration(view.totals.elapsed_s)}" if view.totals.elapsed_s else ""
+    )
 
 
 def trouble(view: RunView, room: int = 400) -> str:

@@ -50,12 +50,6 @@ class Sample:
     labels: tuple[str, ...] = ()
     annotations: tuple[str, ...] = ()
 
-    @property
-    def again(self) -> bool:
-        """Whether the verdict is the former one, because the sample is being tested again."""
-        row = self.candidate
-        return row is not None and row.verdict is not None and row.state in {"queued", "asking", "testing"}
-
 
 @dataclass(frozen=True, slots=True)
 class SampleContent:
@@ -125,7 +119,7 @@ def title_of(sample: Sample) -> str:
         glyph = VERDICTS.get(candidate.verdict, "?")
         seconds = took(candidate.tested_s)
         said += f"{glyph} {candidate.verdict}" + (f" in {seconds}" if seconds else "")
-        return f"{said}, being tested again" if sample.again else said
+        return f"{said}, being tested again" if candidate.again else said
     words = {"asking": "▸ the model is asked", "testing": "▸ being tested", "cancelled": "⊘ cancelled"}
     return said + words.get(candidate.state, "· waiting")
 
@@ -151,7 +145,7 @@ def remarks_of(sample: Sample) -> tuple[tuple[str, bool], ...]:
     remarks += [(f"✎ {one_line(text, 300)}", False) for text in sample.annotations]
     if candidate is None or candidate.verdict is None:
         return tuple(remarks)
-    if sample.again:
+    if candidate.again:
         remarks.append((FORMER, False))
     if candidate.slower:
         faster = "hot" if candidate.route == "warm" else "faster"

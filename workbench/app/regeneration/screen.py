@@ -368,7 +368,7 @@ class RegenerationScreen(RunPanes):
 
     def action_problem(self) -> None:
         """Go to the next task on which a self-check failed, with the sample that shows it."""
-        found = self._problems.next(self.view.problems if self.view is not None else ())
+        found = self._problems.next(self.view.check.problems if self.view is not None else ())
         if found is None:
             return
         problem, said = found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.app.regeneration.evaluators import short_names
 from workbench.app.toolkit.latest import Latest
-from workbench.results.samples import states_by_group
+from workbench.app.toolkit.soon import Soon
+from workbench.results.samples import results_by_group, states_by_group
 from workbench.results.tasks import functions_of
 from workbench.session.groups import Group, planned_docs
 from workbench.text import one_line, shortened
@@ -102,15 +102,9 @@ def load_standings(reader: SessionReader, view: RunView) -> Standings:
 
 
 def _estimates(reader: SessionReader, run_id: str, k: int) -> dict[Group, Estimate]:
-    from workbench.regeneration.outcome import pass_figures, task_results
-    from workbench.session.sample_counts import SampleCount, sample_counts
+    from workbench.regeneration.outcome import pass_figures
 
-    tasks = {task.id: task for task in reader.tasks(run_id)}
-    counts: dict[Group, list[SampleCount]] = {}
-    for row in sample_counts(reader, run_id, by_task=True):
-        if not row.control:
-            counts.setdefault(row.group, []).append(row)
-    return {group: pass_figures(task_results(rows, tasks), (k,)).pass_at[0] for group, rows in counts.items()}
+    return {group: pass_figures(found, (k,)).pass_at[0] for group, found in results_by_group(reader, run_id).items()}
 
 
 def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[OtherSamples, ...]]:
@@ -141,7 +135,7 @@ def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[Oth
 
 def _to_be_read(reader: SessionReader, view: RunView, shown: Collection[str]) -> dict[str, str]:
     """Return the other runs of the same source that may have docs that are not shown, with these; the newest first."""
-    plans = {run.id: _plan(run.config) for run in reader.runs()}
+    plans = {run.id: run.plan for run in reader.runs()}
     others = [key for key in reversed(view.order) if key in plans and key != view.run.id]
     same = [key for key in others if _source(plans[key]) == _source(view.plan)]
     docs = {key: planned_docs(plans[key]) for key in same}
@@ -161,11 +155,11 @@ def _runs(reader: SessionReader, view: RunView) -> tuple[OtherRun, ...]:
     """Return the runs of the session, those of the same source with pass@k of the evaluator that is shown."""
     runs = {run.id: run for run in reader.runs()}
     found = []
-    same = [key for key in view.order if _source(_plan(runs[key].config)) == _source(view.plan) if key in runs]
+    same = [key for key in view.order if _source(runs[key].plan) == _source(view.plan) if key in runs]
     for key in view.order:
         if key not in runs:
             continue
-        plan = _plan(runs[key].config)
+        plan = runs[key].plan
         estimate = None
         if key in same[-MOST_RUNS:]:
             estimates = _estimates(reader, key, view.ks[0])
@@ -178,14 +172,6 @@ def _source(plan: Mapping[str, Any]) -> str:
     return str(plan.get("source") or plan.get("name") or "")
 
 
-def _plan(config: str) -> Mapping[str, Any]:
-    try:
-        plan = json.loads(config)
-    except (ValueError, RecursionError):
-        return {}
-    return plan if isinstance(plan, dict) else {}
-
-
 class Comparing:
     """Keeps the standings in step with the run, at most as often as they can be read.
 
@@ -196,15 +182,14 @@ class Comparing:
     def __init__(self, screen: RegenerationScreen) -> None:
         self._screen = screen
         self._reading = Latest(screen, "standings")
-        self._due = False
-        self._seconds = SECONDS
+        self._looking = Soon(screen, SECONDS, self._look, idle=lambda: self._reading.idle)
         self._of: tuple[object, ...] = ()
         self._news = 0  # batches of changes of other runs
 
     @property
     def idle(self) -> bool:
         """Whether nothing is being read and nothing is about to be."""
-        return self._reading.idle and not self._due
+        return self._reading.idle and not self._looking.due
 
     def take(self, changes: Sequence[Change], shown: Callable[[str], bool]) -> None:
         """Look again soon where a candidate of another run changed; ``shown`` tells whether a task is of the one in front."""
@@ -215,14 +200,10 @@ class Comparing:
     def refresh(self) -> None:
         """Look again soon, where something changed."""
         key = self._key(self._screen.view)
-        if self._due or key == self._of:
-            return
-        if not key:
-            self._of = key
-            self._screen.show_standings(Standings())
-            return
-        self._due = True
-        self._screen.set_timer(self._seconds if self._of[:1] == key[:1] else 0.001, self._look)
+        if key[:1] != self._of[:1]:
+            self._looking.seconds = 0.001  # another run
+        if key != self._of:
+            self._looking.ask()
 
     def _key(self, view: RunView | None) -> tuple[object, ...]:
         if view is None or (len(view.groups) < 2 and len(view.order) < 2):
@@ -230,18 +211,18 @@ class Comparing:
         return view.run.id, view.groups, view.group.evaluator, view.order, view.live, _states(view.progress), self._news
 
     def _look(self) -> None:
-        self._due = False
         reader, view = self._screen.reader, self._screen.view
-        if reader is None or view is None:
-            return
         key = self._of = self._key(view)
+        if reader is None or view is None or not key:
+            self._screen.show_standings(Standings())
+            return
 
         def work() -> tuple[Standings, float]:
             began = time.perf_counter()
             return load_standings(reader, view), time.perf_counter() - began
 
         def done(found: tuple[Standings, float]) -> None:
-            self._seconds = max(SECONDS, 4 * found[1])
+            self._looking.seconds = max(SECONDS, 4 * found[1])
             if key == self._of:
                 self._screen.show_standings(found[0])
 

@@ -101,11 +101,6 @@ def looked_into(entry: SessionEntry) -> SessionEntry:
     return replace(entry, facts=None, problem=problem)
 
 
-def newest_first(entries: Iterable[SessionEntry]) -> list[SessionEntry]:
-    """Return the user's own sessions, newest first, then the examples."""
-    return sorted(entries, key=lambda entry: (entry.example, -entry.changed_at))
-
-
 def latest_session() -> Path | None:
     """Return the session that was changed last and can be opened, else a bundled example, else None."""
     for entry in found_sessions():

@@ -57,6 +57,7 @@ class SessionsScreen(ModeScreen):
         Binding("c", "cancel", "cancel run", id="sessions.cancel"),
         Binding("ctrl+z", "bring_back", "bring back the one deleted last", id="sessions.bring-back", show=False),
         Binding("full_stop", "all", "show deleted ones", key_display=".", id="sessions.all", show=False),
+        Binding("dollar_sign", "costs", "what models cost", key_display="$", id="sessions.costs", show=False),
         Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
         Binding("t", "tags", "tags", id="labels.tags", show=False),
         Binding("a", "remark", "remark", id="labels.remark", show=False),
@@ -454,6 +455,12 @@ class SessionsScreen(ModeScreen):
         if wanted is not None:
             self.notify("Importing…", timeout=3)
             self._keep(lambda: imported(wanted.place, into, wanted.importer), lambda result: self._arrived(*result))
+
+    def action_costs(self) -> None:
+        """Show what each model cost over all sessions."""
+        from workbench.app.sessions.costs import CostsScreen
+
+        self.app.push_screen(CostsScreen())
 
     @work
     async def action_export(self) -> None:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 SIGNS = {SEEN: "●", UNSEEN: "○", NOWHERE: "✗", NOT_SEEN: "·"}
 STYLES = {SEEN: "ok", UNSEEN: "warn", NOWHERE: "bad", NOT_SEEN: "dim"}
-LEGEND = "● seen  ○ in the repository, not looked at  ✗ nowhere: a likely invention"
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,19 +118,13 @@ def load_findings(
     reader: SessionReader, run_id: str, group: Group | None, stopped: Callable[[], bool] = lambda: False
 ) -> Findings:
     """Read why candidates of a run fail; of one group, or of all where it is None."""
-    from workbench.regeneration.outcome import task_results
     from workbench.results.failures import diagnose
-    from workbench.session.sample_counts import SampleCount, sample_counts
+    from workbench.results.samples import results_by_group
 
     if reader.run(run_id) is None:
         return Findings(dict.fromkeys(TABS, Listing((), (), "not here", with_keys(_GONE))))
     tasks = {task.id: task for task in reader.tasks(run_id)}
-    counts: dict[Group, list[SampleCount]] = {}
-    for row in sample_counts(reader, run_id, by_task=True):
-        if not row.control:
-            counts.setdefault(row.group, []).append(row)
-    results = {one: task_results(rows, tasks) for one, rows in counts.items()}
-    found = diagnose(reader, run_id, results, group, stopped)
+    found = diagnose(reader, run_id, results_by_group(reader, run_id), group, stopped)
     names = {key: f"{task.path}::{task.qualified_name}" for key, task in tasks.items()}
     levels = {
         level: _failures(found.candidates, found.groups if cause is None else failure_groups(found.failed, cause))
@@ -255,15 +249,12 @@ def _tests(found: Diagnosis) -> Listing:
 def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[int]) -> Curves:
     """Compute pass@k of a group by the number of samples and by k, both with intervals, and by file."""
     from workbench.regeneration.breakdown import pass_by, pass_by_k, pass_by_samples
-    from workbench.regeneration.outcome import task_results
     from workbench.results.failures import verdict_sequences
-    from workbench.session.sample_counts import sample_counts
+    from workbench.results.samples import results_by_group
 
     sequences = verdict_sequences(reader, run_id, group)
     by_m = tuple(Curve(k, pass_by_samples(sequences, k)) for k in ks)
-    tasks = {task.id: task for task in reader.tasks(run_id)}
-    rows = [row for row in sample_counts(reader, run_id, by_task=True) if not row.control and row.group == group]
-    results = task_results(rows, tasks)
+    results = results_by_group(reader, run_id).get(group, ())
     by_k = pass_by_k(results)
     by_file = pass_by(((one.file, one) for one in results if one.counted), ks)
     return Curves(by_m, by_k, _numbers(by_m, by_k, "with 95 % intervals"), _bars(by_file, ks))
