@@ -11,6 +11,7 @@ _NAMES = {
     "cases": "back fetch files mark mark-all open run study test-docs",
     "choice": "next previous",
     "compare": "back export next next-pair only-differences open previous previous-pair swap",
+    "costs": "back",
     "confirm": "down no other up yes",
     "dialog": "cancel complete next previous save start",
     "edit": "cancel done",
@@ -34,7 +35,7 @@ _NAMES = {
     "samples search up zoom went-wrong sort reverse group fold",
     "runs": "all back bring-back cancel compare later mark name open pause put-away resume sooner",
     "search": "all-sessions back facet next open previous query results",
-    "sessions": "all back bring-back cancel delete export mark merge name new open reload resume use",
+    "sessions": "all back bring-back cancel costs delete export mark merge name new open reload resume use",
     "several": "pick",
     "study": "back begin cancel compare export fold group mark matrix-left matrix-right measure new next-study next-tab open open-item open-leader open-pair open-ranking "
     "open-study previous-study previous-tab resume reverse sort weighting",
