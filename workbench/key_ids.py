@@ -18,6 +18,7 @@ _KEYS = {
         "next=n previous=N only-differences=f swap=S open=enter export=x back=escape next-pair=right_square_bracket "
         "previous-pair=left_square_bracket"
     ),
+    "costs": "back=escape,dollar_sign",
     "confirm": "no=escape,n yes=y other=left,right down=down,j up=up,k",
     "dialog": "cancel=escape complete=tab next=down previous=up save=ctrl+s start=ctrl+g",
     "edit": "done=ctrl+s cancel=escape",
@@ -45,7 +46,7 @@ _KEYS = {
     "plot": "next=down,j previous=up,k",
     "prompt": "leave=escape",
     "regeneration": (
-        "open-task=enter fold=minus resume=u clear-filter=F filter=f went-wrong=w sort=o reverse=O group=b "
+        "open-task=enter resume=u clear-filter=F filter=f went-wrong=w "
         "rerun-task=r rerun-failed=R samples=plus problem=exclamation_mark cancel=c docs=Y improve=i improvements=I "
         "next-hit=n previous-hit=N new=ctrl+n search=slash dropped=D mark=space mark-evaluator=M compare=C export=x "
         "open=ctrl+e next-sample=l,right previous-sample=h,left next-task=J previous-task=K next-run=L previous-run=H "
@@ -59,7 +60,7 @@ _KEYS = {
     ),
     "search": "facet=enter,space open=enter next=n previous=N query=slash all-sessions=ctrl+f results=down back=escape",
     "sessions": (
-        "reload=f5 merge=ampersand new=ctrl+n use=equals_sign name=f2 export=x cancel=c bring-back=ctrl+z "
+        "reload=f5 merge=ampersand costs=dollar_sign new=ctrl+n use=equals_sign name=f2 export=x cancel=c bring-back=ctrl+z "
         "all=full_stop back=escape open=enter resume=u delete=d,delete mark=space"
     ),
     "several": "pick=enter,space",
@@ -82,7 +83,10 @@ _KEYS = {
         "loss-open=enter matrix-left=left,h matrix-right=right,l matrix-open=enter plot-open=enter open=enter "
         "mark=space sort=o reverse=O group=b filter=f clear-filter=F compare=C plots=p scale=s export=x back=escape,T"
     ),
-    "went-wrong": "open=enter next-tab=right_square_bracket previous-tab=left_square_bracket evaluator=v group=b back=escape,w",
+    "went-wrong": (
+        "open=enter next-tab=right_square_bracket previous-tab=left_square_bracket evaluator=v group=b "
+        "open-group=l,right close-group=h,left back=escape,w"
+    ),
 }
 KEYS = {
     f"{group}.{name}": keys

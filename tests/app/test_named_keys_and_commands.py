@@ -24,7 +24,7 @@ MODES = ("cases", "trajectory", "sessions", "regeneration", "study")
 SIGNS = {
     "?": "question_mark", "/": "slash", "!": "exclamation_mark", "+": "plus", "[": "left_square_bracket",
     "]": "right_square_bracket", "←": "left", "→": "right", "esc": "escape", "*": "asterisk",
-    "#": "number_sign", ".": "full_stop", ">": "greater_than_sign", "&": "ampersand", "=": "equals_sign", "-": "minus",
+    "#": "number_sign", ".": "full_stop", ">": "greater_than_sign", "&": "ampersand", "=": "equals_sign", "-": "minus", "$": "dollar_sign",
 }  # fmt: skip
 NAMED = {"enter", "tab", "escape", "space", "left", "right", "f2"}
 #: Widgets and Textual itself bind these where a list or a button has the focus.

@@ -91,7 +91,7 @@ async def test_failures_are_grouped_and_the_test_stands_beside_the_difference(tm
         await pilot.press("b", "b")
         await until(pilot, lambda: [one.cells[0] for one in screen.list.rows] == ["5", "1", "1"], "by exception")
         # A group lists its members, each with its difference; the way back leads to the group.
-        await pilot.press("g", "m")
+        await pilot.press("g", "l")
         await until(pilot, lambda: len(screen.list.rows) == 5 and screen.idle, "the members")
         assert "5 candidates of 2 tasks · AssertionError" in screen_text(app)
         assert {entry.candidate.task for entry in screen.list.rows} == {f"{RUN}-count_text", f"{RUN}-Table.total"}

@@ -67,18 +67,12 @@ class WorkbenchCommands(Provider):
             yield title, text, partial(app.run_action, action, self.screen)
         for name in sorted(app.available_themes):
             yield f"Theme {name}", "change the colours", partial(setattr, app, "theme", name)
-        yield "Costs of all models", "requests, tokens, dollars and time over all sessions", self._show_costs
         yield "Tour of the app", "five steps, escape leaves it", partial(app.run_action, "tour")
         yield (
             "Save a picture of the screen",
             "an SVG file in the present folder",
             partial(app.run_action, "save_picture"),
         )
-
-    def _show_costs(self) -> None:
-        from workbench.app.sessions.costs import CostsScreen
-
-        self.app.push_screen(CostsScreen())
 
     async def discover(self) -> Hits:
         """Offer everything before something is typed."""

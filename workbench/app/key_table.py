@@ -83,7 +83,7 @@ KEY_TABLE = (
     _row("greater_than_sign", ">", "more of a long text", "more"),
     _row("left_square_bracket right_square_bracket", "[ ]", "previous, next tab", "next-tab previous-tab next-pair previous-pair"),
     _row("h l left right", "h l", "previous, next beside it; close, open a folder",
-         "next-step previous-step next-sample previous-sample matrix-left matrix-right open close files"),
+         "next-step previous-step next-sample previous-sample matrix-left matrix-right open close files open-group close-group"),
     _row("H L", "H L", "previous, next trial, run or study",
          "next-trial previous-trial next-run previous-run next-study previous-study"),
     _row("J K", "J K", "next, previous task or attempt, from any pane",

@@ -180,7 +180,8 @@ class WentWrongScreen(ModeScreen):
         Binding("left_square_bracket", "tab(-1)", "Previous tab", id="went-wrong.previous-tab", show=False),
         Binding("v", "evaluator", "next evaluator", id="went-wrong.evaluator"),
         Binding("b", "group", "group by", id="went-wrong.group"),
-        Binding("m", "members", "members", id="went-wrong.members"),
+        Binding("l,right", "members(True)", "members", key_display="l", id="went-wrong.open-group"),
+        Binding("h,left", "members(False)", "All groups", id="went-wrong.close-group", show=False),
         Binding("escape,w", "leave", "back", id="went-wrong.back"),
     ]
 
@@ -363,7 +364,7 @@ class WentWrongScreen(ModeScreen):
         if action == "group":
             return self.tab == FAILURES and self.opened is None
         if action == "members":
-            return self.tab == FAILURES and (self.opened is not None or self.list.selected is not None)
+            return self.tab == FAILURES and (self.opened is None) is parameters[0]
         return super().check_action(action, parameters)
 
     def show_tab(self, name: str) -> None:
@@ -399,15 +400,15 @@ class WentWrongScreen(ModeScreen):
             self.dismiss()
             self._open_candidate(entry.candidate)
 
-    def action_members(self) -> None:
+    def action_members(self, listed: bool) -> None:
         """List the candidates of the group under the cursor, or all groups again."""
-        if self.opened is not None:
+        entry = self.list.selected
+        if not listed:
             self.opened = None
             self._cursors[FAILURES] = self._group_cursor
+        elif entry is None or entry.group is None:
+            return
         else:
-            entry = self.list.selected
-            if entry is None or entry.group is None:
-                return
             self._group_cursor = self.list.cursor
             self.opened = entry.group
             self._cursors.pop(FAILURES, None)
@@ -417,6 +418,6 @@ class WentWrongScreen(ModeScreen):
     def action_leave(self) -> None:
         """Go back from the members of a group to all groups, from there to the tasks."""
         if self.opened is not None:
-            self.action_members()
+            self.action_members(False)
         else:
             self.dismiss()
