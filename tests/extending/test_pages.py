@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from app.recorded import Recorder
 from engine.tiny_repository import make_repository
 from loopback.server import LoopbackServer, failure
 
@@ -184,6 +185,63 @@ def test_a_column_is_one_entry_in_one_file(home: Path, tmp_path: Path) -> None:
     heading, row = in_copy(tmp_path, COLUMN).stdout.splitlines()
     end = heading.index("overlap") + len("overlap")
     assert row[:end].endswith(" 25 %"), (heading, row)
+
+
+FIGURE = """
+from workbench.app.sessions.costs import COLUMNS
+from workbench.results.costs import ModelCost, total_of
+
+(column,) = [one for one in COLUMNS if one.title == "an answer"]
+rows = [ModelCost("m", "document", requests=3, tokens_out=300, uncounted=1), ModelCost("n", "document", requests=2, uncounted=2)]
+print(*map(column.cell, rows), column.figure(rows))
+"""
+
+
+def test_a_figure_is_computed_in_one_file_and_shown_by_one_entry(home: Path, tmp_path: Path) -> None:
+    example, program = blocks("figure"), copied(tmp_path)
+    figures, faces = program / "results" / "costs.py", program / "app" / "sessions" / "costs.py"
+    figures.write_text(inserted(figures.read_text(), "    def to_json(", example["figure"] + "\n"))
+    faces.write_text(inserted(faces.read_text(), '    _figure("dollars"', example["column"]))
+    assert in_copy(tmp_path, FIGURE).stdout.split() == ["150", "–", "150"]
+
+
+SCREEN = """
+import asyncio, sys
+from pathlib import Path
+from workbench.app.app import WorkbenchApp
+from workbench.app.sessions.models import ModelsScreen
+from workbench.app.sessions.costs import CostsTable
+from workbench.settings import Settings
+
+async def main():
+    app = WorkbenchApp(Path(sys.argv[1]), Settings(), warm_engine=False)
+    async with app.run_test(size=(120, 40)) as pilot:
+        while app.is_opening or app.reader is None:
+            await pilot.pause()
+        await app.push_screen(ModelsScreen())
+        await pilot.pause()
+        print([row.model for row in app.screen.query_one(CostsTable).rows])
+        await pilot.press("escape")
+        print(isinstance(app.screen, ModelsScreen))
+
+asyncio.run(main())
+"""
+
+
+def test_a_screen_is_one_module(home: Path, tmp_path: Path) -> None:
+    (copied(tmp_path) / "app" / "sessions" / "models.py").write_text(blocks("screen")["models.py"])
+    recorder = Recorder(tmp_path / "demo.session")
+    recorder.run()
+    recorder.trial("t")
+    recorder.step("t", 1, "tool", "read_file", "a.py", messages=(("user", "Hello"),), answer="Hello")
+    recorder.close()
+    done = in_copy(tmp_path, SCREEN, str(recorder.path))
+    assert done.stdout.splitlines() == ["['local']", "False"], done.stderr
+
+
+def inserted(text: str, before: str, what: str) -> str:
+    at = text.index(before)
+    return text[:at] + what + text[at:]
 
 
 def copied(folder: Path) -> Path:
