@@ -18,7 +18,6 @@ from workbench.app.marks import Marked, Pair
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane_tabs import PaneTabs
-from workbench.app.toolkit.soon import Soon
 from workbench.errors import WorkbenchError
 from workbench.text import one_line
 
@@ -67,7 +66,6 @@ class SideBySide(ModeScreen):
         self.comparison: Any = None
         self.only_differences = False
         # A large run takes longer to read than what changes takes to come.
-        self._refreshing = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self.comparing.idle)
         self._first = True
 
     # -- what subclasses say
@@ -112,7 +110,7 @@ class SideBySide(ModeScreen):
         mine = {one for side in (self.pair.left, self.pair.right) for one in (side.key, side.run)}
         kinds = {"run", *(("candidate", "task") if self.pair.left.kind != "trial" else ())}
         if any(change.item in mine or change.kind in kinds for change in changes):
-            self._refreshing.ask()
+            self.comparing.soon(self._load, REFRESH_SECONDS)
 
     def _load(self) -> None:
         pair, opened = self.pair, self.workbench.reader

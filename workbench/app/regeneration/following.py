@@ -11,7 +11,6 @@ from workbench.app.regeneration.figures import Figures, compute
 from workbench.app.regeneration.lines import TaskLine, load_lines
 from workbench.app.regeneration.loading import Excluded, RunView
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.soon import Soon
 
 if TYPE_CHECKING:
     from workbench.app.regeneration.screen import RegenerationScreen
@@ -55,8 +54,7 @@ class Following:
         self.with_dropped = False  # a person looks at what was dropped
         self._changed: set[str] = set()
         self._whole = False  # every task of the run is in the table
-        self._looking = Soon(screen, REFRESH_SECONDS, self._look, idle=lambda: self.refreshing.idle)
-        self._figures_due = False
+        self._look_seconds = REFRESH_SECONDS
         self._figures_seconds = FIGURES_SECONDS
         self._figured: tuple[object, ...] = ()
 
@@ -64,7 +62,7 @@ class Following:
     def idle(self) -> bool:
         """Whether nothing is being read and nothing is about to be."""
         loaders = (self.loading_run, self.refreshing, self.figuring)
-        return not self._looking.due and not self._figures_due and all(loader.idle for loader in loaders)
+        return all(loader.idle and not loader.due for loader in loaders)
 
     def load(self, reader: SessionReader, run_id: str | None, evaluator: str = "") -> None:
         """Show a run from its beginning; None is the session's newest, ``evaluator`` whose samples are wanted from now on."""
@@ -120,7 +118,7 @@ class Following:
 
     def soon(self) -> None:
         """Look at the run again, at most as often as a person can see."""
-        self._looking.ask()
+        self.refreshing.soon(self._look, self._look_seconds)
 
     def _look(self) -> None:
         screen = self._screen
@@ -147,7 +145,7 @@ class Following:
             shown = screen.view
             if look is None or shown is None or shown.run.id != run_id or reader is not screen.reader:
                 return
-            self._looking.seconds = max(REFRESH_SECONDS, 3 * look.seconds)
+            self._look_seconds = max(REFRESH_SECONDS, 3 * look.seconds)
             if look.lines is not None and look.whole:
                 screen.table.put(look.lines, look.view.ks)
                 self._whole = True
@@ -164,12 +162,10 @@ class Following:
         self._screen.apply(look.view, look.excluded)
         if not self._whole:
             self.soon()
-        elif not self._figures_due:
-            self._figures_due = True
-            self._screen.set_timer(self._figures_seconds if self._figured else 0.001, self._figure)
+        else:
+            self.figuring.soon(self._figure, self._figures_seconds if self._figured else 0.001)
 
     def _figure(self) -> None:
-        self._figures_due = False
         screen = self._screen
         reader, view = screen.reader, screen.view
         if reader is None or view is None:
@@ -177,10 +173,6 @@ class Following:
         group, run_id, ks = view.group, view.run.id, view.ks
         key = (run_id, group, screen.table.revision, view.live)
         if key == self._figured:
-            return
-        if not self.figuring.idle:
-            self._figures_due = True
-            screen.set_timer(self._figures_seconds, self._figure)
             return
         self._figured = key
         lines = tuple(screen.table.lines)

@@ -214,7 +214,6 @@ class Comparing:
     def __init__(self, screen: RegenerationScreen) -> None:
         self._screen = screen
         self._reading = Latest(screen, "standings")
-        self._due = False
         self._seconds = SECONDS
         self._of: tuple[object, ...] = ()
         self._news = 0  # batches of changes of other runs
@@ -222,7 +221,7 @@ class Comparing:
     @property
     def idle(self) -> bool:
         """Whether nothing is being read and nothing is about to be."""
-        return self._reading.idle and not self._due
+        return self._reading.idle and not self._reading.due
 
     def take(self, changes: Sequence[Change], shown: Callable[[str], bool]) -> None:
         """Look again soon where a candidate of another run changed; ``shown`` tells whether a task is of the one in front."""
@@ -233,14 +232,13 @@ class Comparing:
     def refresh(self) -> None:
         """Look again soon, where something changed."""
         key = self._key(self._screen.view)
-        if self._due or key == self._of:
+        if self._reading.due or key == self._of:
             return
         if not key:
             self._of = key
             self._screen.show_standings(Standings())
             return
-        self._due = True
-        self._screen.set_timer(self._seconds if self._of[:1] == key[:1] else 0.001, self._look)
+        self._reading.soon(self._look, self._seconds if self._of[:1] == key[:1] else 0.001)
 
     def _key(self, view: RunView | None) -> tuple[object, ...]:
         if view is None or (len(view.groups) < 2 and len(view.order) < 2):
@@ -248,7 +246,6 @@ class Comparing:
         return view.run.id, view.groups, view.group.evaluator, view.order, view.live, _states(view.progress), self._news
 
     def _look(self) -> None:
-        self._due = False
         reader, view = self._screen.reader, self._screen.view
         if reader is None or view is None:
             return
