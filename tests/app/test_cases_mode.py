@@ -127,7 +127,7 @@ async def test_a_fetch_without_network_says_so_and_can_be_tried_again(start, mon
         await person.press("j", "j", "j")
         await person.sees("Not fetched yet.")
         await person.press("f5")
-        await person.sees("Press f to try again", seconds=90)
+        await person.sees("Press f5 to try again", seconds=90)
         assert "Traceback" not in person.screen_text
 
 

@@ -76,3 +76,29 @@ async def test_texts_and_footers_name_the_keys_of_the_keymap(state: str, named: 
                     await pilot.press("escape")
                     await walking.settled(pilot)
     assert all(key in seen for key in named)
+
+
+@pytest.mark.parametrize(
+    ("mode", "key", "said"),
+    [
+        ("trajectory", "u", "Nothing is missing here: there is nothing to resume."),
+        ("trajectory", "n", "Nothing was searched for here."),
+        ("sessions", "e", "e does nothing here; it is a key of Trajectory."),
+        ("sessions", "7", "7 does nothing here; ? lists the keys that do."),
+        ("regeneration", "F", "No filter hides anything here."),
+        ("trajectory", "alt+right", "There is no place to go to in this direction."),
+    ],
+)
+async def test_a_key_that_cannot_do_anything_says_why(mode: str, key: str, said: str) -> None:
+    session = paths.sessions_dir() / "demo.session"
+    session.parent.mkdir(parents=True)
+    states.STATES[walking.EMPTY](session)
+    app = WorkbenchApp(session, Settings(), warm_engine=False)
+    app.paints = 0  # type: ignore[attr-defined]
+    async with app.run_test(size=(120, 40)) as pilot:
+        await walking.until(pilot, lambda: app.reader is not None and not app.is_opening, "the session")
+        await app.action_mode(mode)
+        await walking.settled(pilot)
+        for _ in range(3):
+            await pilot.press("8", key)
+        assert [notice.message for notice in app._notifications if notice.title == "Not here"] == [said]

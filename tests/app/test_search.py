@@ -53,7 +53,7 @@ async def search_for(pilot: Pilot[int], text: str) -> SearchScreen:
 async def settled(pilot: Pilot[int], screen: SearchScreen) -> None:
     def still() -> bool:
         known = len(screen.hits.lines) == len(screen.hits.found.hits)
-        return screen._asking.idle and screen._filling.idle and not screen._due and not screen._refreshing.due and known
+        return screen._asking.idle and screen._filling.idle and not screen._due and not screen._filling.due and known
 
     await pilot.pause()
     await until(pilot, still, "the hits")

@@ -16,7 +16,7 @@ from trajectory_app import until
 
 from workbench.app.session_app import COUNTING_SHARE
 from workbench.app.study.matrix_rows import Order
-from workbench.app.toolkit.soon import Soon
+from workbench.app.toolkit.latest import Latest
 from workbench.session import SessionReader, SessionWriter
 
 
@@ -82,8 +82,10 @@ async def test_a_session_that_changes_all_the_time_is_counted_a_tenth_of_it(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
-    now = Soon.ask
-    monkeypatch.setattr(Soon, "ask", lambda self: (waits.append(self.seconds), now(self))[1])
+    now = Latest.soon
+    monkeypatch.setattr(
+        Latest, "soon", lambda self, what, seconds: (waits.append(seconds), now(self, what, seconds))[1]
+    )
     clock = iter(range(1_000_000))
     async with study_of(session) as (pilot, _screen):
         app = pilot.app

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 
 from workbench.app import modes
 from workbench.app.interrupting import Interrupting
-from workbench.app.key_table import key_of, use_keymap
+from workbench.app.key_table import key_of, use_keymap, why_not
 from workbench.app.keys import KEYS
 from workbench.app.looking_only import refusal
 from workbench.app.navigation import NavigatingApp
@@ -35,6 +35,11 @@ if TYPE_CHECKING:
     from workbench.app.tour import Tour
     from workbench.engine.plan import DocumentPlan
     from workbench.settings import Settings
+
+
+_NOT_HERE = "Not here"
+_QUIET = frozenset({"widen", "leave_tour"})
+"""Actions of a key that has another meaning, where they make no sense."""
 
 
 class WorkbenchApp(NavigatingApp):
@@ -294,6 +299,25 @@ class WorkbenchApp(NavigatingApp):
             self.notify(refused, severity="warning")
             return True
         return await super().run_action(action, default_namespace, namespaces)
+
+    async def _check_bindings(self, key: str, priority: bool = False) -> bool:
+        handled = await super()._check_bindings(key, priority)
+        if not handled and not priority:
+            self._explain(key)
+        return handled
+
+    def _explain(self, pressed: str) -> None:
+        """Say why a key does nothing here, in the place of what was said of the one before."""
+        chain = self.screen._modal_binding_chain
+        refused = [one for _, bindings in chain for one in bindings.key_to_bindings.get(pressed, ())]
+        text = why_not(pressed, [(one.action, one.description) for one in refused if one.action not in _QUIET])
+        if pressed == "escape":
+            text = "There is nothing here to leave."
+        for notice in [one for one in self._notifications if one.title == _NOT_HERE]:
+            if notice.message == text:
+                return
+            self._unnotify(notice)
+        self.notify(text, title=_NOT_HERE, timeout=4)
 
     # -- modes, keys and themes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.key_ids import KEYS
@@ -21,7 +21,10 @@ def use_keymap(keymap: Mapping[str, str]) -> None:
 
 def key_of(binding: str) -> str:
     """Return the key that an action has now, by the id of its binding, as texts write it."""
-    name = (_keymap.get(binding) or KEYS[binding]).partition(",")[0].strip()
+    return _written((_keymap.get(binding) or KEYS[binding]).partition(",")[0].strip())
+
+
+def _written(name: str) -> str:
     if name in _SIGNS or len(name) == 1 or "+" in name:
         return _SIGNS.get(name, name)
     try:
@@ -112,3 +115,87 @@ EVERYWHERE = frozenset(
     ]
 )
 """Keys that move the cursor or the focus, do the next thing, or lead back."""
+
+WHY_NOT = {
+    "resume": "Nothing is missing here: there is nothing to resume.",
+    "cancel": "Nothing runs here that could be cancelled.",
+    "rerun": "There is nothing here to run again.",
+    "rerun_model": "There is nothing here to run again.",
+    "rerun_failed": "There is no sample here that did not pass.",
+    "fork": "There is no step here to go on from.",
+    "add_samples": "More samples cannot be asked for here.",
+    "resume_study": "Nothing is missing in this study: there is nothing to resume.",
+    "cancel_study": "Nothing of this study runs that could be cancelled.",
+    "export": "There is nothing here to export yet.",
+    "travel": "There is no place to go to in this direction.",
+    "check_readme": "There is no README here to check.",
+    "check_block": "The cursor stands on no block of a checked README.",
+    "hit": "Nothing was searched for here.",
+    "trials": "There are no other trials in this session.",
+    "run": "No regeneration run is shown.",
+    "study": "There is no other study in this session.",
+    "problem": "No self-check failed here.",
+    "evaluator": "There is no other evaluator here.",
+    "clear_filter": "No filter hides anything here.",
+    "improvements": "No better docstrings were tried for this run.",
+    "scale": "There is one way of scoring here, and it is shown.",
+    "measure": "There is one measure here, and it is shown.",
+    "weighting": "There are no rankings here to weigh in another way.",
+    "sort_next": "This list has one order.",
+    "reverse": "This list has one order.",
+    "group_next": "The rows of this list cannot be put together.",
+    "fold": "There is no group here to fold.",
+    "narrow": "There are no rows here to narrow.",
+    "next_pane": "There is no other pane here.",
+    "pair": "There is no other pair here.",
+    "pause": "This run does not wait in the queue.",
+    "turn": "This run does not wait in the queue.",
+    "bring_back": "Nothing was put away or deleted here that could be brought back.",
+    "all": "Nothing was put away or deleted here.",
+    "merge": "There is nothing here to merge.",
+    "star": "Nothing is selected that could have a star.",
+    "tags": "Nothing is selected that could have tags.",
+    "remark": "Nothing is selected that could have a remark.",
+    "annotate": "Nothing is selected that could have a remark.",
+    "copy": "There is nothing here to copy.",
+    "open_outside": "There is nothing here to open.",
+}
+"""Why an action cannot be done now, where its screen does not offer it."""
+_WHERE = {
+    "cases": "Cases",
+    "trajectory": "Trajectory",
+    "sessions": "Sessions",
+    "regeneration": "Regeneration",
+    "study": "Study",
+    "trials": "the table of trials",
+    "runs": "the list of runs",
+    "search": "the search",
+    "compare": "side by side",
+    "went-wrong": "what went wrong",
+}
+
+
+def why_not(pressed: str, refused: Sequence[tuple[str, str]]) -> str:
+    """Return why a key does nothing: the reason of what it is for here, else where it is a key.
+
+    Args:
+        pressed: The key, as Textual names it.
+        refused: The actions that it is for here, each with what it does.
+    """
+    for action, does in refused:
+        name = action.partition("(")[0].rpartition(".")[2]
+        if name in WHY_NOT or does:
+            return WHY_NOT.get(name, f"{does[:1].upper()}{does[1:]}: not possible here now.")
+    keys = {one: _keymap.get(one) or known for one, known in KEYS.items()}
+    groups = dict.fromkeys(one.partition(".")[0] for one, known in keys.items() if pressed in known.split(","))
+    places = [_WHERE[group] for group in groups if group in _WHERE]
+    what = f"{_written(pressed)} does nothing here"
+    return (
+        f"{what}; it is a key of {_listed(places)}."
+        if places
+        else f"{what}; {key_of('app.help')} lists the keys that do."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -13,7 +13,6 @@ from textual.signal import Signal
 from workbench.app.key_table import key_of
 from workbench.app.opening import OpeningApp
 from workbench.app.toolkit.latest import Latest, sentence_of
-from workbench.app.toolkit.soon import Soon
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class SessionApp(OpeningApp):
         self.opening_session = Latest(self, "open-session")
         self._closing_session = Latest(self, "close-session", every=True)
         self._counting = Latest(self, "facts")
-        self._count_soon = Soon(self, _AT_ONCE, self._count, idle=lambda: self._counting.idle)
+        self._count_seconds = _AT_ONCE
         self._feed: SessionFeed | None = None
         self._wanted_session: Path | None = None
         self._once_opened: Callable[[], Any] | None = None
@@ -165,7 +164,7 @@ class SessionApp(OpeningApp):
         if message.reader is self.reader and self.screen_stack:
             self.session_changed.publish(message.changes)
             if any(change.kind in {"run", "trial", "candidate", "task"} for change in message.changes):
-                self._count_soon.ask()
+                self._counting.soon(self._count, self._count_seconds)
 
     def on_session_migrated(self, message: SessionMigrated) -> None:
         """Follow the file that took the place of one of a former version; the same trial or run is shown, and nothing is said."""
@@ -204,7 +203,7 @@ class SessionApp(OpeningApp):
             began = time.thread_time()
             try:
                 facts = gather(reader)
-                self._count_soon.seconds = max(_AT_ONCE, (time.thread_time() - began) * (1 / COUNTING_SHARE - 1))
+                self._count_seconds = max(_AT_ONCE, (time.thread_time() - began) * (1 / COUNTING_SHARE - 1))
                 return facts
             except WorkbenchError:
                 return None  # the feed tells what is wrong with the file

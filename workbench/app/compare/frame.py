@@ -19,7 +19,6 @@ from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import PaneTabs
 from workbench.app.toolkit.row_list import RowList, fit
-from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.virtual_view import Part
 from workbench.errors import WorkbenchError
 from workbench.text import one_line
@@ -112,7 +111,6 @@ class SideBySide(ModeScreen):
         self.comparison: Any = None
         self.only_differences = False
         # A large run takes longer to read than what changes takes to come.
-        self._refreshing = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self.comparing.idle)
         self._first = True
 
     # -- what subclasses say
@@ -157,7 +155,7 @@ class SideBySide(ModeScreen):
         mine = {one for side in (self.pair.left, self.pair.right) for one in (side.key, side.run)}
         kinds = {"run", *(("candidate", "task") if self.pair.left.kind != "trial" else ())}
         if any(change.item in mine or change.kind in kinds for change in changes):
-            self._refreshing.ask()
+            self.comparing.soon(self._load, REFRESH_SECONDS)
 
     def _load(self) -> None:
         pair, opened = self.pair, self.workbench.reader

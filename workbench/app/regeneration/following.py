@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from workbench.app.regeneration import loading
 from workbench.app.regeneration.loading import Excluded, RunView
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.soon import Soon
 from workbench.results.runs import latest_regeneration
 from workbench.results.tasks import Figures, TaskLine, figures_of, load_lines
 
@@ -55,15 +54,15 @@ class Following:
         self.with_dropped = False  # a person looks at what was dropped
         self._changed: set[str] = set()
         self._whole = False  # every task of the run is in the table
-        self._looking = Soon(screen, REFRESH_SECONDS, self._look, idle=lambda: self.refreshing.idle)
-        self._figuring = Soon(screen, 0.001, self._figure, idle=lambda: self.figuring.idle)
+        self._look_seconds = REFRESH_SECONDS
+        self._figures_seconds = FIGURES_SECONDS
         self._figured: tuple[object, ...] = ()
 
     @property
     def idle(self) -> bool:
         """Whether nothing is being read and nothing is about to be."""
         loaders = (self.loading_run, self.refreshing, self.figuring)
-        return not self._looking.due and not self._figuring.due and all(loader.idle for loader in loaders)
+        return all(loader.idle and not loader.due for loader in loaders)
 
     def load(self, reader: SessionReader, run_id: str | None, evaluator: str = "") -> None:
         """Show a run from its beginning; None is the session's newest, ``evaluator`` whose samples are wanted from now on."""
@@ -119,7 +118,7 @@ class Following:
 
     def soon(self) -> None:
         """Look at the run again, at most as often as a person can see."""
-        self._looking.ask()
+        self.refreshing.soon(self._look, self._look_seconds)
 
     def _look(self) -> None:
         screen = self._screen
@@ -146,7 +145,7 @@ class Following:
             shown = screen.view
             if look is None or shown is None or shown.run.id != run_id or reader is not screen.reader:
                 return
-            self._looking.seconds = max(REFRESH_SECONDS, 3 * look.seconds)
+            self._look_seconds = max(REFRESH_SECONDS, 3 * look.seconds)
             if look.lines is not None and look.whole:
                 screen.table.put_tasks(look.lines, look.view.ks)
                 self._whole = True
@@ -164,8 +163,7 @@ class Following:
         if not self._whole:
             self.soon()
         else:
-            self._figuring.seconds = self._figuring.seconds if self._figured else 0.001
-            self._figuring.ask()
+            self.figuring.soon(self._figure, self._figures_seconds if self._figured else 0.001)
 
     def _figure(self) -> None:
         screen = self._screen
@@ -186,7 +184,7 @@ class Following:
         def done(made: tuple[Figures, float]) -> None:
             now = screen.view
             if now is not None and (now.run.id, now.group) == (run_id, group):
-                self._figuring.seconds = max(FIGURES_SECONDS, 4 * made[1])
+                self._figures_seconds = max(FIGURES_SECONDS, 4 * made[1])
                 screen.show_figures(made[0])
 
         self.figuring.ask(work, done)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.app.regeneration.evaluators import short_names
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.soon import Soon
 from workbench.results.samples import results_by_group, states_by_group
 from workbench.results.tasks import functions_of
 from workbench.session.groups import Group, planned_docs
@@ -182,14 +181,14 @@ class Comparing:
     def __init__(self, screen: RegenerationScreen) -> None:
         self._screen = screen
         self._reading = Latest(screen, "standings")
-        self._looking = Soon(screen, SECONDS, self._look, idle=lambda: self._reading.idle)
+        self._seconds = SECONDS
         self._of: tuple[object, ...] = ()
         self._news = 0  # batches of changes of other runs
 
     @property
     def idle(self) -> bool:
         """Whether nothing is being read and nothing is about to be."""
-        return self._reading.idle and not self._looking.due
+        return self._reading.idle and not self._reading.due
 
     def take(self, changes: Sequence[Change], shown: Callable[[str], bool]) -> None:
         """Look again soon where a candidate of another run changed; ``shown`` tells whether a task is of the one in front."""
@@ -200,10 +199,13 @@ class Comparing:
     def refresh(self) -> None:
         """Look again soon, where something changed."""
         key = self._key(self._screen.view)
-        if key[:1] != self._of[:1]:
-            self._looking.seconds = 0.001  # another run
-        if key != self._of:
-            self._looking.ask()
+        if self._reading.due or key == self._of:
+            return
+        if not key:
+            self._of = key
+            self._screen.show_standings(Standings())
+            return
+        self._reading.soon(self._look, self._seconds if self._of[:1] == key[:1] else 0.001)
 
     def _key(self, view: RunView | None) -> tuple[object, ...]:
         if view is None or (len(view.groups) < 2 and len(view.order) < 2):
@@ -222,7 +224,7 @@ class Comparing:
             return load_standings(reader, view), time.perf_counter() - began
 
         def done(found: tuple[Standings, float]) -> None:
-            self._looking.seconds = max(SECONDS, 4 * found[1])
+            self._seconds = max(SECONDS, 4 * found[1])
             if key == self._of:
                 self._screen.show_standings(found[0])
 

@@ -20,7 +20,6 @@ from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.texts import Static
 from workbench.results.runs import RESUMABLE, RunLine, load_runs, sentence
 from workbench.text import one_line
@@ -84,7 +83,6 @@ class RunsScreen(ModeScreen):
         super().__init__()
         self._current = current
         self._loading, self._doing = Latest(self, "runs"), Latest(self, "run-orders", every=True)
-        self._soon = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self._loading.idle)
         self._put_away: list[str] = []
 
     def compose_body(self) -> Iterable[Widget]:
@@ -117,7 +115,7 @@ class RunsScreen(ModeScreen):
         """Read again soon."""
         kinds = {"trial", "run", "score", "candidate", "stage", "label"}
         if any(change.kind in kinds for change in changes):
-            self._soon.ask()
+            self._loading.soon(self._load, REFRESH_SECONDS)
 
     def _load(self) -> None:
         reader = self.workbench.reader

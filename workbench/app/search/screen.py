@@ -22,7 +22,6 @@ from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.texts import Static
 from workbench.errors import UsageError
 from workbench.search import FIELDS, Found, Query, SearchIndex, parse
@@ -74,8 +73,6 @@ class SearchScreen(ModeScreen):
         self._query = Query()
         self._note = self._wrong = ""
         self._due = False
-        # A filling that is at work ends early for the next one.
-        self._refreshing = Soon(self, REFRESH_SECONDS, self._fill, idle=lambda: True)
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the line to type in, the hits and the facets."""
@@ -124,7 +121,8 @@ class SearchScreen(ModeScreen):
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Index what changed, soon."""
-        self._refreshing.ask()
+        # A filling that is at work ends early for the next one.
+        self._filling.soon(self._fill, REFRESH_SECONDS, beside=True)
 
     def _fill(self) -> None:
         opened, everywhere, stop = self.workbench.session_path, self._last.everywhere, self._stop

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from workbench.app.study.loading import StudyLoader, StudyView
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.soon import Soon
 
 if TYPE_CHECKING:
     from workbench.app.study.screen import StudyScreen
@@ -32,12 +31,11 @@ class Following:
         self._screen, self._show, self._failed = screen, show, failed
         self._loader = StudyLoader()
         self._loading = Latest(screen, "study")
-        self._soon = Soon(screen, REFRESH_SECONDS, self.look, idle=lambda: self._loading.idle)
 
     def take(self, changes: tuple[Change, ...]) -> None:
         """Look again soon where something of a study changed."""
         if any(change.kind in _SHOWN for change in changes):
-            self._soon.ask()
+            self._loading.soon(self.look, REFRESH_SECONDS)
 
     def look(self) -> None:
         """Read the wanted study of the open session, the newest where that is none of it."""

@@ -41,6 +41,9 @@ class Latest:
         node: Whose message queue brings results back.
         group: Name of the group of workers.
         every: Whether all that is asked for is done, not only the newest.
+
+    Attributes:
+        due: Whether something is to be called :meth:`soon`.
     """
 
     class Finished(Message):
@@ -66,6 +69,7 @@ class Latest:
         self._every = every
         self._busy = False
         self._waiting: list[_Job] = []
+        self.due = False
 
     @property
     def idle(self) -> bool:
@@ -105,6 +109,23 @@ class Latest:
             self._node.post_message(self.Finished(self, job, value, error))
 
         self._node.run_worker(work, thread=True, group=self._group, exit_on_error=False)
+
+    def soon(self, what: Callable[[], Any], seconds: float, *, beside: bool = False) -> None:
+        """Call ``what`` after some seconds, unless something is due already; later where a job is at work by then.
+
+        With ``beside`` it is called while a job is at work, too.
+        """
+
+        def now() -> None:
+            self.due = False
+            if self._busy and not beside:
+                self.soon(what, seconds)
+            else:
+                what()
+
+        if not self.due:
+            self.due = True
+            self._node.set_timer(seconds, now)
 
     def drop_waiting(self) -> None:
         """Forget what was not begun."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from textual import work
 from textual.app import ComposeResult
 
+from workbench.app.key_table import WHY_NOT
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.texts import Static
@@ -27,16 +28,8 @@ class Finds(Protocol):
         ...
 
 
-_NOTHING_TO = {
-    "resume": "Nothing is missing here: there is nothing to resume.",
-    "cancel": "Nothing runs here that could be cancelled.",
-    "rerun": "There is nothing here to run again.",
-    "rerun_model": "There is nothing here to run again.",
-    "fork": "There is no step here to go on from.",
-    "rerun_failed": "There is no sample here that did not pass.",
-    "add_samples": "More samples cannot be asked for here.",
-}
-"""What can be asked for while the run is being read, and what is said where it then turns out to make no sense."""
+_WHILE_READING = frozenset({"resume", "cancel", "rerun", "rerun_model", "fork", "rerun_failed", "add_samples"})
+"""What can be asked for while the run is being read."""
 
 _OTHER = "It was not done: something else is shown now."
 
@@ -78,7 +71,7 @@ class RunScreen(ModeScreen):
 
     def offers(self, action: str) -> bool:
         """Return whether an action on the run makes sense now, or may once the run has been read."""
-        return (self.reading and action in _NOTHING_TO) or self.actions.can(action)
+        return (self.reading and action in _WHILE_READING) or self.actions.can(action)
 
     def do(self, action: str, what: Callable[[], None]) -> None:
         """Do something with the run that is shown, or that is being read: then as soon as it is."""
@@ -98,7 +91,7 @@ class RunScreen(ModeScreen):
             elif self.actions.can(action):
                 what()
             else:
-                self.notify(_NOTHING_TO[action], severity="warning")
+                self.notify(WHY_NOT[action], severity="warning")
         self.refresh_bindings()
 
     def leave_run(self) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from workbench.app.key_table import with_keys
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.soon import Soon
 from workbench.app.trajectory import loading
 from workbench.app.trajectory.repository_pane import Coverage, Entry, entries_of
 from workbench.results.trials import latest_trial
@@ -46,12 +45,11 @@ class Following:
         self.loading_rest = Latest(screen, "rest")
         self._tree_of: TrialState | None = None  # the state whose tree is shown
         self._tree_at = 0.0
-        self._refreshing = Soon(screen, loading.REFRESH_SECONDS, self._look, idle=lambda: self.loading_rest.idle)
 
     @property
     def idle(self) -> bool:
         """Whether nothing is being read and nothing is about to be."""
-        return not self._refreshing.due and self.loading_trial.idle and self.loading_rest.idle
+        return not self.loading_rest.due and self.loading_trial.idle and self.loading_rest.idle
 
     def load_latest(self, reader: SessionReader) -> None:
         """Show the session's most telling trial from its beginning."""
@@ -86,7 +84,7 @@ class Following:
 
     def soon(self) -> None:
         """Look at the trial again, at most as often as a person can see."""
-        self._refreshing.ask()
+        self.loading_rest.soon(self._look, loading.REFRESH_SECONDS)
 
     def _look(self) -> None:
         screen, grown = self._screen, self._tree_of

@@ -21,7 +21,6 @@ from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.plot import ScatterPlot
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
 from workbench.app.trials.matrix import MatrixView
@@ -88,7 +87,6 @@ class TrialsScreen(ModeScreen):
         self._counts: dict[str, Counts] = {}
         self._left = threading.Event()
         self._cards: dict[str, Lost] = {}
-        self._soon = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self._loading.idle)
         self._without = ""
 
     def compose_body(self) -> Iterable[Widget]:
@@ -142,7 +140,7 @@ class TrialsScreen(ModeScreen):
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Read again soon."""
         if any(change.kind in _SHOWN for change in changes):
-            self._soon.ask()
+            self._loading.soon(self._load, REFRESH_SECONDS)
 
     def _load(self) -> None:
         reader, scale = self.workbench.reader, self.table.trials.scale

@@ -21,7 +21,6 @@ from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.text_pane import TextPane
 
 if TYPE_CHECKING:
@@ -66,7 +65,6 @@ class ImprovingScreen(ModeScreen):
         self.shown: Shown | None = None
         self._tried: Tried | None = None
         self.reading, self.detailing, self.doing = (Latest(self, name) for name in ("attempts", "sides", "order"))
-        self._soon = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self.reading.idle)
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the attempts and both sides of one."""
@@ -90,7 +88,7 @@ class ImprovingScreen(ModeScreen):
     @property
     def idle(self) -> bool:
         """Whether nothing is being read or done."""
-        return not self._soon.due and all(one.idle for one in (self.reading, self.detailing, self.doing))
+        return not self.reading.due and all(one.idle for one in (self.reading, self.detailing, self.doing))
 
     # -- what is shown
 
@@ -102,7 +100,7 @@ class ImprovingScreen(ModeScreen):
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Read again soon."""
         if any(change.kind in _KINDS for change in changes):
-            self._soon.ask()
+            self.reading.soon(self._load, REFRESH_SECONDS)
 
     def _load(self) -> None:
         reader, run = self.workbench.reader, self._run

@@ -37,7 +37,6 @@ from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.plot import CurvePlot, PlotLine
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.soon import Soon
 from workbench.app.toolkit.syntax import code
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.table import Table
@@ -199,7 +198,7 @@ class WentWrongScreen(ModeScreen):
         self._cursors: dict[str, int] = {}
         self._group_cursor = 1
         self._shown: Entry | None = None
-        self._soon = Soon(self, REFRESH_SECONDS, self._load, idle=lambda: self.reading.idle)
+        self._seconds = REFRESH_SECONDS
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the findings and what is to be seen of one."""
@@ -225,7 +224,7 @@ class WentWrongScreen(ModeScreen):
     @property
     def idle(self) -> bool:
         """Whether nothing is being read."""
-        return not self._soon.due and all(one.idle for one in (self.reading, self.drawing, self.detailing))
+        return not self.reading.due and all(one.idle for one in (self.reading, self.drawing, self.detailing))
 
     # -- what is shown
 
@@ -239,7 +238,7 @@ class WentWrongScreen(ModeScreen):
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Read again soon."""
         if any(change.kind in {"candidate", "task"} for change in changes):
-            self._soon.ask()
+            self.reading.soon(self._load, self._seconds)
 
     def _load(self) -> None:
         reader, run, group = self.workbench.reader, self._view.run.id, self.group
@@ -252,7 +251,7 @@ class WentWrongScreen(ModeScreen):
             return found, time.perf_counter() - began
 
         def done(found: tuple[Findings, float]) -> None:
-            self._soon.seconds = max(REFRESH_SECONDS, 4 * found[1])
+            self._seconds = max(REFRESH_SECONDS, 4 * found[1])
             self._put(found[0])
 
         self.reading.ask(work, done)
