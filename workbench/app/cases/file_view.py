@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from workbench.app.cases.listing import AgentScore, CaseEntry, sources_of
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.toolkit.document import Document, Line, Span
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.text import clean, shortened
@@ -20,16 +21,16 @@ class FileView(TextPane):
     """A text pane with the keys of a pager."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "scroll_rows(1)", "Down", id="file.down", show=False),
-        Binding("k,up", "scroll_rows(-1)", "Up", id="file.up", show=False),
-        Binding("ctrl+d,pagedown", "scroll_pages(1)", "page down", id="file.page-down", show=False),
-        Binding("ctrl+u,pageup", "scroll_pages(-1)", "page up", id="file.page-up", show=False),
-        Binding("g,home", "edge(False)", "Top", id="file.top", show=False),
-        Binding("G,end", "edge(True)", "End", id="file.end", show=False),
-        Binding("slash", "find", "find in the text", key_display="/", id="file.find", show=False),
-        Binding("n", "hit(1)", "next hit", id="file.next-hit", show=False),
-        Binding("N", "hit(-1)", "previous hit", id="file.previous-hit", show=False),
-        Binding("escape", "forget", "no hits marked", id="file.forget", show=False),
+        bind("file.down", "scroll_rows(1)", "Down", show=False),
+        bind("file.up", "scroll_rows(-1)", "Up", show=False),
+        bind("file.page-down", "scroll_pages(1)", "page down", show=False),
+        bind("file.page-up", "scroll_pages(-1)", "page up", show=False),
+        bind("file.top", "edge(False)", "Top", show=False),
+        bind("file.end", "edge(True)", "End", show=False),
+        bind("file.find", "find", "find in the text", show=False),
+        bind("file.next-hit", "hit(1)", "next hit", show=False),
+        bind("file.previous-hit", "hit(-1)", "previous hit", show=False),
+        bind("file.forget", "forget", "no hits marked", show=False),
     ]
 
     def action_scroll_rows(self, rows: int) -> None:

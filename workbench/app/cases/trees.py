@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from workbench.app.cases.files import Node, Repository
+from workbench.app.keys import bind
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.text import one_line
@@ -21,9 +22,9 @@ class RepositoryTree(RowList):
     """Folders are opened one by one, so a repository of ten thousand files is as quick as one of ten."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,l,right", "open", "open", id="tree.open"),
-        Binding("h,left", "close", "close", id="tree.close"),
-        Binding("ctrl+right", "expand_all", "open all", id="tree.open-all", show=False),
+        bind("tree.open", "open", "open"),
+        bind("tree.close", "close", "close"),
+        bind("tree.open-all", "expand_all", "open all", show=False),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -174,7 +175,7 @@ class RepositoryTree(RowList):
 class Outline(RowList):
     """Classes and functions of the file that is shown; moving goes there."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "go there", id="outline.go")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("outline.go", "choose", "go there")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

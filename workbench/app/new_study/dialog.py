@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.new_study.offering import Offered
 from workbench.app.new_study.reckoning import Reckoned, place_of, reckoned
 from workbench.app.toolkit.form_dialog import Field, FormDialog, FormField, Refused
@@ -108,8 +109,8 @@ class NewStudyDialog(FormDialog["StudyChoice | OtherKind"]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "save as study.toml", id="dialog.save"),
-        Binding("ctrl+g", "start", "start", id="dialog.start"),
+        bind("dialog.save", "save", "save as study.toml"),
+        bind("dialog.start", "start", "start"),
     ]
     DEFAULT_CSS = """
     NewStudyDialog #frame { width: 92; }

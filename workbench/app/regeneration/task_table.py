@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from workbench.app.keys import bind
 from workbench.app.regeneration import columns
 from workbench.app.regeneration.arrangement import Arrangement, order_of_column
 from workbench.app.regeneration.columns import FLAKY, GAP, OTHER, Column, Needs, route_of
@@ -53,8 +54,8 @@ class TaskTable(RowList):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "open", id="regeneration.open-task"),
-        Binding("minus", "fold", "Fold the group", key_display="-", id="regeneration.fold", show=False),
+        bind("regeneration.open-task", "choose", "open"),
+        bind("regeneration.fold", "fold", "Fold the group", show=False),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from workbench.app.keys import bind
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.text import shortened
@@ -18,7 +19,7 @@ class FacetList(RowList):
     """A heading per facet that has more than one value or is asked for, and a row per value."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "choose", "only these", id="search.facet")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("search.facet", "choose", "only these")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from workbench.app.keys import bind
 from workbench.app.study.ways import Beginning
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
@@ -18,7 +19,7 @@ class BeginList(RowList):
     """A row for each way to begin."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "begin", id="study.begin")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("study.begin", "choose", "begin")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

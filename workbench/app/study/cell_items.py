@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from workbench.app.keys import bind
 from workbench.app.study.wording import NOTHING, SCORE, figure
 from workbench.app.toolkit.columns import Column, Columns
 from workbench.app.toolkit.table import Table
@@ -25,7 +26,7 @@ Item = TrialTally | TaskTally
 class CellItems(Table[Item]):
     """The trials or tasks of the cell under the matrix's cursor."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "open", id="study.open-item")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("study.open-item", "choose", "open")]
     LEAD = 1
 
     def __init__(self, *, id: str | None = None) -> None:

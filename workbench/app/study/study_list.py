@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from workbench.app.keys import bind
 from workbench.app.study.loading import StudyLine
 from workbench.app.study.wording import shape
 from workbench.app.toolkit.columns import Column
@@ -37,7 +38,7 @@ COLUMNS: tuple[Column[StudyLine], ...] = (
 class StudyList(Table[StudyLine]):
     """Studies, the newest first."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "show it", id="study.open-study")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("study.open-study", "choose", "show it")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda line: line.name, id=id)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Input
 
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.toolkit.typed_line import TypedLine
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ class FindLine(TypedLine):
     """One of a screen: it serves the text in which something was looked for last."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "No hits marked", id="find.leave", show=False),
-        Binding("down,tab", "keep", "Go to the text", id="find.keep", show=False),
+        bind("find.leave", "leave", "No hits marked", show=False),
+        bind("find.keep", "keep", "Go to the text", show=False),
     ]
 
     def __init__(self) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Input
 
 from workbench.app.key_table import with_keys
+from workbench.app.keys import bind
 from workbench.app.toolkit.typed_line import TypedLine
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ class NarrowLine(TypedLine):
     """One of a screen: it serves the list that asked for it last, and stays while that list is narrowed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Show all", id="narrow.leave", show=False),
-        Binding("down,tab", "keep", "Go to the rows", id="narrow.keep", show=False),
+        bind("narrow.leave", "leave", "Show all", show=False),
+        bind("narrow.keep", "keep", "Go to the rows", show=False),
     ]
 
     def __init__(self) -> None:

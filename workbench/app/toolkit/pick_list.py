@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.toolkit.completion import suggester
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.line_input import LineInput
@@ -35,8 +36,8 @@ class PickRows(RowList):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "mark", "mark", id="pick.mark"),
-        Binding("A", "mark_all", "all or none", id="pick.mark-all"),
+        bind("pick.mark", "mark", "mark"),
+        bind("pick.mark-all", "mark_all", "all or none"),
     ]
 
     def __init__(self, offered: Sequence[Option], chosen: Sequence[str]) -> None:
@@ -111,9 +112,9 @@ class PickList(Dialog[tuple[str, ...] | None]):
 
     AUTO_FOCUS = "PickRows"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "done", "done", id="pick.done"),
-        Binding("escape", "dismiss(None)", "as before", id="pick.cancel"),
-        Binding("tab,shift+tab", "other", "Type another one", show=False, id="pick.type"),
+        bind("pick.done", "done", "done"),
+        bind("pick.cancel", "dismiss(None)", "as before"),
+        bind("pick.type", "other", "Type another one", show=False),
     ]
     DEFAULT_CSS = """
     PickList { align: center middle; }

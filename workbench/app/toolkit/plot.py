@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
+from workbench.app.keys import bind
 from workbench.app.toolkit.canvas import Axis, Canvas, axis
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
@@ -27,8 +28,8 @@ class ScatterPlot(VirtualView):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "step(1)", "next group", id="plot.next", show=False),
-        Binding("up,k", "step(-1)", "previous group", id="plot.previous", show=False),
+        bind("plot.next", "step(1)", "next group", show=False),
+        bind("plot.previous", "step(-1)", "previous group", show=False),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
+from workbench.app.keys import bind
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.texts import Label
 
@@ -17,7 +18,7 @@ from workbench.app.toolkit.texts import Label
 class PromptLine(Horizontal):
     """Hidden until :meth:`ask`; ends with :class:`Answered` or silently."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave", id="prompt.leave", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("prompt.leave", "leave", "Leave", show=False)]
     DEFAULT_CSS = """
     PromptLine { dock: bottom; height: 1; margin: 0 0 1 0; display: none; background: $panel; padding: 0 1; }
     PromptLine.-open { display: block; }

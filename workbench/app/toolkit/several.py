@@ -8,11 +8,12 @@ from typing import ClassVar
 
 from textual import events, work
 from textual.app import RenderResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.toolkit.form_dialog import Filled
 from workbench.text import one_line
 
@@ -60,7 +61,7 @@ class Several(Widget, can_focus=True):
     Several { height: 1; width: 1fr; background: $panel; }
     Several:focus { background: $primary-muted; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "pick", "choose", id="several.pick", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("several.pick", "pick", "choose", show=False)]
 
     def __init__(self, field: ListField) -> None:
         super().__init__(id=field.name)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from workbench.app.keys import bind
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Table
 from workbench.app.trials.lines import TrialLine
@@ -26,7 +27,7 @@ class LossList(Table[Loss]):
     """A row a criterion, the dearest first."""
 
     LEAD = 1
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "show these", id="trials.loss-open")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("trials.loss-open", "choose", "show these")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda loss: loss.title, id=id)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from workbench.app.keys import bind
 from workbench.app.toolkit.canvas import axis, stacked
 from workbench.app.toolkit.headed_list import HeadedList
 from workbench.app.toolkit.row_list import fit
@@ -24,7 +25,7 @@ class SpreadPlot(HeadedList):
     """Row 0 has the axis; below it two rows for each agent with its model, the best mean first."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "show these", id="trials.plot-open")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("trials.plot-open", "choose", "show these")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.marks import Marked, Marks
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Group, Grouping, Table
@@ -111,8 +112,8 @@ class TrialTable(Table[TrialLine]):
 
     KEPT = (*Table.KEPT, "trials", "filter", "session")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "open", id="trials.open"),
-        Binding("space", "mark", "mark", id="trials.mark"),
+        bind("trials.open", "choose", "open"),
+        bind("trials.mark", "mark", "mark"),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from workbench.app.keys import bind
 from workbench.app.regeneration.went_wrong.findings import Entry, Listing
 from workbench.app.toolkit.columns import Columns
 from workbench.app.toolkit.table import Table
@@ -15,7 +16,7 @@ class FindingList(Table[Entry]):
     """The entries of a listing."""
 
     LEAD = 1
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "open candidate", id="went-wrong.open")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("went-wrong.open", "choose", "open candidate")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__((), key=lambda entry: entry.cells, id=id)

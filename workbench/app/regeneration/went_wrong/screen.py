@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
+from workbench.app.keys import bind
 from workbench.app.regeneration.evaluators import short_name
 from workbench.app.regeneration.went_wrong.detail import Detail, load_detail
 from workbench.app.regeneration.went_wrong.finding_list import FindingList
@@ -72,11 +73,11 @@ class WentWrongScreen(ModeScreen):
     mode_name = "What went wrong"
     CSS_PATH = "../../styles/went_wrong.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="went-wrong.next-tab"),
-        Binding("left_square_bracket", "tab(-1)", "Previous tab", id="went-wrong.previous-tab", show=False),
-        Binding("v", "evaluator", "next evaluator", id="went-wrong.evaluator"),
-        Binding("b", "group", "group by", id="went-wrong.group"),
-        Binding("escape,w", "leave", "back", id="went-wrong.back"),
+        bind("went-wrong.next-tab", "tab(1)", "tab", key_display="[ ]"),
+        bind("went-wrong.previous-tab", "tab(-1)", "Previous tab", show=False),
+        bind("went-wrong.evaluator", "evaluator", "next evaluator"),
+        bind("went-wrong.group", "group", "group by"),
+        bind("went-wrong.back", "leave", "back"),
     ]
 
     def __init__(self, view: RunView, opened: Callable[[FailedCandidate], None]) -> None:
