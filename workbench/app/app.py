@@ -335,7 +335,7 @@ class WorkbenchApp(NavigatingApp):
 
     def action_command_palette(self) -> None:
         """Offer every command, and everything that one can go to by its name."""
-        from workbench.app.commands import Palette
+        from workbench.app.palette import Palette
 
         if not isinstance(self.screen, Palette):
             known = "a command, or the name of a session, case, run, trial, task or file"
