@@ -229,7 +229,10 @@ asyncio.run(main())
 
 
 def test_a_screen_is_one_module(home: Path, tmp_path: Path) -> None:
-    (copied(tmp_path) / "app" / "sessions" / "models.py").write_text(blocks("screen")["models.py"])
+    example, program = blocks("screen"), copied(tmp_path)
+    (program / "app" / "sessions" / "models.py").write_text(example["models.py"])
+    keys = program / "key_ids.py"
+    keys.write_text(inserted(keys.read_text(), '    "narrow":', example["keys"]))
     recorder = Recorder(tmp_path / "demo.session")
     recorder.run()
     recorder.trial("t")

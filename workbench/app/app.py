@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from workbench.settings import Settings
 
 
-_NOT_HERE = "Not here"
 _QUIET = frozenset({"widen", "leave_tour"})
 """Actions of a key that has another meaning, where they make no sense."""
 
@@ -75,6 +74,7 @@ class WorkbenchApp(NavigatingApp):
         self._warming = Latest(self, "warm")
         self._wants_warm = warm_engine and not is_read_only()
         self._ended = False
+        self._explained = ""  # what was said last of a key that does nothing
         self._interrupting = Interrupting(self)
         self._net = LastNet()
         self._filters.append(self._net)
@@ -313,11 +313,12 @@ class WorkbenchApp(NavigatingApp):
         text = why_not(pressed, [(one.action, one.description) for one in refused if one.action not in _QUIET])
         if pressed == "escape":
             text = "There is nothing here to leave."
-        for notice in [one for one in self._notifications if one.title == _NOT_HERE]:
+        for notice in [one for one in self._notifications if one.message == self._explained]:
             if notice.message == text:
                 return
             self._unnotify(notice)
-        self.notify(text, title=_NOT_HERE, timeout=4)
+        self._explained = text
+        self.notify(text, timeout=4)
 
     # -- modes, keys and themes
 
@@ -334,7 +335,7 @@ class WorkbenchApp(NavigatingApp):
 
     def action_command_palette(self) -> None:
         """Offer every command, and everything that one can go to by its name."""
-        from workbench.app.commands import Palette
+        from workbench.app.palette import Palette
 
         if not isinstance(self.screen, Palette):
             known = "a command, or the name of a session, case, run, trial, task or file"

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
@@ -14,6 +14,7 @@ from textual.widgets import Input
 
 from workbench import glyphs
 from workbench.app.key_table import KEY_TABLE, key_of
+from workbench.app.keys import bind
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
@@ -77,14 +78,14 @@ class HelpScreen(Dialog[None]):
     HelpScreen Input:focus { border: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,f1", "close", "close", id="help.close"),
-        Binding("j,down", "scroll(1)", "down", show=False, id="help.down"),
-        Binding("k,up", "scroll(-1)", "up", show=False, id="help.up"),
-        Binding("pagedown,space", "page(1)", "page down", show=False, id="help.page-down"),
-        Binding("pageup", "page(-1)", "page up", show=False, id="help.page-up"),
-        Binding("home,g", "edge(-1)", "top", show=False, id="help.top"),
-        Binding("end,G", "edge(1)", "end", show=False, id="help.end"),
-        Binding("slash", "narrow", "only keys with…", key_display="/", show=False, id="help.narrow"),
+        bind("help.close", "close", "close"),
+        bind("help.down", "scroll(1)", "down", show=False),
+        bind("help.up", "scroll(-1)", "up", show=False),
+        bind("help.page-down", "page(1)", "page down", show=False),
+        bind("help.page-up", "page(-1)", "page up", show=False),
+        bind("help.top", "edge(-1)", "top", show=False),
+        bind("help.end", "edge(1)", "end", show=False),
+        bind("help.narrow", "narrow", "only keys with…", show=False),
     ]
 
     def __init__(self, about: Screen[object]) -> None:

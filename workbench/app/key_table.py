@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from workbench.key_ids import KEYS
 
-_SIGNS = {"escape": "esc", "slash": "/", "minus": "-", "at": "@", "shift+up": "⇧↑", "shift+down": "⇧↓"}
+_SIGNS = {"escape": "esc", "slash": "/", "minus": "-", "at": "@", "plus": "+", "shift+up": "⇧↑", "shift+down": "⇧↓"}
+_ARROWS = frozenset({"left", "right", "up", "down"})
 _keymap: dict[str, str] = {}
 
 
@@ -21,16 +22,18 @@ def use_keymap(keymap: Mapping[str, str]) -> None:
 
 def key_of(binding: str) -> str:
     """Return the key that an action has now, by the id of its binding, as texts write it."""
-    return _written((_keymap.get(binding) or KEYS[binding]).partition(",")[0].strip())
+    keys = [one.strip() for one in (_keymap.get(binding) or KEYS[binding]).split(",")]
+    return _written(next((one for one in keys if one not in _ARROWS), keys[0]))
 
 
 def _written(name: str) -> str:
     if name in _SIGNS or len(name) == 1 or "+" in name:
         return _SIGNS.get(name, name)
     try:
-        return unicodedata.lookup(name.replace("_than_", "-than ").replace("_", " "))
+        sign = unicodedata.lookup(name.replace("_than_", "-than ").replace("_", " "))
     except KeyError:
         return name
+    return sign if sign.isprintable() and not sign.isspace() else name
 
 
 def with_keys(text: str) -> str:

@@ -47,13 +47,13 @@ def study() -> Screen[None]:
 
 def commands() -> type[Provider]:
     """Return what offers commands in the palette."""
-    from workbench.app.commands import WorkbenchCommands
+    from workbench.app.palette import WorkbenchCommands
 
     return WorkbenchCommands
 
 
 def places() -> type[Provider]:
     """Return what offers places to go to in the palette."""
-    from workbench.app.place_commands import PlaceCommands
+    from workbench.app.palette import PlaceCommands
 
     return PlaceCommands

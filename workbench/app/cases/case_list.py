@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from workbench.app.cases.listing import GROUPS, TITLES, AgentScore, CaseEntry
+from workbench.app.keys import bind
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import RUNNING, STATES, UNSCORED, WAITING
@@ -21,13 +22,13 @@ class CaseList(RowList):
     """Rows are group headings, cases, and below each case what it is about; marked cases are what a run starts with."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "run", id="cases.run"),
-        Binding("space", "mark", "mark", id="cases.mark"),
-        Binding("V", "screen.test_docs", "test docs", id="cases.test-docs"),
-        Binding("X", "screen.new_study", "study", id="cases.study"),
-        Binding("A", "mark_all", "Mark all", id="cases.mark-all", show=False),
-        Binding("f5", "screen.fetch", "fetch", id="cases.fetch"),
-        Binding("l,right", "screen.next_pane(1)", "files", id="cases.files", show=False),
+        bind("cases.run", "choose", "run"),
+        bind("cases.mark", "mark", "mark"),
+        bind("cases.test-docs", "screen.test_docs", "test docs"),
+        bind("cases.study", "screen.new_study", "study"),
+        bind("cases.mark-all", "mark_all", "Mark all", show=False),
+        bind("cases.fetch", "screen.fetch", "fetch"),
+        bind("cases.files", "screen.next_pane(1)", "files", show=False),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from workbench.app.cases.files import Node, Repository
 from workbench.app.cases.listing import AgentScore, CaseEntry, sources_of
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.toolkit.document import Document, Line, Span
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.text_pane import TextPane
@@ -29,16 +30,16 @@ class FileView(TextPane):
     """A text pane with the keys of a pager."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "scroll_rows(1)", "Down", id="file.down", show=False),
-        Binding("k,up", "scroll_rows(-1)", "Up", id="file.up", show=False),
-        Binding("ctrl+d,pagedown", "scroll_pages(1)", "page down", id="file.page-down", show=False),
-        Binding("ctrl+u,pageup", "scroll_pages(-1)", "page up", id="file.page-up", show=False),
-        Binding("g,home", "edge(False)", "Top", id="file.top", show=False),
-        Binding("G,end", "edge(True)", "End", id="file.end", show=False),
-        Binding("slash", "find", "find in the text", key_display="/", id="file.find", show=False),
-        Binding("n", "hit(1)", "next hit", id="file.next-hit", show=False),
-        Binding("N", "hit(-1)", "previous hit", id="file.previous-hit", show=False),
-        Binding("escape", "forget", "no hits marked", id="file.forget", show=False),
+        bind("file.down", "scroll_rows(1)", "Down", show=False),
+        bind("file.up", "scroll_rows(-1)", "Up", show=False),
+        bind("file.page-down", "scroll_pages(1)", "page down", show=False),
+        bind("file.page-up", "scroll_pages(-1)", "page up", show=False),
+        bind("file.top", "edge(False)", "Top", show=False),
+        bind("file.end", "edge(True)", "End", show=False),
+        bind("file.find", "find", "find in the text", show=False),
+        bind("file.next-hit", "hit(1)", "next hit", show=False),
+        bind("file.previous-hit", "hit(-1)", "previous hit", show=False),
+        bind("file.forget", "forget", "no hits marked", show=False),
     ]
 
     def action_scroll_rows(self, rows: int) -> None:
@@ -155,9 +156,9 @@ class RepositoryTree(RowList):
     """Folders are opened one by one, so a repository of ten thousand files is as quick as one of ten."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,l,right", "open", "open", id="tree.open"),
-        Binding("h,left", "close", "close", id="tree.close"),
-        Binding("ctrl+right", "expand_all", "open all", id="tree.open-all", show=False),
+        bind("tree.open", "open", "open"),
+        bind("tree.close", "close", "close"),
+        bind("tree.open-all", "expand_all", "open all", show=False),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -308,7 +309,7 @@ class RepositoryTree(RowList):
 class Outline(RowList):
     """Classes and functions of the file that is shown; moving goes there."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "go there", id="outline.go")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("outline.go", "choose", "go there")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from workbench.app.cases.browsing import Browsing, Scores
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.location import Location, Place
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
@@ -31,10 +32,10 @@ class CasesScreen(ModeScreen):
 
     mode_name = "Cases"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+n", "open_repository", "new repository", id="cases.open"),
-        Binding("V", "test_docs", "test docs", id="cases.test-docs"),
-        Binding("X", "new_study", "study", id="cases.study"),
-        Binding("escape", "back", "back", id="cases.back"),
+        bind("cases.open", "open_repository", "new repository"),
+        bind("cases.test-docs", "test_docs", "test docs"),
+        bind("cases.study", "new_study", "study"),
+        bind("cases.back", "back", "back"),
     ]
 
     def __init__(self) -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import work
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from workbench.app.compare.difference_list import DifferenceList
+from workbench.app.keys import bind
 from workbench.app.location import Location, Place
 from workbench.app.marks import Marked, Pair
 from workbench.app.toolkit.latest import Latest
@@ -90,13 +91,13 @@ class SideBySide(ModeScreen):
     # Between 24 and 34 lines there is room for one pane at a time, as there is under 100 columns.
     VERTICAL_BREAKPOINTS = [(0, "-h-none"), (12, "-h-tabs"), (24, "-h-low"), (34, "-h-full"), (48, "-h-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n", "difference(1)", "difference", key_display="n/N", id="compare.next"),
-        Binding("N", "difference(-1)", "Previous difference", id="compare.previous", show=False),
-        Binding("f", "only_differences", "hide same", id="compare.only-differences"),
-        Binding("S", "swap", "swap", id="compare.swap"),
-        Binding("enter", "open_item", "open", id="compare.open"),
-        Binding("x", "export", "export", id="compare.export"),
-        Binding("escape", "leave", "back", id="compare.back"),
+        bind("compare.next", "difference(1)", "difference", key_display="n/N"),
+        bind("compare.previous", "difference(-1)", "Previous difference", show=False),
+        bind("compare.only-differences", "only_differences", "hide same"),
+        bind("compare.swap", "swap", "swap"),
+        bind("compare.open", "open_item", "open"),
+        bind("compare.export", "export", "export"),
+        bind("compare.back", "leave", "back"),
     ]
     titles: ClassVar[dict[str, str]] = {}
     """The panes' ids with their names."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
@@ -16,6 +16,7 @@ from workbench.app.compare.task_tables import FailingLine, FailingRows, TaskRows
 from workbench.app.compare.text_rows import TextRows
 from workbench.app.compare.wording import NOTHING, change, of_change
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.location import Place
 from workbench.app.marks import Marked, Pair
 from workbench.app.toolkit.latest import Latest
@@ -186,8 +187,8 @@ class GroupsScreen(SideBySide):
     """Two groups, or two runs of which the groups stand beside each other pair by pair."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right_square_bracket", "pair(1)", "next pair", key_display="[ ]", id="compare.next-pair"),
-        Binding("left_square_bracket", "pair(-1)", "Previous pair", id="compare.previous-pair", show=False),
+        bind("compare.next-pair", "pair(1)", "next pair", key_display="[ ]"),
+        bind("compare.previous-pair", "pair(-1)", "Previous pair", show=False),
     ]
     titles: ClassVar[dict[str, str]] = {
         "task-diff": "Tasks", "test-diff": "Failing tests", "docs-diff": "Docstrings",

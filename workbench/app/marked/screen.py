@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of, with_keys
+from workbench.app.keys import bind
 from workbench.app.location import Location, ResultList
 from workbench.app.marked.lines import MarkedLine, load_marked
 from workbench.app.toolkit.amounts import age
@@ -43,7 +44,7 @@ COLUMNS: tuple[Column[MarkedLine], ...] = (
 class MarkedList(Table[MarkedLine]):
     """Stars, tags and remarks, the newest first."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "go there", id="marked.open")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("marked.open", "choose", "go there")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda line: line, order="age", id=id)
@@ -63,7 +64,7 @@ class MarkedScreen(ModeScreen):
     mode_name = "Stars, tags and remarks"
     CSS_PATH = "../styles/marked.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,number_sign", "leave", "back", id="marked.back"),
+        bind("marked.back", "leave", "back"),
     ]
 
     def __init__(self, current: MarkedLine | None = None) -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.new_study.offering import Offered, Reckoned, place_of, reckoned
 from workbench.app.toolkit.agreeing import model_problem
 from workbench.app.toolkit.choice import ChoiceField, OneOf
@@ -110,8 +111,8 @@ class NewStudyDialog(FormDialog["StudyChoice | OtherKind"]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "save as study.toml", id="dialog.save"),
-        Binding("ctrl+g", "start", "start", id="dialog.start"),
+        bind("dialog.save", "save", "save as study.toml"),
+        bind("dialog.start", "start", "start"),
     ]
     DEFAULT_CSS = """
     NewStudyDialog #frame { width: 92; }

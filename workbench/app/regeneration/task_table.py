@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.standings import OtherSamples
@@ -141,7 +142,7 @@ class TaskTable(Table[TaskLine]):
         & > .row--picked { background: $foreground; color: $background; text-style: bold; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "open", id="regeneration.open-task")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("regeneration.open-task", "choose", "open")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__((), key=lambda line: line.id, groupings=GROUPINGS, id=id)

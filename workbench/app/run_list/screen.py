@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from workbench.app import runs
 from workbench.app.key_table import key_of, with_keys
+from workbench.app.keys import bind
 from workbench.app.location import Location, ResultList
 from workbench.app.run_list.table import RunTable, so_far
 from workbench.app.toolkit.labelling import Labelled
@@ -62,21 +63,21 @@ class RunsScreen(ModeScreen):
     own_resume = True
     CSS_PATH = "../styles/run_list.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u", "resume", "resume", id="runs.resume"),
-        Binding("c", "cancel", "cancel", id="runs.cancel"),
-        Binding("P", "pause", "pause", id="runs.pause"),
-        Binding("shift+up", "turn(-1)", "sooner", key_display="⇧↑", id="runs.sooner"),
-        Binding("shift+down", "turn(1)", "later", key_display="⇧↓", id="runs.later"),
-        Binding("f2", "name", "name", id="runs.name"),
-        Binding("d,delete", "put_away", "put away", id="runs.put-away"),
-        Binding("ctrl+z", "bring_back", "bring back", id="runs.bring-back"),
-        Binding("full_stop", "all", "show put away", key_display=".", id="runs.all"),
-        Binding("space", "mark", "mark", id="runs.mark"),
-        Binding("C", "compare", "compare", id="runs.compare"),
-        Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
-        Binding("t", "tags", "tags", id="labels.tags"),
-        Binding("a", "remark", "remark", id="labels.remark", show=False),
-        Binding("escape,U", "leave", "back", id="runs.back"),
+        bind("runs.resume", "resume", "resume"),
+        bind("runs.cancel", "cancel", "cancel"),
+        bind("runs.pause", "pause", "pause"),
+        bind("runs.sooner", "turn(-1)", "sooner", key_display="⇧↑"),
+        bind("runs.later", "turn(1)", "later", key_display="⇧↓"),
+        bind("runs.name", "name", "name"),
+        bind("runs.put-away", "put_away", "put away"),
+        bind("runs.bring-back", "bring_back", "bring back"),
+        bind("runs.all", "all", "show put away"),
+        bind("runs.mark", "mark", "mark"),
+        bind("runs.compare", "compare", "compare"),
+        bind("labels.star", "star", "star", show=False),
+        bind("labels.tags", "tags", "tags"),
+        bind("labels.remark", "remark", "remark", show=False),
+        bind("runs.back", "leave", "back"),
     ]
 
     def __init__(self, current: str = "") -> None:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from workbench.app.keys import bind
 from workbench.app.marks import Marked, Marks
 from workbench.app.toolkit.amounts import age, duration, spend_in_figures
 from workbench.app.toolkit.columns import Column
@@ -77,7 +78,7 @@ class RunTable(Table[RunLine]):
     """
 
     KEPT = (*Table.KEPT, "with_put_away", "session")
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "open", id="runs.open")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("runs.open", "choose", "open")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda run: run.id, order="age", id=id)

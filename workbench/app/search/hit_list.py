@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from workbench.app.keys import bind
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.search.index import Found, Line
@@ -22,9 +23,9 @@ class HitList(RowList):
     ALLOW_SELECT = False
     narrows: ClassVar[bool] = False  # here / changes what is searched for
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "open", id="search.open"),
-        Binding("n", "move_cursor(1)", "Next hit", id="search.next", show=False),
-        Binding("N", "move_cursor(-1)", "Previous hit", id="search.previous", show=False),
+        bind("search.open", "choose", "open"),
+        bind("search.next", "move_cursor(1)", "Next hit", show=False),
+        bind("search.previous", "move_cursor(-1)", "Previous hit", show=False),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -95,7 +96,7 @@ class FacetList(RowList):
     """A heading per facet that has more than one value or is asked for, and a row per value."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "choose", "only these", id="search.facet")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("search.facet", "choose", "only these")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

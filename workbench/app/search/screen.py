@@ -7,12 +7,13 @@ import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Input
 
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.location import Location, ResultList
 from workbench.app.search.filling import fill, index_path, sessions_to_search
 from workbench.app.search.hit_list import FacetList, HitList
@@ -57,11 +58,11 @@ class SearchScreen(ModeScreen):
     mode_name = "Search"
     CSS_PATH = "../styles/search.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "query", "change the search", key_display="/", id="search.query"),
+        bind("search.query", "query", "change the search"),
         # Before the field's own keys: the search is widened while something is typed.
-        Binding("ctrl+f", "everywhere", "this session, all sessions", id="search.all-sessions", priority=True),
-        Binding("down", "results", "Go to the hits", id="search.results", show=False),
-        Binding("escape", "leave", "back", id="search.back"),
+        bind("search.all-sessions", "everywhere", "this session, all sessions", priority=True),
+        bind("search.results", "results", "Go to the hits", show=False),
+        bind("search.back", "leave", "back"),
     ]
 
     def __init__(self, last: Searched) -> None:

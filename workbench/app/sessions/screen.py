@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import work
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.location import Location
 from workbench.app.sessions.listing import Remembered
 from workbench.app.sessions.wording import about, sentence
@@ -48,20 +49,20 @@ class SessionsScreen(ModeScreen):
     OFFERED = (("Import files of other programs", "trajectories, samples, verdicts", "import_files"),)
     """What the command palette has beyond the keys."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f5", "reload", "read again", id="sessions.reload", show=False),
-        Binding("ampersand", "merge", "merge marked", key_display="&", id="sessions.merge"),
-        Binding("ctrl+n", "new", "new", id="sessions.new"),
-        Binding("equals_sign", "use", "for the next run", key_display="=", id="sessions.use"),
-        Binding("f2", "name", "rename", id="sessions.name"),
-        Binding("x", "export", "export report", id="sessions.export"),
-        Binding("c", "cancel", "cancel run", id="sessions.cancel"),
-        Binding("ctrl+z", "bring_back", "bring back the one deleted last", id="sessions.bring-back", show=False),
-        Binding("full_stop", "all", "show deleted ones", key_display=".", id="sessions.all", show=False),
-        Binding("dollar_sign", "costs", "what models cost", key_display="$", id="sessions.costs", show=False),
-        Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
-        Binding("t", "tags", "tags", id="labels.tags", show=False),
-        Binding("a", "remark", "remark", id="labels.remark", show=False),
-        Binding("escape", "app.mode('cases')", "back", id="sessions.back", show=False),
+        bind("sessions.reload", "reload", "read again", show=False),
+        bind("sessions.merge", "merge", "merge marked"),
+        bind("sessions.new", "new", "new"),
+        bind("sessions.use", "use", "for the next run"),
+        bind("sessions.name", "name", "rename"),
+        bind("sessions.export", "export", "export report"),
+        bind("sessions.cancel", "cancel", "cancel run"),
+        bind("sessions.bring-back", "bring_back", "bring back the one deleted last", show=False),
+        bind("sessions.all", "all", "show deleted ones", show=False),
+        bind("sessions.costs", "costs", "what models cost", show=False),
+        bind("labels.star", "star", "star", show=False),
+        bind("labels.tags", "tags", "tags", show=False),
+        bind("labels.remark", "remark", "remark", show=False),
+        bind("sessions.back", "app.mode('cases')", "back", show=False),
     ]
 
     def __init__(self) -> None:

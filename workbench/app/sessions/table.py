@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from workbench.app.keys import bind
 from workbench.app.sessions.listing import SessionEntry, size_text
 from workbench.app.sessions.wording import state_of_entry, words
 from workbench.app.toolkit.amounts import age, spend_in_figures
@@ -87,10 +88,10 @@ class SessionTable(Table[SessionEntry]):
 
     LEAD = 3
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "open", id="sessions.open"),
-        Binding("u", "screen.resume", "resume", id="sessions.resume"),
-        Binding("d,delete", "screen.delete", "delete", id="sessions.delete"),
-        Binding("space", "mark", "mark", id="sessions.mark", show=False),
+        bind("sessions.open", "choose", "open"),
+        bind("sessions.resume", "screen.resume", "resume"),
+        bind("sessions.delete", "screen.delete", "delete"),
+        bind("sessions.mark", "mark", "mark", show=False),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:

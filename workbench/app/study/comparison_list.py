@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from workbench.app.key_table import with_keys
+from workbench.app.keys import bind
 from workbench.app.study.wording import NOTHING, UNKNOWN, bounds, chance, count, figure, signed
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
@@ -103,7 +104,7 @@ class ComparisonList(RowList):
     """Sentences, then a row for each row of the study, then a row for each item; the cursor goes over the last two."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "side by side", id="study.open-pair")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("study.open-pair", "choose", "side by side")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

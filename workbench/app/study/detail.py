@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
+from workbench.app.keys import bind
 from workbench.app.study.comparison_list import ComparisonList
 from workbench.app.study.leader_list import LeaderList
 from workbench.app.study.loading import StudyLine
@@ -51,7 +52,7 @@ COLUMNS: tuple[Column[StudyLine], ...] = (
 class StudyList(Table[StudyLine]):
     """Studies, the newest first."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "show it", id="study.open-study")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("study.open-study", "choose", "show it")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda line: line.name, id=id)
@@ -80,7 +81,7 @@ Item = TrialTally | TaskTally
 class CellItems(Table[Item]):
     """The trials or tasks of the cell under the matrix's cursor."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "open", id="study.open-item")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("study.open-item", "choose", "open")]
     LEAD = 1
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from workbench.app.keys import bind
 from workbench.app.study.wording import NOTHING, SCORE, bounds, count, figure, progress, share, signed
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
@@ -54,7 +55,7 @@ class LeaderList(HeadedList):
     """Row 0 is the heading; below it the agents, the best first, then the judges."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "its column", id="study.open-leader")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("study.open-leader", "choose", "its column")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
+from workbench.app.keys import bind
 from workbench.app.study.matrix_rows import Layout, MatrixRow, Order, layout_of, longest_of, matrix_rows
 from workbench.app.study.wording import cell_text, figure, mean_text, progress, share
 from workbench.app.toolkit.row_list import HeadedList, fit
@@ -36,10 +37,10 @@ class StudyMatrix(HeadedList):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "open", id="study.open"),
-        Binding("space", "mark", "mark column", id="study.mark"),
-        Binding("left,h", "column(-1)", "Previous column", id="study.matrix-left", show=False),
-        Binding("right,l", "column(1)", "Next column", id="study.matrix-right", show=False),
+        bind("study.open", "choose", "open"),
+        bind("study.mark", "mark", "mark column"),
+        bind("study.matrix-left", "column(-1)", "Previous column", show=False),
+        bind("study.matrix-right", "column(1)", "Next column", show=False),
     ]
 
     class Arranged(Message):

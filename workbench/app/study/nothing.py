@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 
+from workbench.app.keys import bind
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
@@ -22,7 +23,7 @@ class BeginList(RowList):
     """A row for each way to begin."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "begin", id="study.begin")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("study.begin", "choose", "begin")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

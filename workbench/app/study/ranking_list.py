@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from workbench.app.keys import bind
 from workbench.app.study.wording import NOTHING, UNKNOWN, share, signed
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
@@ -35,7 +36,7 @@ class RankingList(RowList):
     """Two lines for each setting; below the one that is open its pairs. Tau is to the setting that is open."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "its pairs", id="study.open-ranking")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("study.open-ranking", "choose", "its pairs")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

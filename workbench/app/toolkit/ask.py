@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.suggester import Suggester
 from textual.widgets import Input
 
+from workbench.app.keys import bind
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
@@ -37,7 +38,7 @@ class AskText(Dialog[str | None]):
 
     AUTO_FOCUS = "Input"
     DEFAULT_CSS = _CSS.format(name="AskText")
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "cancel", id="dialog.cancel")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("dialog.cancel", "dismiss(None)", "cancel")]
 
     def __init__(
         self, title: str, note: str, value: str = "", placeholder: str = "", *, suggester: Suggester | None = None
@@ -64,11 +65,11 @@ class Confirm(Dialog[bool]):
     AUTO_FOCUS = "#no"
     DEFAULT_CSS = _CSS.format(name="Confirm")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,n", "dismiss(False)", "no", id="confirm.no"),
-        Binding("y", "dismiss(True)", "yes", id="confirm.yes"),
-        Binding("left,right", "app.focus_next", "Other", show=False, id="confirm.other"),
-        Binding("down,j", "scroll(1)", "Down", show=False, id="confirm.down"),
-        Binding("up,k", "scroll(-1)", "Up", show=False, id="confirm.up"),
+        bind("confirm.no", "dismiss(False)", "no"),
+        bind("confirm.yes", "dismiss(True)", "yes"),
+        bind("confirm.other", "app.focus_next", "Other", show=False),
+        bind("confirm.down", "scroll(1)", "Down", show=False),
+        bind("confirm.up", "scroll(-1)", "Up", show=False),
     ]
 
     def __init__(self, title: str, question: str, yes: str) -> None:

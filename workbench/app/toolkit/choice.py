@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from textual import events
 from textual.app import RenderResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from workbench.app.keys import bind
 from workbench.app.toolkit.form_dialog import Filled
 from workbench.text import clean
 
@@ -26,8 +27,8 @@ class Choice(Widget, can_focus=True):
     Choice:focus { background: $primary-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,l,space", "step(1)", "next", id="choice.next", show=False),
-        Binding("left,h", "step(-1)", "previous", id="choice.previous", show=False),
+        bind("choice.next", "step(1)", "next", show=False),
+        bind("choice.previous", "step(-1)", "previous", show=False),
     ]
 
     at = reactive(0)

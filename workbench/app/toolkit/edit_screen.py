@@ -6,13 +6,14 @@ from typing import ClassVar
 
 from textual import events, widgets
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.document._document import Document
 from textual.document._document_navigator import DocumentNavigator
 from textual.document._wrapped_document import WrappedDocument
 
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Static
@@ -78,8 +79,8 @@ class EditScreen(Dialog[str | None]):
 
     AUTO_FOCUS = "TextArea"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "done", "done", id="edit.done", priority=True),
-        Binding("escape", "dismiss(None)", "cancel", id="edit.cancel", priority=True),
+        bind("edit.done", "done", "done", priority=True),
+        bind("edit.cancel", "dismiss(None)", "cancel", priority=True),
     ]
     DEFAULT_CSS = """
     EditScreen { align: center middle; }

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.toolkit.choice import Choice
 from workbench.app.toolkit.filters import ANY, Filter, LineT
 from workbench.app.toolkit.lifecycle import Dialog
@@ -32,12 +33,12 @@ class FilterDialog(Dialog[Filter[LineT]]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "accept", "keep", id="filter.keep"),
-        Binding("f", "accept", "keep", id="filter.keep-too", show=False),
-        Binding("escape", "cancel", "as before", id="filter.cancel"),
-        Binding("F,delete", "clear", "clear", id="filter.clear"),
-        Binding("down,j,tab", "app.focus_next", "Next question", show=False, id="filter.next"),
-        Binding("up,k,shift+tab", "app.focus_previous", "Previous question", show=False, id="filter.previous"),
+        bind("filter.keep", "accept", "keep"),
+        bind("filter.keep-too", "accept", "keep", show=False),
+        bind("filter.cancel", "cancel", "as before"),
+        bind("filter.clear", "clear", "clear"),
+        bind("filter.next", "app.focus_next", "Next question", show=False),
+        bind("filter.previous", "app.focus_previous", "Previous question", show=False),
     ]
     DEFAULT_CSS = """
     FilterDialog { align: center bottom; background: $background 0%; }

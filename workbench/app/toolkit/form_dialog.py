@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
 
+from workbench.app.keys import bind
 from workbench.app.toolkit.completion import suggester
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.lifecycle import Dialog
@@ -113,10 +114,10 @@ class FormDialog(Dialog[AnswerT | None], Generic[AnswerT]):
     AUTO_FOCUS = "#start"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "cancel", id="dialog.cancel"),
-        Binding("tab", "complete", "Complete, or next field", show=False, id="dialog.complete"),
-        Binding("down", "app.focus_next", "Next field", show=False, id="dialog.next"),
-        Binding("up", "app.focus_previous", "Previous field", show=False, id="dialog.previous"),
+        bind("dialog.cancel", "dismiss(None)", "cancel"),
+        bind("dialog.complete", "complete", "Complete, or next field", show=False),
+        bind("dialog.next", "app.focus_next", "Next field", show=False),
+        bind("dialog.previous", "app.focus_previous", "Previous field", show=False),
     ]
     DEFAULT_CSS = """
     FormDialog { align: center middle; }

@@ -8,13 +8,14 @@ from typing import ClassVar
 
 from textual import events, work
 from textual.app import ComposeResult, RenderResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
 
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.toolkit.completion import suggester
 from workbench.app.toolkit.form_dialog import Filled
 from workbench.app.toolkit.lifecycle import Dialog
@@ -39,8 +40,8 @@ class PickRows(RowList):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "mark", "mark", id="pick.mark"),
-        Binding("A", "mark_all", "all or none", id="pick.mark-all"),
+        bind("pick.mark", "mark", "mark"),
+        bind("pick.mark-all", "mark_all", "all or none"),
     ]
 
     def __init__(self, offered: Sequence[Option], chosen: Sequence[str]) -> None:
@@ -115,9 +116,9 @@ class PickList(Dialog[tuple[str, ...] | None]):
 
     AUTO_FOCUS = "PickRows"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "done", "done", id="pick.done"),
-        Binding("escape", "dismiss(None)", "as before", id="pick.cancel"),
-        Binding("tab,shift+tab", "other", "Type another one", show=False, id="pick.type"),
+        bind("pick.done", "done", "done"),
+        bind("pick.cancel", "dismiss(None)", "as before"),
+        bind("pick.type", "other", "Type another one", show=False),
     ]
     DEFAULT_CSS = """
     PickList { align: center middle; }
@@ -235,7 +236,7 @@ class Several(Widget, can_focus=True):
     Several { height: 1; width: 1fr; background: $panel; }
     Several:focus { background: $primary-muted; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "pick", "choose", id="several.pick", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("several.pick", "pick", "choose", show=False)]
 
     def __init__(self, field: ListField) -> None:
         super().__init__(id=field.name)

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import RenderResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from workbench.app.keys import bind
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
 _BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # by column, from below
@@ -168,8 +169,8 @@ class ScatterPlot(VirtualView):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "step(1)", "next group", id="plot.next", show=False),
-        Binding("up,k", "step(-1)", "previous group", id="plot.previous", show=False),
+        bind("plot.next", "step(1)", "next group", show=False),
+        bind("plot.previous", "step(-1)", "previous group", show=False),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
+from workbench.app.keys import bind
 from workbench.app.toolkit.virtual_view import Part, VirtualView
 from workbench.app.toolkit.virtual_view import fit as _fit
 
@@ -41,14 +42,14 @@ class RowList(VirtualView):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move_cursor(1)", "Down", id="list.down", show=False),
-        Binding("up,k", "move_cursor(-1)", "Up", id="list.up", show=False),
-        Binding("pagedown,ctrl+d", "page(1)", "Page down", id="list.page-down", show=False),
-        Binding("pageup,ctrl+u", "page(-1)", "Page up", id="list.page-up", show=False),
-        Binding("g,home", "edge(False)", "First", id="list.first", show=False),
-        Binding("G,end", "edge(True)", "Last", id="list.last", show=False),
-        Binding("slash", "narrow", "only rows with…", key_display="/", id="list.narrow", show=False),
-        Binding("escape", "widen", "show all rows again", id="list.all", show=False),
+        bind("list.down", "move_cursor(1)", "Down", show=False),
+        bind("list.up", "move_cursor(-1)", "Up", show=False),
+        bind("list.page-down", "page(1)", "Page down", show=False),
+        bind("list.page-up", "page(-1)", "Page up", show=False),
+        bind("list.first", "edge(False)", "First", show=False),
+        bind("list.last", "edge(True)", "Last", show=False),
+        bind("list.narrow", "narrow", "only rows with…", show=False),
+        bind("list.all", "widen", "show all rows again", show=False),
     ]
     narrows: ClassVar[bool] = True
     """Whether ``/`` narrows the list; not where it searches more than what the rows say."""

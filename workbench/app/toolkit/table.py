@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
+from workbench.app.keys import bind
 from workbench.app.toolkit.columns import Column, Columns, Row, cell_text
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
@@ -69,10 +70,10 @@ class Table(HeadedList, Generic[Row]):
     LEAD: ClassVar[int] = 2
     """Cells before the first column: a mark, or whether a group is folded."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("o", "sort_next", "sort", id="table.sort"),
-        Binding("O", "reverse", "reverse", id="table.reverse", show=False),
-        Binding("b", "group_next", "group", id="table.group"),
-        Binding("minus", "fold", "Fold the group", key_display="-", id="table.fold", show=False),
+        bind("table.sort", "sort_next", "sort"),
+        bind("table.reverse", "reverse", "reverse", show=False),
+        bind("table.group", "group_next", "group"),
+        bind("table.fold", "fold", "Fold the group", show=False),
     ]
 
     class Arranged(Message):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
 from workbench.app.key_table import with_keys
+from workbench.app.keys import bind
 from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.texts import Label
 
@@ -92,8 +93,8 @@ class NarrowLine(TypedLine):
     """One of a screen: it serves the list that asked for it last, and stays while that list is narrowed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Show all", id="narrow.leave", show=False),
-        Binding("down,tab", "keep", "Go to the rows", id="narrow.keep", show=False),
+        bind("narrow.leave", "leave", "Show all", show=False),
+        bind("narrow.keep", "keep", "Go to the rows", show=False),
     ]
 
     def __init__(self) -> None:
@@ -152,8 +153,8 @@ class FindLine(TypedLine):
     """One of a screen: it serves the text in which something was looked for last."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "No hits marked", id="find.leave", show=False),
-        Binding("down,tab", "keep", "Go to the text", id="find.keep", show=False),
+        bind("find.leave", "leave", "No hits marked", show=False),
+        bind("find.keep", "keep", "Go to the text", show=False),
     ]
 
     def __init__(self) -> None:
@@ -218,7 +219,7 @@ async def ask_finding(text: TextPane) -> None:
 class PromptLine(Horizontal):
     """Hidden until :meth:`ask`; ends with :class:`Answered` or silently."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave", id="prompt.leave", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("prompt.leave", "leave", "Leave", show=False)]
     DEFAULT_CSS = """
     PromptLine { dock: bottom; height: 1; margin: 0 0 1 0; display: none; background: $panel; padding: 0 1; }
     PromptLine.-open { display: block; }

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from workbench.app.keys import bind
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.table import NOTHING, own_cell, points, unit_of
@@ -23,9 +24,9 @@ class MatrixView(RowList):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "column(-1)", "Previous agent", id="trials.matrix-left", show=False),
-        Binding("right,l", "column(1)", "Next agent", id="trials.matrix-right", show=False),
-        Binding("enter", "choose", "show these", id="trials.matrix-open"),
+        bind("trials.matrix-left", "column(-1)", "Previous agent", show=False),
+        bind("trials.matrix-right", "column(1)", "Next agent", show=False),
+        bind("trials.matrix-open", "choose", "show these"),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:

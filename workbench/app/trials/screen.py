@@ -9,11 +9,12 @@ from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of, with_keys
+from workbench.app.keys import bind
 from workbench.app.location import Location, ResultList
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
@@ -64,19 +65,19 @@ class TrialsScreen(ModeScreen):
     CSS_PATH = "../styles/trials.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         # Also where the matrix or a plot has the focus: they follow the table.
-        Binding("o", "sort_next", "sort", id="trials.sort"),
-        Binding("O", "reverse", "reverse", id="trials.reverse", show=False),
-        Binding("b", "group_next", "group by", id="trials.group"),
-        Binding("f", "filter", "filter", id="trials.filter"),
-        Binding("F", "clear_filter", "clear filter", id="trials.clear-filter", show=False),
-        Binding("C", "compare", "compare", id="trials.compare"),
-        Binding("p", "plots", "plots", id="trials.plots"),
-        Binding("s", "scale", "rubric, judge", id="trials.scale"),
-        Binding("asterisk", "star", "star", key_display="*", id="labels.star", show=False),
-        Binding("t", "tags", "tags", id="labels.tags"),
-        Binding("a", "remark", "remark", id="labels.remark", show=False),
-        Binding("x", "export", "export", id="trials.export"),
-        Binding("escape,T", "leave", "back", id="trials.back"),
+        bind("trials.sort", "sort_next", "sort"),
+        bind("trials.reverse", "reverse", "reverse", show=False),
+        bind("trials.group", "group_next", "group by"),
+        bind("trials.filter", "filter", "filter"),
+        bind("trials.clear-filter", "clear_filter", "clear filter", show=False),
+        bind("trials.compare", "compare", "compare"),
+        bind("trials.plots", "plots", "plots"),
+        bind("trials.scale", "scale", "rubric, judge"),
+        bind("labels.star", "star", "star", show=False),
+        bind("labels.tags", "tags", "tags"),
+        bind("labels.remark", "remark", "remark", show=False),
+        bind("trials.export", "export", "export"),
+        bind("trials.back", "leave", "back"),
     ]
 
     def __init__(self, current: str = "") -> None:

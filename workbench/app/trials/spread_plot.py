@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from workbench.app.keys import bind
 from workbench.app.toolkit.plot import axis, stacked
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
@@ -124,7 +125,7 @@ class SpreadPlot(HeadedList):
     """Row 0 has the axis; below it two rows for each agent with its model, the best mean first."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "show these", id="trials.plot-open")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("trials.plot-open", "choose", "show these")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

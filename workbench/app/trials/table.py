@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from workbench.app.key_table import with_keys
+from workbench.app.keys import bind
 from workbench.app.marks import Marked, Marks
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Group, Grouping, Table
@@ -142,8 +143,8 @@ class TrialTable(Table[TrialLine]):
 
     KEPT = (*Table.KEPT, "trials", "filter", "session")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "open", id="trials.open"),
-        Binding("space", "mark", "mark", id="trials.mark"),
+        bind("trials.open", "choose", "open"),
+        bind("trials.mark", "mark", "mark"),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -263,7 +264,7 @@ class LossList(Table[Loss]):
     """A row a criterion, the dearest first."""
 
     LEAD = 1
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "show these", id="trials.loss-open")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("trials.loss-open", "choose", "show these")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(LOSS_COLUMNS, key=lambda loss: loss.title, id=id)

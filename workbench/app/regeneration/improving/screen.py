@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
+from workbench.app.keys import bind
 from workbench.app.regeneration.improving.reading import Shown, Sides, Tried, load_shown, load_sides
 from workbench.app.regeneration.went_wrong.findings import COMING
 from workbench.app.regeneration.went_wrong.screen import FindingList
@@ -51,12 +52,12 @@ class ImprovingScreen(ModeScreen):
     mode_name = "Improve docstrings"
     CSS_PATH = "../../styles/improving.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u", "resume", "resume", id="improving.resume"),
-        Binding("c", "cancel", "cancel", id="improving.cancel"),
-        Binding("x", "export", "patch or branch", id="improving.export"),
-        Binding("J", "attempt(1)", "Next attempt from any pane", id="improving.next-attempt", show=False),
-        Binding("K", "attempt(-1)", "Previous attempt from any pane", id="improving.previous-attempt", show=False),
-        Binding("escape,I", "leave", "back", id="improving.back"),
+        bind("improving.resume", "resume", "resume"),
+        bind("improving.cancel", "cancel", "cancel"),
+        bind("improving.export", "export", "patch or branch"),
+        bind("improving.next-attempt", "attempt(1)", "Next attempt from any pane", show=False),
+        bind("improving.previous-attempt", "attempt(-1)", "Previous attempt from any pane", show=False),
+        bind("improving.back", "leave", "back"),
     ]
 
     def __init__(self, run: str) -> None:

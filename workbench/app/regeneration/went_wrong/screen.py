@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
+from workbench.app.keys import bind
 from workbench.app.regeneration.evaluators import short_name
 from workbench.app.regeneration.sample_content import Sample, laid_out
 from workbench.app.regeneration.went_wrong.findings import (
@@ -134,7 +135,7 @@ class FindingList(Table[Entry]):
     """The entries of a listing."""
 
     LEAD = 1
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "open candidate", id="went-wrong.open")]
+    BINDINGS: ClassVar[list[BindingType]] = [bind("went-wrong.open", "choose", "open candidate")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__((), key=lambda entry: entry.cells, id=id)
@@ -175,13 +176,13 @@ class WentWrongScreen(ModeScreen):
     mode_name = "What went wrong"
     CSS_PATH = "../../styles/went_wrong.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right_square_bracket", "tab(1)", "tab", key_display="[ ]", id="went-wrong.next-tab"),
-        Binding("left_square_bracket", "tab(-1)", "Previous tab", id="went-wrong.previous-tab", show=False),
-        Binding("v", "evaluator", "next evaluator", id="went-wrong.evaluator"),
-        Binding("b", "group", "group by", id="went-wrong.group"),
-        Binding("l,right", "members(True)", "members", key_display="l", id="went-wrong.open-group"),
-        Binding("h,left", "members(False)", "All groups", id="went-wrong.close-group", show=False),
-        Binding("escape,w", "leave", "back", id="went-wrong.back"),
+        bind("went-wrong.next-tab", "tab(1)", "tab", key_display="[ ]"),
+        bind("went-wrong.previous-tab", "tab(-1)", "Previous tab", show=False),
+        bind("went-wrong.evaluator", "evaluator", "next evaluator"),
+        bind("went-wrong.group", "group", "group by"),
+        bind("went-wrong.open-group", "members(True)", "members", key_display="l"),
+        bind("went-wrong.close-group", "members(False)", "All groups", show=False),
+        bind("went-wrong.back", "leave", "back"),
     ]
 
     def __init__(self, view: RunView, opened: Callable[[FailedCandidate], None]) -> None:
