@@ -83,7 +83,7 @@ async def test_the_gateway_names_what_the_server_did(mode: Mode, monkeypatch: py
         assert len(said) < 500
     assert took < 8, f"{took:.1f} s"
     assert KEY not in repr(log.calls) + said
-    assert len(log.calls) == 1
+    assert 1 <= len(log.calls) <= QUICK.tries  # each billed try is one
 
 
 # -- for real
