@@ -117,7 +117,8 @@ def test_one_bad_line_of_a_samples_file_is_one_sentence_and_the_rest_is_read(tmp
     file = tmp_path / "samples.jsonl"
     half = '{"task_id": "a.py::f", "completion": "return \'\\ud800\'"}'
     nothing = '{"task_id": "a.py::f"}'
-    file.write_text("\n".join([_line("return 1"), half, "{cut", nothing, _line("return 2")]))
+    lines = [_line("return 1"), half, "{cut", nothing, _line("return 2")]
+    file.write_bytes("\n".join(lines).encode() + b'\n{"task_id": "a.py::f", "completion": "return \xff"}')
     source = b"def f():\n    return 0\n"
     task = SimpleNamespace(id="a.py::f")
     item = SimpleNamespace(id="i", task=task, function=find_functions(source, "a.py")[0], source=source)
@@ -127,7 +128,9 @@ def test_one_bad_line_of_a_samples_file_is_one_sentence_and_the_rest_is_read(tmp
     assert all(one.reason for one in read if not one.valid)
     assert len(read) == 4
     assert "half a character" in read[1].reason
-    assert evaluator.ignored({"a.py::f"}) == "samples.jsonl, line 3: this is not JSON; it was ignored."
+    assert evaluator.ignored({"a.py::f"}) == (
+        "samples.jsonl, line 3: this is not JSON; it was ignored. 1 more of its lines cannot be read."
+    )
     file.write_text("{cut\n")
     with pytest.raises(UsageError, match="line 1"):
         SamplesEvaluator(file)

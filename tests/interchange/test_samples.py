@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -244,6 +246,16 @@ def test_a_cell_of_a_table_is_no_formula(tmp_path: Path, into: Into) -> None:
     export(session, "csv", tmp_path / "out")
     assert "'=1+1" in (tmp_path / "out" / "tasks.csv").read_text()
     assert ",=1+1" not in (tmp_path / "out" / "tasks.csv").read_text()
+
+
+def test_a_pipe_or_device_is_written_into_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(pipe.read_bytes)
+        export(EXAMPLE, "junit", pipe)
+        assert pipe.is_fifo()
+        assert ElementTree.fromstring(read.result()).findall(".//testcase")
 
 
 def test_a_place_that_is_taken_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,6 +65,15 @@ def with_error(error: object, content: str = "") -> Reply:
         (reply(choices=[], error={"code": 401, "message": "wrong key"}), "key", 1),
         (reply(choices=[], error={"code": "content_filter", "message": "no"}), "refused", 1),
         (reply(choices=[], error={"code": "insufficient_quota", "message": "no"}), "refused", 1),
+        (reply(choices=None, error={"type": "authentication_error", "message": "wrong key"}), "key", 1),
+        (reply(choices=None, object="error", type="NotFoundError", message="no such model"), "refused", 1),
+        (reply(choices=None, base_resp={"status_code": 1008, "status_msg": "insufficient balance"}), "unavailable", 4),
+        (
+            reply(choice={"message": {"content": ""}, "finish_reason": "stop", "native_finish_reason": "SAFETY"}),
+            "refused",
+            1,
+        ),
+        (reply(finish="length", usage={"input_tokens": 1000, "output_tokens": 100}), "malformed", 3),
     ],
     ids=[
         *("empty", "null", "thought-alone", "no-choices", "null-choices", "no-message", "filtered", "refused"),
@@ -78,6 +87,7 @@ def with_error(error: object, content: str = "") -> Reply:
             "502",
         ),
         *("words", "429", "401", "filter", "quota"),
+        *("kind-of-key", "body-is-the-error", "base-resp", "native-filter", "counts-of-anthropic"),
     ],
 )
 async def test_each_billed_try_is_a_record_with_tokens_and_price(
@@ -144,10 +154,13 @@ async def test_content_in_parts_is_read(
     assert (answer.text, answer.reasoning or None) == ("Hello.", reasoning)
 
 
+@pytest.mark.parametrize(
+    "error", [{"message": "", "code": None}, {"message": "success", "code": 0}, {"message": "ok", "code": 200}]
+)
 async def test_an_error_without_content_beside_an_answer_is_none(
-    gateway: Gateway, loopback_server: LoopbackServer
+    error: dict[str, object], gateway: Gateway, loopback_server: LoopbackServer
 ) -> None:
-    loopback_server.answer = lambda body: reply("Hello.", error={"message": "", "code": None})
+    loopback_server.answer = lambda body: reply("Hello.", error=error)
     answer: Answer = await gateway.complete(ask())
     assert answer.text == "Hello."
 

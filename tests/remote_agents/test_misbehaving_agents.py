@@ -118,6 +118,22 @@ async def test_a_card_may_not_lead_out_of_encryption() -> None:
         read_card(card("http://127.0.0.1:1"), "https://127.0.0.1:2")
 
 
+@pytest.mark.parametrize(
+    ("more", "binding"),
+    [
+        ({"preferredTransport": "JSON-RPC"}, "JSONRPC"),
+        ({"preferredTransport": "http_json"}, "HTTP+JSON"),
+        ({"supportedInterfaces": [{"url": "/"}]}, "JSONRPC"),
+        ({"skills": [{"name": "docs"}, "more"]}, "JSONRPC"),
+    ],
+)
+async def test_a_card_that_is_built_a_little_otherwise_is_read(more: dict[str, object], binding: str) -> None:
+    async with serving(nothing) as rogue:
+        rogue.card = lambda: json_page({"name": "x", "url": "/", **more})
+        for address in (rogue.url, f"{rogue.url}/.well-known/agent-card.json"):
+            assert (await fetch_card(address, {})).interface.binding == binding
+
+
 async def test_texts_of_a_card_are_one_clean_line_and_the_model_is_a_name() -> None:
     from workbench.a2a.card import read_card
 

@@ -104,6 +104,8 @@ async def fetch_card(address: str, headers: Mapping[str, Mapping[str, str]] | No
     Raises:
         ModelError: Nobody is there, or what is there has no card that can be used; the sentence says which.
     """
+    for place in (PLACE, _OLDER_PLACE):
+        address = address.rstrip("/").removesuffix(place)
     given = headers_by_origin() if headers is None else headers
     limit = Limit(MOST_BYTES)
     problem: ModelError | None = None
@@ -152,7 +154,10 @@ def read_card(card: Mapping[str, Any], address: str) -> PeerCard:
         text = json.dumps(card, ensure_ascii=False)
         capabilities = card.get("capabilities") or {}
         found = _interfaces(card, address)
-        skills = tuple(one_line(str(skill["id"]), 60) for skill in card.get("skills") or ())
+        skills = tuple(
+            one_line(skill if isinstance(skill, str) else str(skill.get("id") or skill.get("name") or "?"), 60)
+            for skill in card.get("skills") or ()
+        )
         streaming = capabilities.get("streaming") is True
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         raise NoAgent(f"The agent card at {address} is not built as A2A has it.") from None
@@ -187,7 +192,7 @@ def _interfaces(card: Mapping[str, Any], address: str) -> list[Interface]:
     newer = [
         Interface(
             _whole(one.get("url"), address),
-            str(one["protocolBinding"]).upper(),
+            _binding(one.get("protocolBinding") or one.get("transport")),
             str(one.get("protocolVersion") or "1.0"),
             str(one.get("tenant") or ""),
         )
@@ -196,12 +201,19 @@ def _interfaces(card: Mapping[str, Any], address: str) -> list[Interface]:
     if newer:
         return newer
     version = str(card.get("protocolVersion") or "0.3.0")
-    binding = str(card.get("preferredTransport") or "JSONRPC").upper()
+    binding = _binding(card.get("preferredTransport"))
     others = [
-        Interface(_whole(one.get("url"), address), str(one["transport"]).upper(), version)
+        Interface(_whole(one.get("url"), address), _binding(one.get("transport")), version)
         for one in card.get("additionalInterfaces") or ()
     ]
     return [Interface(_whole(card.get("url"), address), binding, version), *others]
+
+
+def _binding(name: object) -> str:
+    """Return the binding that a card names, in whatever spelling; JSON-RPC, the first one, where it names none."""
+    said = str(name or "JSONRPC").upper()
+    spoken = {"JSONRPC": "JSONRPC", "HTTPJSON": "HTTP+JSON", "REST": "HTTP+JSON"}
+    return spoken.get(re.sub(r"[^A-Z]", "", said), said)
 
 
 def _whole(url: object, address: str) -> str:

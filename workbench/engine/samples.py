@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from workbench.errors import UsageError
-from workbench.files import TooDeep, parse_json, read_text
+from workbench.files import TooDeep, parse_json, read_bytes
 
 _LARGEST = 1_000_000_000  # bytes
 
@@ -34,10 +35,10 @@ def read_samples(path: Path) -> list[Sample]:
         UsageError: The file is missing or not a regular file, or none of its lines can be used.
     """
     found = []
-    for number, line in enumerate(read_text(path, "The samples file", most=_LARGEST).split("\n"), 1):
-        if not line.strip():
-            continue
-        found.append(_sample(line, f"{path.name}, line {number}"))
+    data = read_bytes(path, "The samples file", most=_LARGEST).removeprefix(codecs.BOM_UTF8)
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            found.append(_sample(line, f"{path.name}, line {number}"))
     if not found:
         raise UsageError(f"The samples file {path} is empty; it needs one JSON line per sample.")
     if all(sample.problem for sample in found):
@@ -45,15 +46,19 @@ def read_samples(path: Path) -> list[Sample]:
     return found
 
 
-def _sample(line: str, place: str) -> Sample:
+def _sample(line: bytes, place: str) -> Sample:
     try:
-        entry = parse_json(line)
+        entry = parse_json(line.decode().removeprefix("\ufeff"))
+    except UnicodeDecodeError:
+        return Sample("", "completion", "", f"{place}: this is not text in UTF-8")
     except TooDeep as problem:
         return Sample("", "completion", "", f"{place}: {problem}")
     except ValueError:
         return Sample("", "completion", "", f"{place}: this is not JSON")
     values = entry if isinstance(entry, dict) else {}
-    style: Literal["completion", "solution"] = "solution" if "solution" in values else "completion"
+    style: Literal["completion", "solution"] = (
+        "solution" if values.get("solution") or "completion" not in values else "completion"
+    )
     task, text = values.get("task_id"), values.get(style)
     if isinstance(task, str) and isinstance(text, str):
         return Sample(task, style, text)

@@ -115,7 +115,8 @@ def _by_evaluator(reader: SessionReader, tasks: list[TaskRow]) -> dict[str, list
 
 def _places(output: Path, names: Sequence[str], ending: str) -> list[Path]:
     """Return the file of each evaluator: EvalPlus' files hold one each, and their names say which."""
-    if len(names) == 1 and output.suffix in {".json", ".jsonl"}:
+    special = output.exists() and not output.is_file() and not output.is_dir()
+    if len(names) == 1 and (special or output.suffix in {".json", ".jsonl"}):
         return [output]
     if output.suffix in {".json", ".jsonl"}:
         raise UsageError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -74,6 +75,8 @@ def export(session: Path, to: str, output: Path, items: Sequence[str] = (), *, a
 def replaced(path: Path) -> Iterator[Path]:
     """Give a file beside ``path`` that takes its place when the block ends well; the folder is created.
 
+    A device or pipe is written into: nothing takes its place.
+
     Raises:
         UsageError: The path is a folder.
         OSError: It cannot be written.
@@ -81,13 +84,19 @@ def replaced(path: Path) -> Iterator[Path]:
     if path.is_dir():
         raise UsageError(f"{shown(path)} is a folder; name a file.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=path.suffix, dir=path.parent)
+    written_into = path.exists() and not path.is_file()
+    folder = None if written_into else path.parent
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=path.suffix, dir=folder)
     os.close(handle)
     building = Path(name)
     try:
         yield building
-        building.chmod(0o666 & ~_umask())
-        building.replace(path)
+        if written_into:
+            with building.open("rb") as made, path.open("wb") as file:
+                shutil.copyfileobj(made, file)
+        else:
+            building.chmod(0o666 & ~_umask())
+            building.replace(path)
     finally:
         building.unlink(missing_ok=True)
 

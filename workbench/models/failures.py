@@ -58,6 +58,17 @@ class Failure:
     dropped: bool = False
 
 
+#: How types of errors begin, in the spellings of Anthropic and of OpenAI, and the status with which they are sent.
+_STATUS_OF_KIND = {
+    "authentication": 401,
+    "billing": 402,
+    "permission": 403,
+    "notfound": 404,
+    "invalidrequest": 400,
+    "badrequest": 400,
+}
+
+
 class FailedAnswer(Exception):
     """A gateway's error in place of an answer, or beside a part of one, in a response with status 200.
 
@@ -67,9 +78,16 @@ class FailedAnswer(Exception):
 
     def __init__(self, error: object) -> None:
         given = error if isinstance(error, Mapping) else {"message": error}
-        words = given.get("message") or given.get("type") or given.get("code") or "it gave no reason"
+        words = (
+            given.get("message")
+            or given.get("status_msg")
+            or given.get("type")
+            or given.get("code")
+            or "it gave no reason"
+        )
         super().__init__(str(words))
         self.code = str(given.get("code") or given.get("type") or "")
+        self.kind = re.sub(r"[^a-z]", "", str(given.get("type") or self.code).lower())
         numbers = [int(one) for one in map(str, map(given.get, ("code", "status", "status_code"))) if one.isdecimal()]
         self.status_code = next((number for number in numbers if 400 <= number < 600), None) or self._status_meant()
 
@@ -77,7 +95,9 @@ class FailedAnswer(Exception):
         said = f"{self} {self.code}"
         if _RATE.search(said) or _QUOTA.search(said):
             return 429
-        return 400 if _CONTEXT.search(said) or _FILTER.search(self.code) else None
+        if _CONTEXT.search(said) or _FILTER.search(self.code):
+            return 400
+        return next((status for kind, status in _STATUS_OF_KIND.items() if self.kind.startswith(kind)), None)
 
 
 def classify(

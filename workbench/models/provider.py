@@ -30,11 +30,16 @@ _TYPICAL_ANSWER_TOKENS = 1500
 # No call has a billion tokens; a provider that reports more (or a negative number) has not counted at all.
 _MOST_TOKENS = 1_000_000_000
 _COUNTS = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
+_OTHER_COUNTS = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
 #: LiteLLM sends what it does not know to these in the body as it is, to others by its own rules.
 _BY_FIELD = frozenset({"openai", "azure", *PROVIDER_KEYS}) - {"anthropic", "gemini", "cohere"}
 _THOUGHT = re.compile(r"think|thought|reason", re.I)
 #: Finish reasons of a generation that its server did not bring to an end.
 _FAILED = re.compile(r"(?:^|_)error$|^(?:fail|abort|cancel|interrupt|time_?out)", re.I)
+#: Codes of errors that are none.
+_WELL = frozenset({"", "0", "200", "ok", "success"})
+#: Native finish reasons of answers that a filter took away.
+_WITHHELD = re.compile(r"safety|recitation|prohibited|block|filter|refus|sensitive|guardrail", re.I)
 _NAME = 200  # characters of a model's name or a finish reason
 _ERROR_PAGE = 20_000  # bytes kept of an error's body: LiteLLM's regular expressions take 9 s per MB
 
@@ -130,19 +135,39 @@ def _conform_answers() -> None:
 
 def conformed(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return a chat completion whose choices have a text each; an error beside them stands in the first one."""
-    found, error = body.get("choices"), body.get("error")
+    found = body.get("choices")
     choices = [one for each in found if (one := _conformed_choice(each))] if isinstance(found, list) else []
-    # Some gateways send an error without content with every answer.
-    if any(error.values()) if isinstance(error, dict) else error:
+    error = _error_in(body, alone=not choices)
+    if error:
         choices = [{**(choices[0] if choices else {"message": {"role": "assistant"}}), "error": error}]
     usage = body.get("usage")
-    counts = {name: _whole(usage[name]) for name in _COUNTS & usage.keys()} if isinstance(usage, dict) else {}
+    counts = {}
+    if isinstance(usage, dict):
+        theirs = {name: usage.get(name) or usage.get(other) for name, other in _OTHER_COUNTS.items() if other in usage}
+        counts = {name: _whole(value) for name, value in (usage | theirs).items() if name in _COUNTS}
     return {
         **body,
         "error": None,
         "choices": choices,
         "usage": {**usage, **counts} if isinstance(usage, dict) else None,
     }
+
+
+def _error_in(body: Mapping[str, Any], *, alone: bool) -> Any:
+    """Return what a body says of an error, None where it has none; one without choices may say it elsewhere than others do."""
+    error = body.get("error")
+    if not error and alone:
+        # FastAPI, Cloudflare, MiniMax, and vLLM, whose body is the error itself.
+        error = next((body[key] for key in ("detail", "errors", "base_resp") if body.get(key)), None) or (
+            body if isinstance(body.get("message"), str) else None
+        )
+    if isinstance(error, list):
+        error = next(iter(error), None)
+    if isinstance(error, Mapping):
+        # Some gateways send an error without content, or one that says that all went well, with every answer.
+        well = not alone and str(error.get("code") or error.get("status") or "").lower() in _WELL and "code" in error
+        return error if any(error.values()) and not well else None
+    return error
 
 
 def _conformed_choice(choice: Any) -> dict[str, Any] | None:
@@ -353,7 +378,7 @@ def read(response: Any, request: Request, target: Target, dropped: tuple[str, ..
         raise FailedAnswer(error or f"its answer ended with the finish reason {one_line(native, _NAME)!r}")
     if not isinstance(text, str) or not text.strip():
         refusal = getattr(message, "refusal", None) or fields.get("refusal")
-        if finish == "content_filter" or refusal:
+        if finish == "content_filter" or refusal or _WITHHELD.search(native):
             words = one_line(str(refusal or "its content filter took the answer away"), 240).rstrip(". ")
             raise ModelRefused(f"{request.model} refused to answer: {words}.")
         why = " (the token limit went into reasoning)" if finish == "length" else ""
