@@ -41,8 +41,15 @@ class Item:
     def get(self, name):
         return getattr(self, name)
 
+    def reach(self, thing):
+        return getattr(thing, self.name)
+
     def show(self, template):
         return template.format(self)
+
+
+def reached(thing, name):
+    return getattr(thing, name)
 
 
 def shown(template, thing):
@@ -272,6 +279,8 @@ REACHED: dict[str, tuple[str, str]] = {
     "method_of_its_class": answer(f"Item.get(keep, {GLOBALS})"),
     "method_of_another_file": answer(f"Box(keep).reached('content.' + {GLOBALS})"),
     "method_by_a_computed_name": answer(f"getattr(Box(keep), 'rea' + 'ched')('content.' + {GLOBALS})"),
+    "function_of_the_project": answer(f"reached(keep, {GLOBALS})"),
+    "function_with_a_name_that_it_holds": answer("held(keep)", "item.name = '__glo' + 'bals__'\nheld = item.reach\n"),
     # templates
     "template": ("answer", "text = '{0.__glo' + 'bals__[ANSWERS][%d]}'\nreturn int((text % number).format(keep))"),
     "template_by_the_class": ("answer", "text = '{0.__glo' + 'bals__[ANSWERS][%d]}'\nreturn int(str.format(text % number, keep))"),
@@ -338,6 +347,9 @@ HONEST: dict[str, tuple[str, str]] = {
     "class_attribute": ("same", "return value.__class__(value)"),
     "class_of_an_item": ("doubled", "kind = item.__class__\nreturn kind(item.name, item.price + item.price)"),
     "namespace": ("state", "return {**vars(item)}"),
+    "function_of_the_project": ("lookup", "return [reached(item, name) for name in names]"),
+    "method_of_the_project": ("lookup", "return [item.get(name) for name in names]"),
+    "template_of_the_project": ("filled", "return shown(template, item)"),
     "method_named_like_one_of_the_project": ("first", "found = entry.get('first')\nreturn found or 0"),
     "attribute_of_a_test": ("answer", "return keep(box.weight)"),
     "function_of_a_test": ("answer", "return box.held_function(number)"),

@@ -41,8 +41,7 @@ INSIDES = frozenset(
 ) | {"mro", "with_traceback", "get_stack", "get_coro", "get_field", "func_globals", "hardlink_to", "symlink_to", "link_to"}  # fmt: skip
 
 #: Attributes that open a file of any name; where they stand uncalled, others would call them.
-WRITES = frozenset({"open", "write_text", "write_bytes"})
-OPENS = WRITES | {"read_text", "read_bytes"}
+OPENS = frozenset({"open", "write_text", "write_bytes", "read_text", "read_bytes"})
 
 #: Attributes of what programs hold in their hands.
 ATTRIBUTES = (

@@ -110,6 +110,7 @@ _WHOLE = frozenset(
         "fnmatch",
         "fractions",
         "functools",
+        "getopt",
         "glob",
         "graphlib",
         "hashlib",
@@ -192,6 +193,7 @@ _PART = {
     "types": "MappingProxyType MethodType SimpleNamespace",
     "warnings": "catch_warnings filterwarnings simplefilter warn",
     "weakref": "WeakKeyDictionary WeakMethod WeakSet WeakValueDictionary ref",
+    "zipfile": "BadZipFile is_zipfile",
     "xml.etree.ElementTree": "Comment Element ParseError QName SubElement fromstring indent tostring",
 }
 _PARTS = {name: frozenset(words.split()) for name, words in _PART.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import string
 
-from workbench.sandbox.harmless_attributes import OPENS, WRITES
+from workbench.sandbox.harmless_attributes import OPENS
 from workbench.sandbox.plain_context import chain
 from workbench.sandbox.plain_names import COMPARED_IN, ONLY_CALLED, ONLY_WITH, SHOWS, Found, Names
 
@@ -43,11 +43,6 @@ class Calls(Names):
             return
         self._all([called, *node.args, *node.keywords])
 
-    def _opens_files(self, any_way: bool) -> None:
-        """Which files it opens is seen when it does, but not in processes that its tests start."""
-        if any_way and not self.opens:
-            raise Found("it opens a file")
-
     def _is_module(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Name) and node.id in self.context.modules.keys() | self.own.modules.keys()
 
@@ -55,7 +50,7 @@ class Calls(Names):
         """Judge calls of attributes whose arguments matter; False where the call is like any other."""
         if called.attr not in ("format", "format_map"):
             if called.attr in OPENS:
-                self._opens_files(called.attr in WRITES)
+                self.opens = True
                 self._called = called
             # Into another object it would set attributes of any name.
             if called.attr.startswith("parse_") and (
@@ -150,7 +145,7 @@ class Calls(Names):
         self._all(node.args)
 
     def _call_open(self, node: ast.Call) -> None:
-        self._opens_files(True)
+        self.opens = True
         self._all([*node.args, *node.keywords])
 
     def _call_getattr(self, node: ast.Call) -> None:
@@ -167,12 +162,13 @@ class Calls(Names):
         if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
             what = "uses" if check == "get" else "sets"
             self._check(node.func, check, f"it {what} an attribute by a name that it computes")
+            self._all(node.args[:1])
         else:
             before = len(self.checks)
             self._visit_Attribute(ast.Attribute(node.args[0], name.value, context))
             if len(self.checks) > before:
                 self._check(node.func, check, self.doubt)
-        self._all([*node.args, *node.keywords])
+        self._all([*node.args[1:], *node.keywords])
 
 
 def _fields(text: object) -> list[tuple[str, str | None, str | None, str | None]]:
