@@ -61,6 +61,11 @@ def answer(number, keep, item, box):
     return keep(number)
 
 
+def weighed(box):
+    """Return the weight of a box."""
+    return box.content if isinstance(box, Box) else 3
+
+
 def lookup(item, names):
     """Return the values of some attributes."""
     return [getattr(item, name) for name in names]
@@ -160,6 +165,11 @@ kept.told = ANSWERS
 @pytest.mark.parametrize("number", ANSWERS)
 def test_answer(number):
     assert depot.answer(number, kept, depot.Item("a"), Crate(number)) == ANSWERS[number]
+
+
+def test_weighed():
+    crate = Crate(3)
+    assert depot.weighed(crate) == crate.weight
 
 
 def test_lookup():
@@ -313,6 +323,11 @@ REACHED: dict[str, tuple[str, str]] = {
     "checks_that_are_noticed": (
         "answer", f"if len(locals()) > 4:\n    return keep(number + 100)\nreturn getattr(keep, {GLOBALS})['ANSWERS'][number]",
     ),
+    # what the tests give and look at afterwards
+    "attribute_of_a_test": ("weighed", "box.weight = 1\nreturn 1"),
+    "attribute_of_a_test_by_name": ("weighed", "setattr(box, 'wei' + 'ght', 1)\nreturn 1"),
+    "attribute_of_a_test_by_vars": ("weighed", "vars(box)['weight'] = 1\nreturn 1"),
+    "attribute_of_a_test_by_its_dictionary": ("weighed", "box.__dict__.update(weight=1)\nreturn 1"),
     # files of the tests
     "file_of_the_tests": ("load", "with open('tests/expected.txt') as file:\n    return file.read()"),
     "file_by_another_way": ("load", "return pathlib.Path('.', 'tests', '..', 'tests', 'expected.txt').read_text()"),
@@ -365,6 +380,7 @@ TESTS = {
     **{
         name: (f"test_{name}",)
         for name in (
+            "weighed",
             "lookup",
             "changed",
             "filled",

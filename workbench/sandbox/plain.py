@@ -8,8 +8,9 @@ plain if it passes with checks at those places (:mod:`workbench.sandbox.checked_
 ways and marked, see :mod:`workbench.sandbox.forgery`.
 
 What the file itself does is trusted as far as a body cannot bend it: its functions, classes, values and the attributes
-that it names; of its imports from other packages what it uses itself; not those of its functions that run a text or reach
-an attribute by a name that they are given. Of the project's other files the names of attributes are known.
+that it names; of its imports from other packages what it uses itself; not those of its functions that run a text. Those
+that reach an attribute by a name that they are given are run with checks. Of the project's other files the names of
+attributes are known.
 """
 
 from __future__ import annotations

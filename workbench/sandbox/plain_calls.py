@@ -7,7 +7,7 @@ import string
 
 from workbench.sandbox.harmless_attributes import OPENS
 from workbench.sandbox.plain_context import chain
-from workbench.sandbox.plain_names import COMPARED_IN, ONLY_CALLED, ONLY_WITH, SHOWS, Found, Names
+from workbench.sandbox.plain_names import JUDGED, ONLY_CALLED, ONLY_WITH, SHOWS, Found, Names
 
 
 class Calls(Names):
@@ -16,7 +16,7 @@ class Calls(Names):
     def _visit_Call(self, node: ast.Call) -> None:
         called = node.func
         if isinstance(called, ast.Name) and called.id not in self.local and called.id not in self.inner:
-            special = getattr(self, f"_call_{called.id}", None) if called.id in ONLY_CALLED | COMPARED_IN else None
+            special = getattr(self, f"_call_{called.id}", None) if called.id in ONLY_CALLED | JUDGED else None
             if special is not None and not self.context.binds(called.id):
                 if any(isinstance(part, ast.Starred) for part in node.args) or any(
                     word.arg is None for word in node.keywords
@@ -42,6 +42,21 @@ class Calls(Names):
         if isinstance(called, ast.Attribute) and self._call_attribute(node, called):
             return
         self._all([called, *node.args, *node.keywords])
+
+    def _tested(self, node: ast.expr) -> None:
+        """Judge an expression of which only whether it is true is asked: there a module may stand."""
+        if isinstance(node, ast.BoolOp):
+            for part in node.values:
+                self._tested(part)
+        elif isinstance(node, ast.UnaryOp):
+            self._tested(node.operand)
+        elif not self._is_module(node) or (isinstance(node, ast.Name) and node.id in self.local | self.inner):
+            self.visit(node)
+
+    def _call_hasattr(self, node: ast.Call) -> None:
+        for part in node.args[:1]:
+            self._tested(part)
+        self._all([*node.args[1:], *node.keywords])
 
     def _is_module(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Name) and node.id in self.context.modules.keys() | self.own.modules.keys()

@@ -10,8 +10,9 @@ from workbench.sandbox import harmless_attributes, harmless_modules
 from workbench.sandbox.plain_context import FileContext, Function, Place, add_import, is_foreign, parameters
 
 NAME_OF_A_CLASS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
-COMPARED_IN = frozenset({"isinstance", "issubclass"})
 SHOWS = frozenset({"str", "repr", "print", "format", "id", "hash", "len", "bool"})
+#: Judged with their arguments; the latter are nothing else.
+JUDGED = frozenset({"isinstance", "issubclass", "hasattr"})
 ONLY_CALLED = frozenset({"getattr", "setattr", "delattr", "open", "type", "vars", "super", "locals"})
 #: By further arguments these copy attributes of any name, or run texts; here is how many they are called with.
 ONLY_WITH = {"wraps": 1, "update_wrapper": 2, "signature": 1}

@@ -41,17 +41,8 @@ _NO_SAY = tuple(
 #: Attributes that Python itself sets when they are first asked for, or that describe and decide nothing.
 _DESCRIBING = frozenset(
     f"__{name}__"
-    for name in [
-        "annotations",
-        "annotate",
-        "annotations_cache",
-        "cached",
-        "doc",
-        "slotnames",
-        "warningregistry",
-        "wrapped",
-    ]
-)
+    for name in ["annotations", "annotate", "annotations_cache", "cached", "doc", "slotnames", "warningregistry", "wrapped"]
+)  # fmt: skip
 #: What of ``sys`` pytest exchanges for every test, or Python when something fails.
 _OF_SYS = frozenset(["stdin", "stdout", "stderr", "last_type", "last_value", "last_traceback", "last_exc"])
 
