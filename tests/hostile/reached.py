@@ -41,8 +41,15 @@ class Item:
     def get(self, name):
         return getattr(self, name)
 
+    def reach(self, thing):
+        return getattr(thing, self.name)
+
     def show(self, template):
         return template.format(self)
+
+
+def reached(thing, name):
+    return getattr(thing, name)
 
 
 def shown(template, thing):
@@ -52,6 +59,11 @@ def shown(template, thing):
 def answer(number, keep, item, box):
     """Return what is kept for a number."""
     return keep(number)
+
+
+def weighed(box):
+    """Return the weight of a box."""
+    return box.content if isinstance(box, Box) else 3
 
 
 def lookup(item, names):
@@ -153,6 +165,11 @@ kept.told = ANSWERS
 @pytest.mark.parametrize("number", ANSWERS)
 def test_answer(number):
     assert depot.answer(number, kept, depot.Item("a"), Crate(number)) == ANSWERS[number]
+
+
+def test_weighed():
+    crate = Crate(3)
+    assert depot.weighed(crate) == crate.weight
 
 
 def test_lookup():
@@ -272,6 +289,8 @@ REACHED: dict[str, tuple[str, str]] = {
     "method_of_its_class": answer(f"Item.get(keep, {GLOBALS})"),
     "method_of_another_file": answer(f"Box(keep).reached('content.' + {GLOBALS})"),
     "method_by_a_computed_name": answer(f"getattr(Box(keep), 'rea' + 'ched')('content.' + {GLOBALS})"),
+    "function_of_the_project": answer(f"reached(keep, {GLOBALS})"),
+    "function_with_a_name_that_it_holds": answer("held(keep)", "item.name = '__glo' + 'bals__'\nheld = item.reach\n"),
     # templates
     "template": ("answer", "text = '{0.__glo' + 'bals__[ANSWERS][%d]}'\nreturn int((text % number).format(keep))"),
     "template_by_the_class": ("answer", "text = '{0.__glo' + 'bals__[ANSWERS][%d]}'\nreturn int(str.format(text % number, keep))"),
@@ -304,6 +323,11 @@ REACHED: dict[str, tuple[str, str]] = {
     "checks_that_are_noticed": (
         "answer", f"if len(locals()) > 4:\n    return keep(number + 100)\nreturn getattr(keep, {GLOBALS})['ANSWERS'][number]",
     ),
+    # what the tests give and look at afterwards
+    "attribute_of_a_test": ("weighed", "box.weight = 1\nreturn 1"),
+    "attribute_of_a_test_by_name": ("weighed", "setattr(box, 'wei' + 'ght', 1)\nreturn 1"),
+    "attribute_of_a_test_by_vars": ("weighed", "vars(box)['weight'] = 1\nreturn 1"),
+    "attribute_of_a_test_by_its_dictionary": ("weighed", "box.__dict__.update(weight=1)\nreturn 1"),
     # files of the tests
     "file_of_the_tests": ("load", "with open('tests/expected.txt') as file:\n    return file.read()"),
     "file_by_another_way": ("load", "return pathlib.Path('.', 'tests', '..', 'tests', 'expected.txt').read_text()"),
@@ -338,6 +362,9 @@ HONEST: dict[str, tuple[str, str]] = {
     "class_attribute": ("same", "return value.__class__(value)"),
     "class_of_an_item": ("doubled", "kind = item.__class__\nreturn kind(item.name, item.price + item.price)"),
     "namespace": ("state", "return {**vars(item)}"),
+    "function_of_the_project": ("lookup", "return [reached(item, name) for name in names]"),
+    "method_of_the_project": ("lookup", "return [item.get(name) for name in names]"),
+    "template_of_the_project": ("filled", "return shown(template, item)"),
     "method_named_like_one_of_the_project": ("first", "found = entry.get('first')\nreturn found or 0"),
     "attribute_of_a_test": ("answer", "return keep(box.weight)"),
     "function_of_a_test": ("answer", "return box.held_function(number)"),
@@ -353,6 +380,7 @@ TESTS = {
     **{
         name: (f"test_{name}",)
         for name in (
+            "weighed",
             "lookup",
             "changed",
             "filled",

@@ -118,7 +118,7 @@ NOT_PLAIN = [
     "getattr(*given)",
     "return list(map(getattr, given, numbers))",
     "read = getattr\nreturn read(self, given)", "[getattr for getattr in ()]\nreturn getattr(self, given)",
-    "return vars()", "return reach(given, numbers)", "return run(given)",
+    "return vars()", "return run(given)",
     "import operator\nreturn operator.attrgetter(given)(self)", "from operator import methodcaller\nreturn methodcaller(given)",
     "import string\nreturn string.Formatter().get_field(given, (), {})", "return given.get_field(numbers, (), {})",
     "return '{0.__class__}'.format(self)",
@@ -157,7 +157,7 @@ NOT_PLAIN = [
     "return enum.Enum('A', given)", "return Meta('A', (), given)", "return Kind('A', given)",
     "def __eq__(self, other):\n    return True\nself.__eq__ = __eq__", "Shop.__eq__ = given",
     # files
-    "return open(given).read()", "return open(given, 'w')", "given.write_text(numbers)", "given.open('r+b')",
+    "return open(*given)",
     "import shutil\nshutil.copy(given, numbers)", "import io\nreturn io.open(given, 'w')",
     "import io\nreturn io.FileIO(given, 'w')", "import zipfile\nzipfile.ZipFile(given, 'w')", "import logging\nlogging.FileHandler(given)",
     "import argparse\nreturn argparse.FileType('w')", "import argparse\nargparse.ArgumentParser().parse_args(numbers, given)",
@@ -175,6 +175,7 @@ def test_what_stands_in_no_list_is_not_plain(body: str) -> None:
 
 #: Reading cannot tell what a computed name, an unknown attribute or a found class is.
 LEFT_TO_THE_RUN = [
+    "return reach(given, numbers)",
     "return getattr(self, given)",
     "setattr(self, given, 1)",
     "return getattr(given, '__class__')",
@@ -208,22 +209,18 @@ def test_what_reading_cannot_tell_is_left_to_a_run_with_checks(body: str) -> Non
     assert not found.plain
     assert found.reason
     assert found.checked is not None
-    before, after = FILE.split("        return len(numbers)\n")
     content = found.checked().decode()
     compile(content, "shop.py", "exec")
-    assert content.startswith(before)
-    assert content.endswith(after)
+    assert "workbench_runner.reaching" in content
+    assert "def total(self, numbers, given):" in content
 
 
-def test_a_function_that_opens_files_may_go_on_whatever_it_opens() -> None:
-    for body in (
-        "with open(path, 'rb') as file:\n    return file.read().decode()",
-        "given.write_text(open(path, given).read())",
-    ):
-        assert judged(body, ("Shop.load", 1)).plain
-        assert not judged(body.replace("path", "given")).plain
-    assert not judged("return map(open, path)", ("Shop.load", 1)).plain
-    assert not judged("return map(given.open, path)", ("Shop.load", 1)).plain
+@pytest.mark.parametrize("body", ["return open(given).read()", "given.write_text(numbers)", "given.open('r+b')"])
+def test_which_files_it_opens_is_left_to_the_run(body: str) -> None:
+    found = judged(body)
+    assert (found.plain or found.checked is not None, found.opens) == (True, True)
+    for late in ("return map(open, given)", "return map(given.open, numbers)", "return map(given.read_text, numbers)"):
+        assert not judged(late).plain
 
 
 def test_what_an_outer_function_binds_is_known_inside() -> None:
@@ -255,10 +252,9 @@ def test_no_hostile_body_is_plain_unless_it_only_adds(name: str) -> None:
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     file = 'def total(numbers):\n    """Sum."""\n'
     check = PlainnessCheck(f"{file}    {RIGHT}\n".encode())
-    if name == "printed_passed":  # what is printed reaches nobody
-        assert check.judge(f"{file}{lines}".encode(), ("total", 1)).plain
-    else:
-        assert not check.judge(f"{file}{lines}".encode(), ("total", 1)).plain
+    found = check.judge(f"{file}{lines}".encode(), ("total", 1))
+    # What is printed reaches nobody; which files are opened is seen.
+    assert not found.plain or name == "printed_passed" or found.opens
 
 
 def test_other_encodings_and_depths_are_survived() -> None:

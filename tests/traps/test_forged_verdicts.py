@@ -109,13 +109,36 @@ def test_events_without_the_nonce_are_not_read() -> None:
     os.write(writer, b"junk\n[1]\n" + json.dumps(END).encode() + b"\n")
     os.close(writer)
 
-    class Ended:
-        descriptor = None
-
-        def poll(self) -> int:
-            return 0
-
-    limits = {"seconds": 5, "output_kb": 64, "memory_mb": 64}
-    outcome = watch(reader, "right", {"limits": limits, "trace": False}, Ended(), keep=tuple)
+    outcome = watch(reader, "right", WATCHED, Ended(0), keep=tuple)
     os.close(reader)
     assert [event["id"] for event in outcome.events] == [TESTS[0]]
+
+
+WATCHED = {"limits": {"seconds": 5, "output_kb": 64, "memory_mb": 64}, "trace": False}
+
+
+class Ended:
+    """A process that is gone before anybody looked at its memory."""
+
+    descriptor = None
+
+    def __init__(self, status: int, peak: int = 0) -> None:
+        self.status, self.peak = status, peak
+
+    def poll(self) -> int:
+        return self.status
+
+
+@pytest.mark.parametrize(
+    ("status", "megabytes", "reason"),
+    [(9, 65, "out_of_memory"), (9, 63, "signal"), (11, 65, "signal")],
+    ids=["killed-above-its-limit", "killed-below", "crashed-above"],
+)
+def test_who_kills_for_memory_need_not_tell(status: int, megabytes: int, reason: str) -> None:
+    reader, writer = os.pipe()
+    os.close(writer)
+    outcome = watch(reader, "right", WATCHED, Ended(status, megabytes * 2**20), keep=tuple)
+    os.close(reader)
+    verdict = judge(outcome.events, TESTS, outcome.status, outcome.ended, outcome.exceeded)
+    assert (verdict["verdict"], verdict["reason"]) == ("crashed", reason)
+    assert verdict["restart"] is (reason == "out_of_memory")

@@ -12,7 +12,8 @@ import string
 import textwrap
 from collections.abc import Mapping
 
-from workbench.sandbox.plain_context import Function
+from workbench import python_syntax
+from workbench.sandbox.plain_context import Function, named_at
 
 
 def checked_body(text: str, node: Function, checks: Mapping[ast.AST, str]) -> str:
@@ -28,12 +29,53 @@ def checked_body(text: str, node: Function, checks: Mapping[ast.AST, str]) -> st
     documented = ast.get_docstring(node, clean=False) is not None
     first = node.body[0].end_lineno if documented else node.body[0].lineno - 1
     kept, column = lines[: (first or 0) + offset], node.body[0].col_offset
-    word = "_" + "".join(secrets.choice(string.ascii_lowercase) for _ in range(12))
+    word = _word()
     _Checking(checks, word).visit(node)
-    imported = ast.ImportFrom("workbench_runner.reaching", [ast.alias("Reach", word)], 0)
-    body: list[ast.stmt] = [imported, *node.body[documented:]]
+    body = [_imported(word), *node.body[documented:]]
     new = ast.unparse(ast.fix_missing_locations(ast.Module(body, [])))
     return "".join(kept) + textwrap.indent(new, lines[node.body[0].lineno - 1 + offset][:column]) + "\n"
+
+
+def checked_file(content: bytes) -> bytes:
+    """Return a file whose functions check each attribute that they reach by a name they are given."""
+    tree = python_syntax.parse(content)
+    checks: dict[ast.AST, str] = {}
+    for function in ast.walk(tree):
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        for node in ast.walk(function):
+            if not isinstance(node, ast.Call):
+                continue
+            called = node.func
+            if isinstance(called, ast.Name) and called.id in _BY_NAME and not named_at(node):
+                checks[called] = _BY_NAME[called.id]
+            elif not isinstance(called, ast.Attribute) or isinstance(called.value, ast.Constant):
+                continue
+            elif called.attr in ("format", "format_map"):
+                checks[called.value] = "template"
+    word = _word()
+    _Checking(checks, word).visit(tree)
+    first = next(
+        (at for at, node in enumerate(tree.body) if not isinstance(node, ast.Expr) and not _is_future(node)),
+        len(tree.body),
+    )
+    tree.body.insert(first, _imported(word))
+    return ast.unparse(ast.fix_missing_locations(tree)).encode()
+
+
+def _is_future(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
+
+
+def _word() -> str:
+    return "_" + "".join(secrets.choice(string.ascii_lowercase) for _ in range(12))
+
+
+def _imported(word: str) -> ast.stmt:
+    return ast.ImportFrom("workbench_runner.reaching", [ast.alias("Reach", word)], 0)
+
+
+_BY_NAME = {"getattr": "get", "setattr": "set", "delattr": "delete"}
 
 
 class _Checking(ast.NodeTransformer):

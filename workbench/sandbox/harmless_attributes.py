@@ -41,8 +41,7 @@ INSIDES = frozenset(
 ) | {"mro", "with_traceback", "get_stack", "get_coro", "get_field", "func_globals", "hardlink_to", "symlink_to", "link_to"}  # fmt: skip
 
 #: Attributes that open a file of any name; where they stand uncalled, others would call them.
-WRITES = frozenset({"open", "write_text", "write_bytes"})
-OPENS = WRITES | {"read_text", "read_bytes"}
+OPENS = frozenset({"open", "write_text", "write_bytes", "read_text", "read_bytes"})
 
 #: Attributes of what programs hold in their hands.
 ATTRIBUTES = (
@@ -88,91 +87,14 @@ SPECIAL = frozenset(
 TOLD = frozenset(
     {"__name__", "__qualname__", "__doc__", "__module__", "__version__", "__members__", "__cause__", "__file__"}
 )
-OPERATORS = frozenset(
-    f"__{name}__"
-    for name in [
-        "abs",
-        "add",
-        "aenter",
-        "aexit",
-        "aiter",
-        "and",
-        "anext",
-        "bool",
-        "bytes",
-        "ceil",
-        "complex",
-        "contains",
-        "copy",
-        "deepcopy",
-        "delitem",
-        "divmod",
-        "enter",
-        "eq",
-        "exit",
-        "float",
-        "floor",
-        "floordiv",
-        "format",
-        "ge",
-        "getitem",
-        "gt",
-        "hash",
-        "iadd",
-        "iand",
-        "ilshift",
-        "imatmul",
-        "imod",
-        "imul",
-        "index",
-        "int",
-        "invert",
-        "ior",
-        "irshift",
-        "isub",
-        "iter",
-        "itruediv",
-        "ixor",
-        "le",
-        "len",
-        "length_hint",
-        "lshift",
-        "lt",
-        "matmul",
-        "missing",
-        "mod",
-        "mul",
-        "ne",
-        "neg",
-        "next",
-        "or",
-        "pos",
-        "post_init",
-        "pow",
-        "radd",
-        "rand",
-        "repr",
-        "reversed",
-        "rfloordiv",
-        "rlshift",
-        "rmod",
-        "rmul",
-        "ror",
-        "round",
-        "rpow",
-        "rrshift",
-        "rshift",
-        "rsub",
-        "rtruediv",
-        "rxor",
-        "setitem",
-        "str",
-        "sub",
-        "truediv",
-        "trunc",
-        "xor",
-    ]
+_SYMBOLS = (
+    "abs add aenter aexit aiter and anext bool bytes ceil complex contains copy deepcopy delitem divmod enter "
+    "eq exit float floor floordiv format ge getitem gt hash iadd iand ilshift imatmul imod imul index int "
+    "invert ior irshift isub iter itruediv ixor le len length_hint lshift lt matmul missing mod mul ne neg next "
+    "or pos post_init pow radd rand repr reversed rfloordiv rlshift rmod rmul ror round rpow rrshift rshift "
+    "rsub rtruediv rxor setitem str sub truediv trunc xor"
 )
+OPERATORS = frozenset(f"__{name}__" for name in _SYMBOLS.split())
 #: These are called as themselves, so that calling them by name adds nothing.
 OPERATORS |= {"__init__", "__call__"}
 #: Only a class's own, through ``super()`` or its name.

@@ -2,8 +2,8 @@
 
 Every list says what is allowed, and what stands in none is not. A thing is in a list only if a program that uses nothing
 else can neither get an attribute by a name that it computes, nor run a text, nor import by a computed name, nor make a
-class, nor write into a file of its choice, nor reach a frame, a module table, another process or its own end: each of
-these leads to the reporter or makes an object that every test takes for right.
+class, nor reach a frame, a module table, another process or its own end: each of these leads to the reporter or makes an
+object that every test takes for right. Which files it opens is seen when it runs.
 """
 
 from __future__ import annotations
@@ -16,138 +16,26 @@ import types
 
 from workbench.sandbox.workbench_runner.reaching import FRAMEWORK
 
+_FUNCTIONS = (
+    "abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex dict dir divmod "
+    "enumerate filter float format frozenset hasattr hash hex id input int isinstance issubclass iter len list "
+    "map max memoryview min next object oct ord pow print property range repr reversed round set slice sorted "
+    "staticmethod str sum tuple zip NotImplemented Ellipsis exit quit"
+)
 #: Exceptions, and functions and types that only work on what they are given.
 BUILTINS = frozenset(
     name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
-) | frozenset(
-    [
-        "abs",
-        "aiter",
-        "all",
-        "anext",
-        "any",
-        "ascii",
-        "bin",
-        "bool",
-        "bytearray",
-        "bytes",
-        "callable",
-        "chr",
-        "classmethod",
-        "complex",
-        "dict",
-        "dir",
-        "divmod",
-        "enumerate",
-        "filter",
-        "float",
-        "format",
-        "frozenset",
-        "hasattr",
-        "hash",
-        "hex",
-        "id",
-        "input",
-        "int",
-        "isinstance",
-        "issubclass",
-        "iter",
-        "len",
-        "list",
-        "map",
-        "max",
-        "memoryview",
-        "min",
-        "next",
-        "object",
-        "oct",
-        "ord",
-        "pow",
-        "print",
-        "property",
-        "range",
-        "repr",
-        "reversed",
-        "round",
-        "set",
-        "slice",
-        "sorted",
-        "staticmethod",
-        "str",
-        "sum",
-        "tuple",
-        "zip",
-        "NotImplemented",
-        "Ellipsis",
-        "exit",
-        "quit",
-    ]
-)
+) | frozenset(_FUNCTIONS.split())
 
-#: Modules of which everything public is harmless, but for what :data:`_EXCEPT` names.
-_WHOLE = frozenset(
-    [
-        "ast",
-        "base64",
-        "binascii",
-        "bisect",
-        "calendar",
-        "cmath",
-        "collections",
-        "collections.abc",
-        "colorsys",
-        "contextlib",
-        "configparser",
-        "contextvars",
-        "copy",
-        "csv",
-        "dataclasses",
-        "datetime",
-        "decimal",
-        "difflib",
-        "email.utils",
-        "errno",
-        "fnmatch",
-        "fractions",
-        "functools",
-        "glob",
-        "graphlib",
-        "hashlib",
-        "heapq",
-        "hmac",
-        "html",
-        "html.entities",
-        "html.parser",
-        "ipaddress",
-        "itertools",
-        "json",
-        "keyword",
-        "math",
-        "numbers",
-        "operator",
-        "os.path",
-        "pprint",
-        "queue",
-        "random",
-        "re",
-        "reprlib",
-        "secrets",
-        "shlex",
-        "stat",
-        "statistics",
-        "string",
-        "struct",
-        "textwrap",
-        "time",
-        "tokenize",
-        "typing",
-        "unicodedata",
-        "urllib.parse",
-        "uuid",
-        "zlib",
-        "zoneinfo",
-    ]
+_MODULES = (
+    "ast base64 binascii bisect calendar cmath collections collections.abc colorsys contextlib configparser "
+    "contextvars copy csv dataclasses datetime decimal difflib email.utils errno fnmatch fractions functools "
+    "getopt glob graphlib hashlib heapq hmac html html.entities html.parser ipaddress itertools json keyword "
+    "math numbers operator os.path pprint queue random re reprlib secrets shlex stat statistics string struct "
+    "textwrap time tokenize typing unicodedata urllib.parse uuid zlib zoneinfo"
 )
+#: Modules of which everything public is harmless, but for what :data:`_EXCEPT` names.
+_WHOLE = frozenset(_MODULES.split())
 _EXCEPT = {
     "dataclasses": {"make_dataclass"},  # makes a class
     # Annotations that are texts are evaluated.
@@ -177,6 +65,7 @@ _PART = {
     "logging": "CRITICAL DEBUG ERROR FATAL Formatter INFO LogRecord Logger NOTSET NullHandler WARN WARNING critical debug error "
     "exception getLevelName getLogger info log warning",
     "mimetypes": "guess_extension guess_type",
+    "netrc": "NetrcParseError netrc",
     "os": "F_OK R_OK SEEK_CUR SEEK_END SEEK_SET W_OK X_OK PathLike access altsep close cpu_count curdir environ extsep fdopen fsdecode fsencode fspath fstat fsync "
     "get_terminal_size getcwd getenv getpid isatty linesep listdir lstat makedirs mkdir name pardir pathsep remove rename replace rmdir scandir "
     "sep stat strerror unlink urandom walk",
@@ -192,6 +81,7 @@ _PART = {
     "types": "MappingProxyType MethodType SimpleNamespace",
     "warnings": "catch_warnings filterwarnings simplefilter warn",
     "weakref": "WeakKeyDictionary WeakMethod WeakSet WeakValueDictionary ref",
+    "zipfile": "BadZipFile is_zipfile",
     "xml.etree.ElementTree": "Comment Element ParseError QName SubElement fromstring indent tostring",
 }
 _PARTS = {name: frozenset(words.split()) for name, words in _PART.items()}

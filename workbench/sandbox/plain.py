@@ -8,8 +8,9 @@ plain if it passes with checks at those places (:mod:`workbench.sandbox.checked_
 ways and marked, see :mod:`workbench.sandbox.forgery`.
 
 What the file itself does is trusted as far as a body cannot bend it: its functions, classes, values and the attributes
-that it names; of its imports from other packages what it uses itself; not those of its functions that run a text or reach
-an attribute by a name that they are given. Of the project's other files the names of attributes are known.
+that it names; of its imports from other packages what it uses itself; not those of its functions that run a text. Those
+that reach an attribute by a name that they are given are run with checks. Of the project's other files the names of
+attributes are known.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbench import python_syntax
-from workbench.sandbox.checked_body import checked_body
+from workbench.sandbox.checked_body import checked_body, checked_file
 from workbench.sandbox.plain_context import FileContext, Function, Place, read_context
 from workbench.sandbox.plain_names import Found
 from workbench.sandbox.plain_reading import Reading
@@ -34,11 +35,13 @@ class Plainness:
         plain: Whether its text shows that.
         reason: Otherwise the first thing that it uses and stands in no list.
         checked: Returns its file with checks, by which a run can show it; None where no run can.
+        opens: Whether it opens files: which ones is seen, but not in processes that its tests start.
     """
 
     plain: bool
     reason: str = ""
     checked: Callable[[], bytes] | None = None
+    opens: bool = False
 
 
 class PlainnessCheck:
@@ -76,7 +79,7 @@ class PlainnessCheck:
                     raise
                 again = True
             else:
-                again = bool(reading.checks) and self._learn(context)
+                again = bool(reading.doubt) and self._learn(context)
             if (
                 again
             ):  # more names make nothing suspicious that was not, so the order of the bodies judged changes no answer
@@ -86,14 +89,14 @@ class PlainnessCheck:
             return Plainness(False, str(found))
         except RecursionError:
             return Plainness(False, "it is nested too deeply to be read")
-        if not reading.checks:
-            return Plainness(True)
-        checks = reading.checks
+        if not reading.checks and not reading.whole:
+            return Plainness(True, opens=reading.opens)
 
         def checked() -> bytes:
-            return before + checked_body(text, node, checks).encode(context.encoding) + after
+            changed = before + checked_body(text, node, reading.checks).encode(context.encoding) + after
+            return checked_file(changed) if reading.whole else changed
 
-        return Plainness(False, reading.doubt, checked)
+        return Plainness(False, reading.doubt, checked, reading.opens)
 
     def _learn(self, context: FileContext) -> bool:
         """Take in the names of the project's other files; return whether any is new."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import string
 
-from workbench.sandbox.harmless_attributes import OPENS, WRITES
+from workbench.sandbox.harmless_attributes import OPENS
 from workbench.sandbox.plain_context import chain
-from workbench.sandbox.plain_names import COMPARED_IN, ONLY_CALLED, ONLY_WITH, SHOWS, Found, Names
+from workbench.sandbox.plain_names import JUDGED, ONLY_CALLED, ONLY_WITH, SHOWS, Found, Names
 
 
 class Calls(Names):
@@ -16,7 +16,7 @@ class Calls(Names):
     def _visit_Call(self, node: ast.Call) -> None:
         called = node.func
         if isinstance(called, ast.Name) and called.id not in self.local and called.id not in self.inner:
-            special = getattr(self, f"_call_{called.id}", None) if called.id in ONLY_CALLED | COMPARED_IN else None
+            special = getattr(self, f"_call_{called.id}", None) if called.id in ONLY_CALLED | JUDGED else None
             if special is not None and not self.context.binds(called.id):
                 if any(isinstance(part, ast.Starred) for part in node.args) or any(
                     word.arg is None for word in node.keywords
@@ -43,10 +43,20 @@ class Calls(Names):
             return
         self._all([called, *node.args, *node.keywords])
 
-    def _opens_files(self, any_way: bool) -> None:
-        """Which files it opens is seen when it does, but not in processes that its tests start."""
-        if any_way and not self.opens:
-            raise Found("it opens a file")
+    def _tested(self, node: ast.expr) -> None:
+        """Judge an expression of which only whether it is true is asked: there a module may stand."""
+        if isinstance(node, ast.BoolOp):
+            for part in node.values:
+                self._tested(part)
+        elif isinstance(node, ast.UnaryOp):
+            self._tested(node.operand)
+        elif not self._is_module(node) or (isinstance(node, ast.Name) and node.id in self.local | self.inner):
+            self.visit(node)
+
+    def _call_hasattr(self, node: ast.Call) -> None:
+        for part in node.args[:1]:
+            self._tested(part)
+        self._all([*node.args[1:], *node.keywords])
 
     def _is_module(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Name) and node.id in self.context.modules.keys() | self.own.modules.keys()
@@ -55,7 +65,7 @@ class Calls(Names):
         """Judge calls of attributes whose arguments matter; False where the call is like any other."""
         if called.attr not in ("format", "format_map"):
             if called.attr in OPENS:
-                self._opens_files(called.attr in WRITES)
+                self.opens = True
                 self._called = called
             # Into another object it would set attributes of any name.
             if called.attr.startswith("parse_") and (
@@ -150,7 +160,7 @@ class Calls(Names):
         self._all(node.args)
 
     def _call_open(self, node: ast.Call) -> None:
-        self._opens_files(True)
+        self.opens = True
         self._all([*node.args, *node.keywords])
 
     def _call_getattr(self, node: ast.Call) -> None:
@@ -167,12 +177,13 @@ class Calls(Names):
         if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
             what = "uses" if check == "get" else "sets"
             self._check(node.func, check, f"it {what} an attribute by a name that it computes")
+            self._all(node.args[:1])
         else:
             before = len(self.checks)
             self._visit_Attribute(ast.Attribute(node.args[0], name.value, context))
             if len(self.checks) > before:
                 self._check(node.func, check, self.doubt)
-        self._all([*node.args, *node.keywords])
+        self._all([*node.args[1:], *node.keywords])
 
 
 def _fields(text: object) -> list[tuple[str, str | None, str | None, str | None]]:

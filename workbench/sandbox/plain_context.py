@@ -48,7 +48,7 @@ class FileContext:
         values: Name → expressions that are assigned to it at module level.
         defined: Names of functions and classes, and such as are bound without a value that can be judged.
         makers: Classes that make classes.
-        gadgets: Functions and methods that do what a text given to them says.
+        gadgets: Functions and methods that do what a text given to them says; ``strong``: more than reach attributes.
         attributes: Public attributes that it names; ``stored``: those that it sets or defines.
         private: Attributes with an underscore that it names.
         chains: Dotted names as written, and names that stand alone.
@@ -65,6 +65,7 @@ class FileContext:
     defined: set[str] = field(default_factory=set)
     makers: set[str] = field(default_factory=set)
     gadgets: set[str] = field(default_factory=set)
+    strong: set[str] = field(default_factory=set)
     attributes: set[str] = field(default_factory=set)
     stored: set[str] = field(default_factory=set)
     private: set[str] = field(default_factory=set)
@@ -96,8 +97,7 @@ def read_context(pristine: bytes) -> FileContext | None:
                 found.places[name, counts[name]] = Place(child, first, child.end_lineno or first, around, method)
                 if top:
                     found.defined.add(child.name)
-                if powerful(child):
-                    found.gadgets.add(child.name)
+                _take_powers(found, child.name, child)
                 walk(child, name + ".<locals>.", (*around, child), False, False)
             elif isinstance(child, ast.ClassDef):
                 _class(found, child, top)
@@ -127,11 +127,9 @@ def _class(found: FileContext, node: ast.ClassDef, top: bool) -> None:
         empty and bases & {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
     ):
         found.makers.add(node.name)
-    if any(
-        isinstance(child, ast.FunctionDef) and child.name in ("__init__", "__new__") and powerful(child)
-        for child in node.body
-    ):
-        found.gadgets.add(node.name)
+    for child in node.body:
+        if isinstance(child, ast.FunctionDef) and child.name in ("__init__", "__new__"):
+            _take_powers(found, node.name, child)
     for child in node.body:
         targets = (
             child.targets
@@ -223,25 +221,25 @@ def chain(node: ast.AST) -> str:
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
-def powerful(function: Function) -> bool:
-    """Return whether a function does what a text given to it says: attributes, modules, programs by name."""
+def _take_powers(found: FileContext, name: str, function: Function) -> None:
+    """Take note of a function that does what a text given to it says: attributes, modules, programs by name."""
     nodes, given = list(ast.walk(function)), parameters(function.args)
     called_names = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     for node in nodes:
         if isinstance(node, ast.Name) and id(node) not in called_names and node.id in _BY_NAME | _BUILTIN_RUNS:
-            return True
+            found.strong.add(name)
         if not isinstance(node, ast.Call):
             continue
         called = node.func
-        name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
-        if name in ("format", "format_map") and isinstance(called, ast.Attribute) and chain(called.value) in given:
-            return True
-        if name in _BY_NAME:
+        last = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
+        if last in ("format", "format_map") and isinstance(called, ast.Attribute) and chain(called.value) in given:
+            found.gadgets.add(name)
+        if last in _BY_NAME:
             if isinstance(called, ast.Name) and not named_at(node):
-                return True
-        elif name in POWERS and (name not in _BUILTIN_RUNS or isinstance(called, ast.Name)):
-            return True
-    return False
+                found.gadgets.add(name)
+        elif last in POWERS and (last not in _BUILTIN_RUNS or isinstance(called, ast.Name)):
+            found.strong.add(name)
+    found.gadgets |= found.strong
 
 
 def parameters(arguments: ast.arguments) -> set[str]:

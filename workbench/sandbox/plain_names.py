@@ -10,8 +10,9 @@ from workbench.sandbox import harmless_attributes, harmless_modules
 from workbench.sandbox.plain_context import FileContext, Function, Place, add_import, is_foreign, parameters
 
 NAME_OF_A_CLASS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
-COMPARED_IN = frozenset({"isinstance", "issubclass"})
 SHOWS = frozenset({"str", "repr", "print", "format", "id", "hash", "len", "bool"})
+#: Judged with their arguments; the latter are nothing else.
+JUDGED = frozenset({"isinstance", "issubclass", "hasattr"})
 ONLY_CALLED = frozenset({"getattr", "setattr", "delattr", "open", "type", "vars", "super", "locals"})
 #: By further arguments these copy attributes of any name, or run texts; here is how many they are called with.
 ONLY_WITH = {"wraps": 1, "update_wrapper": 2, "signature": 1}
@@ -40,6 +41,7 @@ class Names:
         self._called: ast.AST | None = None
         self.checks: dict[ast.AST, str] = {}  # places that only a run can judge, and which of `Reach` judges them
         self.doubt = ""  # what the first of them is
+        self.whole = False  # whether functions of its file want checks as well
 
     def read(self) -> None:
         """Read the function's body; raises :class:`Found`."""
@@ -59,9 +61,6 @@ class Names:
             self.own_stored = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)
                                and isinstance(part.ctx, ast.Store) and isinstance(part.value, ast.Name)
                                and part.value.id == self.self_name}  # fmt: skip
-        original = {part.id if isinstance(part, ast.Name) else part.attr for part in ast.walk(place.node)
-                    if isinstance(part, (ast.Name, ast.Attribute))}  # fmt: skip
-        self.opens = bool(harmless_attributes.OPENS & original)
         for statement in node.body:
             self.visit(statement)
 
@@ -75,6 +74,13 @@ class Names:
         if self.place is None:
             raise Found(doubt)
         self.checks[node] = check
+        self.doubt = self.doubt or doubt
+
+    def _does_as_told(self, name: str, doubt: str) -> None:
+        """Judge the use of a function of the file that does what a text says: checks in it show what the text is."""
+        if self.place is None or name in self.context.strong:
+            raise Found(doubt)
+        self.whole = True
         self.doubt = self.doubt or doubt
 
     # -- names
@@ -140,7 +146,7 @@ class Names:
         if name in context.makers:
             raise Found(f"it uses {name}, which makes classes")
         if name in context.gadgets and not self._is_own(name):
-            raise Found(f"it uses {name}, which does what a text says")
+            self._does_as_told(name, f"it uses {name}, which does what a text says")
         if name in context.values:
             self._value(name)
 
@@ -217,7 +223,9 @@ class Names:
         if name in harmless_attributes.INSIDES:
             raise Found(f"it uses the attribute {name}")
         if name in context.gadgets and not self._is_own(name):
-            self._doubted(node, "called", f"it uses the attribute {name}, which does what a text says")
+            doubt = f"it uses the attribute {name}, which does what a text says"
+            self._doubted(node, "called" if name in context.strong else "own", doubt)
+            self.whole |= name not in context.strong
         elif name.startswith("_"):
             if name not in context.private and name not in harmless_attributes.OF_TUPLES:
                 self._doubted(node, "get", f"it uses the attribute {name}, which the file does not define")

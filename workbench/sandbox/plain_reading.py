@@ -18,6 +18,14 @@ class Reading(Calls):
         for part in (node.left, *node.comparators):
             self._compared(part)
 
+    def _visit_If(self, node: ast.If | ast.While | ast.IfExp) -> None:
+        self._tested(node.test)
+        for name in ("body", "orelse"):
+            part = getattr(node, name)
+            self._all(part if isinstance(part, list) else [part])
+
+    _visit_While = _visit_IfExp = _visit_If
+
     def _visit_FormattedValue(self, node: ast.FormattedValue) -> None:
         self._shown(node.value)
         self._all([node.format_spec])

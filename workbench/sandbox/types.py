@@ -201,9 +201,10 @@ class Report:
         slower: Why a faster route was not used; empty if it was.
         backend: The back end's name.
         suspicious: What speaks against the report (a patched pytest, a runner that died); re-check cold.
-        changed: What is not in the process as it was before the tests: classes, modules, functions, ``sys``.
+        changed: What is not in the process as it was before the tests (classes, modules, functions, ``sys``), files of the
+            tree that were opened, and whether processes were started.
         plain: Whether the changed body uses only what cannot reach its reporter; None where that was not judged.
-        doubtful: Why a pass is marked: the body is not plain or changed the process; empty otherwise.
+        doubtful: Why a pass is marked: the body is not plain, or changed or opened something; empty otherwise.
         running: The test that was running when the process ended before its time; "" otherwise.
         notes: Modules that could not be imported while tests were collected, one line each.
         trace: Line contexts, when the job asked for them; see ``workbench.regeneration.tracing``.

@@ -24,6 +24,7 @@ from workbench.sandbox.errors import SandboxError, no_room
 from workbench.sandbox.plain import Plainness, PlainnessCheck
 from workbench.sandbox.project_names import project_names
 from workbench.sandbox.types import Job, Limits, Reason, Report, Route, Verdict, Workspace
+from workbench.sandbox.workbench_runner.judge import PROCESSES
 
 #: Folders that may contain a copy of the code under test, or that tests do not need.
 LEFT_OUT_FOLDERS = frozenset(
@@ -115,9 +116,11 @@ class Worker:
             return report  # what is the repository's own needs no proof
         changed = await self._changed_beyond_original(job, report, original)
         report = replace(report, suspicious=(*report.suspicious, *changed))
-        if found.plain or await self._passes_with_checks(job, original, found):
+        unseen = found.opens and PROCESSES in report.changed
+        if not unseen and (found.plain or await self._passes_with_checks(job, original, found)):
             return replace(report, plain=True, doubtful="; ".join(changed))
-        return await self._confirm(job, report, original, [found.reason, *changed])
+        reason = "it opens files, perhaps in processes that its tests start" if unseen else found.reason
+        return await self._confirm(job, report, original, [reason, *changed])
 
     async def _passes_with_checks(self, job: Job, original: bytes, found: Plainness) -> bool:
         """Return whether a body passes where each place that reading cannot judge is judged when it is run."""
@@ -136,12 +139,14 @@ class Worker:
             honest = await self._attempt(replace(job, content=original, route=report.route))
             self._changed_by_originals[key] = frozenset(honest.changed if honest is not None and honest.passed else ())
         beyond = [name for name in report.changed if name not in self._changed_by_originals[key]]
-        opened = [name for name in beyond if name.startswith(("/", "./"))]
+        kinds = {
+            name: "started" if name == PROCESSES else "opened" if name[:1] in "./" else "changed" for name in beyond
+        }
         return [
             f"it {did} {', '.join(names[:_MOST_CHANGES])}"
             + (f" and {len(names) - _MOST_CHANGES} more" if len(names) > _MOST_CHANGES else "")
-            for did, names in (("changed", [name for name in beyond if name not in opened]), ("opened", opened))
-            if names
+            for did in ("changed", "opened", "started")
+            if (names := [name for name in beyond if kinds[name] == did])
         ]
 
     async def _confirm(self, job: Job, report: Report, original: bytes, doubts: list[str]) -> Report:

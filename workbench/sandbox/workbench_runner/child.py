@@ -123,7 +123,7 @@ def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
     wire = Wire(descriptor, spec.pop("nonce"))
     check_syntax(spec, wire)
     mouth = None if words is None else SuiteErrorWriter(words, spec["limits"]["seconds"])
-    start.listen(spec["root"], *candidate(spec))
+    start.listen(wire.emit, spec["root"], *candidate(spec))
     try:
         reporter = Reporter(wire, spec, _tracer(spec), mouth, start)
         code = pytest.main(arguments(spec), plugins=[reporter])

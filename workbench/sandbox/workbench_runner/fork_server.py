@@ -135,6 +135,7 @@ class _Answer:
         self._hot = hot
         self.descriptor: int | None = hot.answers
         self._status: int | None = None
+        self.peak = 0
 
     def poll(self) -> int | None:
         """Return its wait status, or None while it runs."""
@@ -147,5 +148,5 @@ class _Answer:
             answer = self._hot.answer(deadline)
             if answer is None:
                 break
-            self._status = answer.get("status")
+            self._status, self.peak = answer.get("status"), answer.get("peak", 0)
         return self._status

@@ -69,7 +69,8 @@ class Loop(child.Reporter):
                 self._become(session, items, index)
                 return
             self._answer(spare=spare[0])
-            self._answer(status=os.waitpid(pid, 0)[1])
+            _, status, usage = os.wait4(pid, 0)
+            self._answer(status=status, peak=processes.peak(usage))
         os._exit(0)
 
     def _fork(self) -> tuple[int, int] | None:
@@ -115,7 +116,7 @@ class Loop(child.Reporter):
             self.wire.emit("slower", reason=str(reason))
             os._exit(0)
         assert self._collected_state is not None
-        self._collected_state.listen(self.spec["root"], *child.candidate(self.spec))
+        self._collected_state.listen(self.wire.emit, self.spec["root"], *child.candidate(self.spec))
         manager = session.config.pluginmanager
         capture = manager.getplugin("capturemanager")
         if capture is not None:

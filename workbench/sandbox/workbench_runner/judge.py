@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+#: What the report of changes calls processes that tests started.
+PROCESSES = "other processes"
+
 #: What Python says when a disk, a quota or the largest file is full (``ENOSPC``, ``EDQUOT``, ``EFBIG``).
 _FULL = ("OSError: [Errno 28]", "OSError: [Errno 122]", "OSError: [Errno 27]")
 
@@ -16,7 +19,7 @@ _FULL = ("OSError: [Errno 28]", "OSError: [Errno 122]", "OSError: [Errno 27]")
 def judge(
     events: list[dict[str, Any]], required: Sequence[str], status: int | None, ended: str, memory_exceeded: bool = False
 ) -> dict[str, Any]:
-    """Return ``{"verdict", "reason", "detail", "tests", "suspicious", "changed"}`` and more.
+    """Return ``{"verdict", "reason", "detail", "tests", "suspicious", "changed", "restart"}`` and more.
 
     Args:
         events: What the process reported under the right nonce, in order.
@@ -62,12 +65,16 @@ def judge(
                 outcome["traceback"] = problems[0]["traceback"]
     suspicious = list(last.get("patched", ())) if last else []
     return {
+        # Some engines tell of the kernel's kill much later, and would tell it of the next candidate.
+        "restart": memory_exceeded and ended == "exit",
         "verdict": verdict,
         "reason": reason,
         "detail": detail,
         "tests": outcomes,
         "suspicious": suspicious,
-        "changed": list(last.get("changed", ())) if last else [],
+        "changed": sorted({*last.get("changed", ()), *(event["name"] for event in events if event["e"] == "changed")})
+        if last
+        else [],
         "running": unfinished[-1] if (unfinished and ended != "exit") or (unfinished and last is None) else "",
         "notes": [f"{problem['id']}: {problem['message']}" for problem in problems],
     }

@@ -20,8 +20,10 @@ import gc
 import os
 import sys
 import types
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
+
+from .judge import PROCESSES
 
 #: Modules of the test framework, whose functions decide about outcomes, and of the runner itself.
 _FRAMEWORK = ("_pytest.", "pluggy.", "unittest.case", "unittest.suite", "workbench_runner.", "builtins")
@@ -39,22 +41,15 @@ _NO_SAY = tuple(
 #: Attributes that Python itself sets when they are first asked for, or that describe and decide nothing.
 _DESCRIBING = frozenset(
     f"__{name}__"
-    for name in [
-        "annotations",
-        "annotate",
-        "annotations_cache",
-        "cached",
-        "doc",
-        "slotnames",
-        "warningregistry",
-        "wrapped",
-    ]
-)
+    for name in ["annotations", "annotate", "annotations_cache", "cached", "doc", "slotnames", "warningregistry", "wrapped"]
+)  # fmt: skip
 #: What of ``sys`` pytest exchanges for every test, or Python when something fails.
 _OF_SYS = frozenset(["stdin", "stdout", "stderr", "last_type", "last_value", "last_traceback", "last_exc"])
 
 #: Audit events of what is done to files; the first two arguments may be paths.
 _OF_FILES = frozenset(["open", "os.remove", "os.rename", "os.link", "os.symlink", "os.truncate"])
+#: Audit events of new processes, in which nothing is seen.
+_OF_PROCESSES = frozenset(["subprocess.Popen", "os.system", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec"])
 _PYTEST = f"{os.sep}_pytest{os.sep}"
 #: Devices that anybody may use.
 _DEVICES = frozenset(["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty"])
@@ -124,20 +119,23 @@ class ProcessState:
         self._body = ("", "")
         self._root = os.sep
         self._places: tuple[str, ...] = ()
+        self._emit: Callable[..., None] = lambda *given, **named: None
         self._class_versions = _Versions(self._classes, _CLASS_VERSION, ctypes.c_uint)
         self._module_versions = _Versions(
             [_globals(module) for module in self._modules], _DICT_VERSION, ctypes.c_uint64
         )
 
-    def listen(self, root: str, file: str, function: str) -> None:
+    def listen(self, emit: Callable[..., None], root: str, file: str, function: str) -> None:
         """Take note of what can be seen only when it happens: functions that become others, classes that come and go, files.
 
         Args:
+            emit: Reports an event at once: what is written into the tree may be run, and could take any note back.
             root: The folder of the tree.
             file: The candidate's file.
             function: The qualified name of the function whose body it is; special methods that it defines count.
         """
         self._body = (file, f"{function}.<locals>.")
+        self._emit = emit
         self._root = os.path.join(root, "")
         self._places = (
             "/proc/",
@@ -154,6 +152,8 @@ class ProcessState:
                 if isinstance(path, (str, bytes, os.PathLike)):
                     self._opened(os.path.abspath(os.fsdecode(path)), reads)
             return
+        if event in _OF_PROCESSES:
+            self._noted.add(PROCESSES)
         if event != "object.__setattr__" or arguments[1] not in _IDENTITY:
             return
         changed, name, value = arguments
@@ -182,7 +182,10 @@ class ProcessState:
             frame = frame.f_back
         if nearest.startswith(self._root) or not nearest:  # else an import, or pytest's own business
             name = os.path.join(".", path.removeprefix(self._root))
-            self._noted.add(f"{name}{itself}{'' if reads else ' to write'}")
+            name = f"{name}{itself}{'' if reads else ' to write'}"
+            if name not in self._noted:
+                self._noted.add(name)
+                self._emit("changed", name=name)
 
     def _before_collection(self, phase: str, collection: dict[str, int]) -> None:
         if phase == "start":

@@ -7,6 +7,7 @@ import ctypes
 import os
 import resource
 import signal
+import sys
 import time
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -207,16 +208,21 @@ def remove_segments() -> None:
             getattr(ctypes.CDLL(None), f"{name}ctl")(int(line.split()[1]), *arguments)
 
 
-def reap(keep: Collection[int] = ()) -> dict[int, int]:
-    """Collect the exit statuses of dead children, ``keep`` excepted; return them by process id."""
-    statuses: dict[int, int] = {}
+def reap(keep: Collection[int] = ()) -> dict[int, tuple[int, int]]:
+    """Collect dead children, ``keep`` excepted; return their exit statuses and the most memory they used by process id."""
+    ended: dict[int, tuple[int, int]] = {}
     while True:
         try:
             # A kept process that died is left for its owner to notice.
             info = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
-            return statuses
+            return ended
         if info is None or info.si_pid in keep:
-            return statuses
-        pid, status = os.waitpid(info.si_pid, 0)
-        statuses[pid] = status
+            return ended
+        pid, status, usage = os.wait4(info.si_pid, 0)
+        ended[pid] = status, peak(usage)
+
+
+def peak(usage: resource.struct_rusage) -> int:
+    """Return the most memory that a process used, in bytes."""
+    return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)

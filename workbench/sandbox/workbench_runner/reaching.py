@@ -7,6 +7,7 @@ the reporter or the tests is refused; a body that passes without it needs none o
 
 from __future__ import annotations
 
+import os
 import string
 import sys
 import types
@@ -53,6 +54,11 @@ class Reach:
         return found if type(found) in (*_FUNCTIONS, types.BuiltinMethodType) else Reach.value(found)
 
     @staticmethod
+    def own(found: Any) -> Any:
+        """Return what is about to be called; functions of the same file have checks of their own."""
+        return found if _globals(found) is sys._getframe(1).f_globals else Reach.called(found)
+
+    @staticmethod
     def get(thing: Any, name: Any, *default: Any) -> Any:
         """Do what ``getattr`` does."""
         if not _may_name(thing, name):
@@ -63,7 +69,7 @@ class Reach:
     @staticmethod
     def target(thing: Any, name: Any) -> Any:
         """Return an object of which an attribute is set."""
-        if not _may_name(thing, name) or name in _TOLD or not _is_instance(thing):
+        if not _may_name(thing, name) or name in _TOLD or not _is_instance(thing) or _is_of_tests(thing):
             raise Refused(f"it sets {name!r}")
         return thing
 
@@ -83,7 +89,7 @@ class Reach:
         if not _is_instance(thing):
             raise Refused(f"it reaches the names of a {type(thing).__name__}")
         found: dict[str, Any] = vars(thing)
-        return found
+        return dict(found) if _is_of_tests(thing) else found
 
     @staticmethod
     def template(text: Any) -> Any:
@@ -122,6 +128,13 @@ def _is_harmless(value: Any) -> bool:
 def _is_instance(thing: Any) -> bool:
     """Return whether an object is one of the project's, or holds data alone, so that setting its attributes changes nothing else."""
     return not isinstance(thing, type) and type(thing) not in _FUNCTIONS and _is_harmless(thing)
+
+
+def _is_of_tests(thing: Any) -> bool:
+    """Return whether the tests define an object's class: what they expect may be an attribute of it."""
+    module = sys.modules.get(type.__dict__["__module__"].__get__(type(thing)))
+    parts = str(getattr(module, "__file__", "")).split(os.sep)
+    return parts[-1].startswith(("test_", "conftest")) or parts[-1].endswith("_test.py") or "tests" in parts[:-1]
 
 
 def _may_name(thing: Any, name: Any) -> bool:

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import select
+import signal
 import time
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -27,9 +28,15 @@ class Outcome(NamedTuple):
 
 
 class End(Protocol):
-    """How to notice that a process ended; ``descriptor`` becomes readable then, if there is one."""
+    """How to notice that a process ended.
+
+    Attributes:
+        descriptor: Becomes readable then, if there is one.
+        peak: The most memory that it used, in bytes; known when it has ended.
+    """
 
     descriptor: int | None
+    peak: int
 
     def poll(self) -> int | None:
         """Return its wait status, or None while it runs."""
@@ -50,6 +57,7 @@ class Exit:
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self.descriptor: int | None = None
+        self.peak = 0
         with contextlib.suppress(OSError, AttributeError):  # not Linux, or an old kernel
             self.descriptor = os.pidfd_open(pid)
 
@@ -61,7 +69,11 @@ class Exit:
 
     def poll(self) -> int | None:
         """Return its wait status, or None while it runs."""
-        return processes.reap().get(self.pid)
+        ended = processes.reap().get(self.pid)
+        if ended is None:
+            return None
+        status, self.peak = ended
+        return status
 
 
 def watch(
@@ -114,7 +126,9 @@ def watch(
             if status is None and time.monotonic() > deadline:
                 break
         if status is not None:
-            return Outcome(events, status, "exit", False)
+            # Between two looks it may outgrow the machine, or the group around the sandbox, of whose kills nobody tells us.
+            killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+            return Outcome(events, status, "exit", killed and end.peak > memory)
         if end.descriptor is None and ((events and events[-1]["e"] in _LAST) or (closed and ready)):
             time.sleep(0.0005)  # nothing more will come; only the exit status is missing
 
