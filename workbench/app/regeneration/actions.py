@@ -4,39 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.actions import RunActions
 
 if TYPE_CHECKING:
     from workbench.app.host import Host
     from workbench.app.regeneration.loading import RunView
+    from workbench.app.regeneration.screen import RegenerationScreen
     from workbench.app.toolkit.latest import Latest
     from workbench.app.toolkit.subject import Subject
     from workbench.engine.estimate import Estimate
     from workbench.engine.launching import WarmEngine
-    from workbench.results.tasks import TaskLine
 
 MORE_SAMPLES = 5
-
-
-class ShownRun(Protocol):
-    """What actions must know of what is shown."""
-
-    @property
-    def view(self) -> RunView | None:
-        """The run that is shown."""
-
-    @property
-    def selected_task(self) -> TaskLine | None:
-        """The task under the cursor."""
-
-    @property
-    def shows_building(self) -> bool:
-        """Whether it is shown how tasks are built, in the place of the tasks."""
-
-    def subject(self) -> Subject:
-        """Return what has the focus."""
 
 
 class Actions(RunActions):
@@ -48,7 +29,7 @@ class Actions(RunActions):
         shown: The run that is meant.
     """
 
-    def __init__(self, host: Host, jobs: Latest, shown: ShownRun) -> None:
+    def __init__(self, host: Host, jobs: Latest, shown: RegenerationScreen) -> None:
         super().__init__(host, jobs)
         self._shown = shown
 

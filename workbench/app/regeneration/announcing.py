@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from workbench.app.regeneration.evaluators import model_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from workbench.app.regeneration.loading import RunView
+    from workbench.app.regeneration.screen import RegenerationScreen
 
 OTHER_RUN_SECONDS = 1.0
 """Time from the beginning of another run until it is said, unless it is shown by then."""
-
-
-class AnnouncingScreen(Protocol):
-    """The view in which it is said."""
-
-    @property
-    def view(self) -> RunView | None:
-        """The run as it is shown now."""
-
-    @property
-    def reads_run(self) -> bool:
-        """Whether another run is being read."""
-
-    def set_timer(self, delay: float, callback: Callable[[], Any]) -> Any:
-        """Call something once so many seconds have passed."""
-
-    def notify(self, message: str) -> None:
-        """Show a notice."""
-
-    def show_begun(self) -> None:
-        """Show in the header whether another run began."""
 
 
 class Announcing:
@@ -43,7 +21,7 @@ class Announcing:
         screen: The view in which it is said.
     """
 
-    def __init__(self, screen: AnnouncingScreen) -> None:
+    def __init__(self, screen: RegenerationScreen) -> None:
         self._screen = screen
         self._begun: list[str] = []
 
@@ -67,7 +45,7 @@ class Announcing:
                 self._screen.notify(f"{model_name(evaluator)} is asked for samples of this run, too: v shows them.")
         for run in view.order:
             if run not in before.order:
-                self._screen.set_timer(OTHER_RUN_SECONDS, lambda run=run: self._say(run))  # type: ignore[misc]
+                self._screen.set_timer(OTHER_RUN_SECONDS, lambda run=run: self._say(run))
 
     def _say(self, run: str) -> None:
         # A run that was started from here is on the screen by now.

@@ -3,50 +3,12 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from workbench.app.regeneration.search import Found, Hit, search
+from workbench.app.regeneration.search import Found, search
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from workbench.app.regeneration.loading import RunView
-    from workbench.app.toolkit.latest import Latest
-    from workbench.results.tasks import TaskLine
-    from workbench.session.reader import SessionReader
-
-
-class SearchedRun(Protocol):
-    """The view in which hits are shown."""
-
-    @property
-    def reader(self) -> SessionReader | None:
-        """The open session."""
-
-    @property
-    def view(self) -> RunView | None:
-        """The run that is shown."""
-
-    @property
-    def searching(self) -> Latest:
-        """Does the searches."""
-
-    @property
-    def lines(self) -> Sequence[TaskLine]:
-        """All tasks."""
-
-    @property
-    def selected_task(self) -> TaskLine | None:
-        """The task under the cursor."""
-
-    def mark_hits(self, needle: str) -> None:
-        """Mark a text wherever it stands, "" for no marks."""
-
-    def set_remark(self, text: str) -> None:
-        """Show a line above the keys, "" for none."""
-
-    def go_to_hit(self, hit: Hit) -> None:
-        """Select the task and the sample of a hit and bring it into sight."""
+    from workbench.app.regeneration.screen import RegenerationScreen
 
 
 class Finder:
@@ -56,7 +18,7 @@ class Finder:
         place: Where hits are shown.
     """
 
-    def __init__(self, place: SearchedRun) -> None:
+    def __init__(self, place: RegenerationScreen) -> None:
         self._place = place
         self._stop = threading.Event()
         self.found: Found | None = None

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from workbench.app.regeneration import loading
 from workbench.app.regeneration.loading import Excluded, RunView
-from workbench.app.toolkit.latest import Latest, Node
-from workbench.app.toolkit.soon import Clock, Soon
-from workbench.results.runs import latest_regeneration
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.soon import Soon
 from workbench.results.tasks import Figures, TaskLine, figures_of, load_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from workbench.app.regeneration.screen import RegenerationScreen
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
@@ -39,53 +37,6 @@ class _Look:
     seconds: float
 
 
-class TaskLines(Protocol):
-    """Where the tasks are shown."""
-
-    lines: list[TaskLine]
-    revision: int
-
-    def knows(self, task_id: str) -> bool:
-        """Return whether a task is shown."""
-
-    def put(self, lines: Sequence[TaskLine], ks: tuple[int, ...]) -> None:
-        """Show these lines in place of all others."""
-
-    def update_lines(self, fresh: Sequence[TaskLine]) -> bool:
-        """Put changed lines in the place of the old ones; False if there are some that are not shown."""
-
-
-class RunDisplay(Node, Clock, Protocol):
-    """The view that is kept in step with a run."""
-
-    @property
-    def reader(self) -> SessionReader | None:
-        """The open session."""
-
-    @property
-    def view(self) -> RunView | None:
-        """The run as it is shown now."""
-
-    @property
-    def table(self) -> TaskLines:
-        """Where the tasks are shown."""
-
-    def begin(self, lines: list[TaskLine], ks: tuple[int, ...]) -> None:
-        """Show the tasks of another run."""
-
-    def apply(self, view: RunView, excluded: Excluded) -> None:
-        """Show how the run stands; its lines are in the table already."""
-
-    def show_figures(self, figures: Figures | None) -> None:
-        """Show pass@k, None where it is not known yet."""
-
-    def show_nothing_here(self, *, asked_for: bool) -> None:
-        """Say that there is no such run, or none at all."""
-
-    def show_reason(self, sentence: str) -> None:
-        """Say why the run cannot be shown."""
-
-
 class Following:
     """Reads the run that the screen shows and keeps the screen in step with it.
 
@@ -93,7 +44,7 @@ class Following:
         screen: The view that is kept in step.
     """
 
-    def __init__(self, screen: RunDisplay) -> None:
+    def __init__(self, screen: RegenerationScreen) -> None:
         self._screen = screen
         self.loading_run = Latest(screen, "regeneration-run")
         self.refreshing = Latest(screen, "regeneration-refresh")
@@ -121,6 +72,9 @@ class Following:
         self._changed.clear()
 
         def work() -> _Look | None:
+            # Imported in the thread: the first paint does without.
+            from workbench.results.runs import latest_regeneration
+
             key = run_id or latest_regeneration(reader)
             view = loading.load_view(reader, key, group, wanted) if key else None
             if view is None:

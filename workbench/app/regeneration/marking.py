@@ -4,48 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from workbench.app.marks import SEVERAL, Marked, Pair
 from workbench.app.regeneration.evaluators import short_name
-from workbench.app.toolkit.latest import Latest, Node
+from workbench.app.toolkit.latest import Latest
 from workbench.results.samples import samples_of
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.host import Host
-    from workbench.app.regeneration.loading import RunView
-    from workbench.results.tasks import TaskLine
+    from workbench.app.regeneration.screen import RegenerationScreen
     from workbench.session.rows import CandidateRow
-
-
-class Shown(Node, Protocol):
-    """What is asked of the mode."""
-
-    view: RunView | None
-
-    @property
-    def workbench(self) -> Host:
-        """The app."""
-
-    @property
-    def selected_task(self) -> TaskLine | None:
-        """The task under the cursor."""
-
-    @property
-    def selected_sample(self) -> int:
-        """Its selected sample, from 0."""
-
-    @property
-    def on_tasks(self) -> bool:
-        """Whether the table of tasks has the focus, not what shows a sample."""
-
-    @property
-    def text_in_front(self) -> str:
-        """The name of the sample's text with the focus, "" where none has it."""
-
-    def marks_changed(self) -> None:
-        """Say in the header what is marked."""
 
 
 class Marking:
@@ -55,7 +24,7 @@ class Marking:
         shown: The mode.
     """
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: RegenerationScreen) -> None:
         self._shown = shown
         self.looking_up = Latest(shown, "marking")
 

@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from workbench.app.regeneration.arrangement import AS_BUILT, GROUPINGS, Arrangement, arranged, next_order
-from workbench.app.toolkit.latest import Latest, Node
+from workbench.app.toolkit.latest import Latest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from workbench.app.regeneration.screen import RegenerationScreen
     from workbench.results.tasks import TaskLine
-
-
-class ArrangedTable(Protocol):
-    """The table whose tasks are put in order."""
-
-    lines: list[TaskLine]
-    ks: tuple[int, ...]
-    revision: int
-
-    def arrange_tasks(self, arrangement: Arrangement, *, from_top: bool) -> None:
-        """Show the tasks in another order and in other groups."""
-
-
-class OrderedScreen(Node, Protocol):
-    """The view that shows the table."""
-
-    @property
-    def table(self) -> ArrangedTable:
-        """The table."""
-
-    def show_arrangement(self) -> None:
-        """Say how the tasks stand now."""
 
 
 class Ordering:
@@ -42,7 +21,7 @@ class Ordering:
         screen: The view that shows the table.
     """
 
-    def __init__(self, screen: OrderedScreen) -> None:
+    def __init__(self, screen: RegenerationScreen) -> None:
         self._screen = screen
         self._sorting = Latest(screen, "regeneration-order")
         self.order, self.reverse, self.grouping = AS_BUILT, False, ""

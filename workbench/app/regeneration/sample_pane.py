@@ -1,58 +1,57 @@
-"""The frame around what the selected sample says: loads it, keeps the wanted tab, goes to hits."""
+"""The panes of the selected sample: its tabs, its texts below one another where there is room, and its failing tests.
+
+What they show is read by :class:`workbench.app.regeneration.detail.Detail`, once for all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.content import Content
 
-from workbench.app.regeneration.failures import load_failures
-from workbench.app.regeneration.sample_content import (
-    SHOWN_AT_FIRST,
-    TABS,
-    SampleContent,
-    detail_of,
-    load_content,
-    read_all,
-    remarks_of,
-    title_of,
-)
+from workbench.app.regeneration.sample_content import SHOWN_AT_FIRST, TABS, detail_of, empty_tabs, remarks_of, title_of
 from workbench.app.toolkit.document import Document, note
-from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import literal
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.tabbed_text import TabbedText
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
-from workbench.results.tasks import TaskLine
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.session.groups import Group
-    from workbench.session.reader import SessionReader
+    from workbench.results.samples import Sample
+    from workbench.results.tasks import TaskLine
 
-_Now = tuple["SessionReader", TaskLine, "Group", int]
+TEXTS = ("Candidate", "Docstring", "Prompt")
+Whole = Callable[[str], Callable[[], Document]]
+"""What returns, for the name of a text, what reads all of it."""
 
 
 class SamplePane(TabbedText):
-    """Difference, candidate, docstring, prompt and answer of one sample."""
+    """Difference, candidate, docstring, prompt and answer of one sample.
+
+    Args:
+        read: Reads what is wanted of it and shows that.
+    """
 
     short = "Sample"
     at_first = SHOWN_AT_FIRST
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+    def __init__(self, read: Callable[[], None], *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self.loader = Latest(self, "sample")
         self.tab = TABS[0]
-        self._now: _Now | None = None
-        self._asked: tuple[object, ...] = ()
-        self._shown: tuple[object, ...] = ()
+        self._read = read
+        self.candidate = ""
+        self._whole: Whole | None = None
         self._hit: int | None = None
-        self._candidate = ""
+
+    @property
+    def limit(self) -> int:
+        """Bytes of a text that are shown."""
+        return self._limit
 
     def compose(self) -> ComposeResult:
         """Compose the tabs, what is to know of the verdict, and the text."""
@@ -60,31 +59,28 @@ class SamplePane(TabbedText):
         yield Static("", id="sample-remarks")
         yield TextPane(id="sample-text")
 
-    def show_nothing(self, sentence: str) -> None:
+    def begin(self) -> None:
+        """Another sample comes: of its text so much is shown as of any at first."""
+        self._limit = SHOWN_AT_FIRST
+
+    def show_nothing(self, sentence: str, title: str = "") -> None:
         """Say why there is no sample."""
-        self._now, self._asked, self._shown = None, (), ()
-        self.titled(self.short)
+        self._whole, self.candidate = None, ""
+        self.titled(title or self.short)
         self._remark(())
         self.text.show(note(sentence))
 
-    def show_sample(self, reader: SessionReader, line: TaskLine, group: Group, number: int) -> None:
-        """Show a sample of a task as it is now."""
-        before = self._now
-        if before is None or (before[1].id, before[3]) != (line.id, number):
-            self._limit = SHOWN_AT_FIRST
-        self._now = (reader, line, group, number)
-        self._ask()
-
-    @property
-    def candidate(self) -> str:
-        """The id of the sample that is shown, "" where it was not asked for yet or is still being read."""
-        return self._candidate if self._asked == self._shown else ""
-
-    def read_again(self) -> None:
-        """Something was noted on the sample: read it once more."""
-        self._asked = ()
-        if self._now is not None:
-            self._ask()
+    def show_sample(
+        self, line: TaskLine, sample: Sample, document: Document, whole: Whole, *, keep_place: bool
+    ) -> None:
+        """Show a tab of a sample."""
+        self._whole = whole
+        self.candidate = sample.candidate.id if sample.candidate is not None else ""
+        self.titled(f"{one_line(line.name, 40)} · {title_of(sample)}", detail_of(sample))
+        self._remark(remarks_of(sample))
+        self.query_one(TabLine).empty = empty_tabs(sample)
+        self.text.show(document, keep_place=keep_place)
+        self.arrive()
 
     def choose(self, tab: str, *, hit: int | None = None, reach: int = 0) -> None:
         """Show a tab, now and of the samples to come, and bring its hit number ``hit`` (from 0) into sight."""
@@ -95,52 +91,11 @@ class SamplePane(TabbedText):
 
     def reading_all(self) -> Callable[[], Document] | None:
         """Return what reads all that the tab has."""
-        if self._now is None:
-            return None
-        reader, line, group, number = self._now
-        return partial(read_all, reader, line, group, number, self.tab)
+        return None if self._whole is None else self._whole(self.tab)
 
     def _ask(self) -> None:
         self.query_one(TabLine).current = self.tab
-        if self._now is None:
-            return
-        reader, line, group, number = self._now
-        cell = line.samples[number : number + 1]
-        tab, limit = self.tab, self._limit
-        looked = (line.rechecked, line.disagreeing, line.newest)
-        key = (str(reader.path), line.id, group, number, cell, line.name, tab, limit, looked)
-        if key == self._asked:
-            if key == self._shown:
-                self._arrive()
-            return
-        self._asked = key
-
-        def work() -> SampleContent | None:
-            return load_content(reader, line, group, number, tab, limit)
-
-        def done(loaded: SampleContent | None) -> None:
-            if key != self._asked:
-                return
-            if loaded is None:
-                self.show_nothing("This task is no longer in the session.")
-                return
-            self._candidate = loaded.sample.candidate.id if loaded.sample.candidate is not None else ""
-            self.titled(f"{one_line(line.name, 40)} · {title_of(loaded.sample)}", detail_of(loaded.sample))
-            self._remark(remarks_of(loaded.sample))
-            self.query_one(TabLine).empty = loaded.empty
-            self.text.show(loaded.document, keep_place=key[:4] == self._shown[:4] and tab == self._shown[6])
-            self._shown = key
-            self._arrive()
-
-        def failed(sentence: str) -> None:
-            # What stands there is of another sample.
-            if key == self._asked:
-                self._shown = ()
-                self.titled(f"{one_line(line.name, 40)} · sample {number + 1}")
-                self._remark(())
-                self.text.show(note(sentence))
-
-        self.loader.ask(work, done, failed)
+        self._read()
 
     def _remark(self, remarks: tuple[tuple[str, bool], ...]) -> None:
         """Say why the verdict took a slower path, what was suspicious, and what a re-check found."""
@@ -151,21 +106,56 @@ class SamplePane(TabbedText):
         line.update(said)
         line.display = bool(remarks)
 
-    def _arrive(self) -> None:
+    def arrive(self) -> None:
+        """Bring the hit that is wanted into sight."""
         hit, self._hit = self._hit, None
         if hit is not None:
             self.text.go_to_hit(hit)
+
+
+class TextsPane(Pane):
+    """What the tabs of the sample have besides the difference: each in its own part, under its name."""
+
+    short = "Texts"
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._whole: Whole | None = None
+
+    def compose(self) -> ComposeResult:
+        """Compose the texts."""
+        for name in TEXTS:
+            yield Static(name, classes="text-heading")
+            yield TextPane(id=f"{name.lower()}-text")
+
+    @property
+    def current(self) -> str:
+        """The name of the text with the focus, else of the first."""
+        texts = zip(TEXTS, self.query(TextPane), strict=True)
+        return next((name for name, text in texts if text.has_focus), TEXTS[0])
+
+    @property
+    def text(self) -> TextPane:
+        """The text with the focus, else the first."""
+        return self.query_one(f"#{self.current.lower()}-text", TextPane)
+
+    @property
+    def whole(self) -> Callable[[], Document] | None:
+        """What reads all of the text with the focus, None where that is shown."""
+        return None if self._whole is None or not self.text.document.cut else self._whole(self.current)
+
+    def show(self, documents: Mapping[str, Document], whole: Whole | None = None) -> None:
+        """Show texts by their names; the others are empty."""
+        self._whole = whole
+        self.titled("candidate, docstring, prompt")
+        for name in TEXTS:
+            self.query_one(f"#{name.lower()}-text", TextPane).show(documents.get(name, note("")))
 
 
 class FailingPane(Pane):
     """The tests that the selected sample did not pass."""
 
     short = "Failing"
-
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self.loader = Latest(self, "failing")
-        self._asked: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
         """Compose the text."""
@@ -176,32 +166,7 @@ class FailingPane(Pane):
         """What is shown."""
         return self.query_one(TextPane)
 
-    def show_nothing(self) -> None:
-        """Show an empty pane."""
-        self._asked = ()
-        self.titled("failing tests")
-        self.text.show(note(""))
-
-    def show_sample(self, reader: SessionReader, line: TaskLine, group: Group, number: int) -> None:
-        """Show the failing tests of a sample as it is now."""
-        cell = (line.samples[number : number + 1], line.newest)
-        key = (str(reader.path), line.id, group, number, cell)
-        if key == self._asked:
-            return
-        self._asked = key
-
-        def work() -> tuple[str, Document]:
-            return load_failures(reader, line.id, group, number)
-
-        def done(loaded: tuple[str, Document]) -> None:
-            if key == self._asked:
-                self.titled(loaded[0])
-                self.text.show(loaded[1])
-
-        def failed(sentence: str) -> None:
-            # What stands there is of another sample: "1 test passed" must not stand under a failed one.
-            if key == self._asked:
-                self.titled("failing tests")
-                self.text.show(note(sentence))
-
-        self.loader.ask(work, done, failed)
+    def show(self, title: str = "failing tests", document: Document | None = None) -> None:
+        """Show failing tests under a title, or nothing."""
+        self.titled(title)
+        self.text.show(document or note(""))

@@ -6,10 +6,10 @@ import itertools
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from workbench.app.regeneration.evaluators import short_names
-from workbench.app.toolkit.latest import Latest, Node
+from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.soon import Soon
 from workbench.results.samples import results_by_group, states_by_group
 from workbench.results.tasks import functions_of
@@ -18,6 +18,7 @@ from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
     from workbench.app.regeneration.loading import RunView
+    from workbench.app.regeneration.screen import RegenerationScreen
     from workbench.comparison.groups import Function
     from workbench.regeneration.passk import Estimate
     from workbench.results.samples import SampleState
@@ -171,24 +172,6 @@ def _source(plan: Mapping[str, Any]) -> str:
     return str(plan.get("source") or plan.get("name") or "")
 
 
-class StandingsScreen(Node, Protocol):
-    """The view that shows them."""
-
-    @property
-    def reader(self) -> SessionReader | None:
-        """The open session."""
-
-    @property
-    def view(self) -> RunView | None:
-        """The run as it is shown now."""
-
-    def set_timer(self, delay: float, callback: Any) -> Any:
-        """Call something once so many seconds have passed."""
-
-    def show_standings(self, standings: Standings) -> None:
-        """Show how all groups and runs stand."""
-
-
 class Comparing:
     """Keeps the standings in step with the run, at most as often as they can be read.
 
@@ -196,7 +179,7 @@ class Comparing:
         screen: The view that shows them.
     """
 
-    def __init__(self, screen: StandingsScreen) -> None:
+    def __init__(self, screen: RegenerationScreen) -> None:
         self._screen = screen
         self._reading = Latest(screen, "standings")
         self._looking = Soon(screen, SECONDS, self._look, idle=lambda: self._reading.idle)

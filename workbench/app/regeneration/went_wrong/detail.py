@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from workbench.app.regeneration.sample_content import Sample, laid_out
+from workbench.app.regeneration.sample_content import laid_out
 from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain, prepared
 from workbench.app.toolkit.syntax import code
 from workbench.glyphs import VERDICTS
 from workbench.regeneration.source_of_test import SourceOfTest, source_of_test, text_of_test_file
+from workbench.results.samples import Sample
 from workbench.text import one_line
 
 if TYPE_CHECKING:
