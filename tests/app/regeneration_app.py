@@ -21,7 +21,7 @@ from workbench.regeneration.outcome import PassFigures
 
 def quiet(screen: RegenerationScreen) -> bool:
     """Whether everything that was asked for is on the screen; a live run asks again every second."""
-    loaders = (screen.searching, screen.doing, screen.sample.loader, screen.failing.loader, screen.detail.texts.loader)
+    loaders = (screen.searching, screen.doing, screen.detail.loader)
     return screen.following.idle and screen.comparing.idle and all(loader.idle for loader in loaders)
 
 

@@ -112,8 +112,8 @@ async def test_a_sample_is_tagged_and_remarked_on_where_its_pane_has_the_focus(t
     recorder = regenerated.Recorder(tmp_path / "tasks.session")
     regenerated.word_counter(recorder)
     async with regeneration(recorder.path) as (pilot, screen):
-        await until(pilot, lambda: bool(screen.sample.candidate), "the sample")
-        candidate = screen.sample.candidate
+        await until(pilot, lambda: bool(screen.detail.candidate), "the sample")
+        candidate = screen.detail.candidate
         screen.focus_pane(screen.sample)
         await tag(pilot, "odd loop")
         await until(pilot, lambda: (candidate, "", "odd loop") in labels(recorder.path), "the tag")

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench import paths
-from workbench.session.file import SUFFIX
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -166,6 +165,8 @@ def total_of(rows: Iterable[ModelCost]) -> ModelCost:
 
 def own_sessions(*also: Path | None) -> list[Path]:
     """Return the session files of the user's folder, and others that are named; the examples of the program are nobody's costs."""
+    from workbench.session.file import SUFFIX
+
     named = {path.resolve(): path for path in also if path is not None and path.exists()}
     try:
         here = sorted(paths.sessions_dir().iterdir())

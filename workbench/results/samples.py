@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.session.groups import OF_GROUP, Group
-from workbench.session.rows import CandidateRow, FailingTestRow
+from workbench.session.rows import CandidateRow, FailingTestRow, FormerVerdictRow, TaskRow
 from workbench.session.sample_counts import SampleCount, failed_checks, sample_counts
 from workbench.session.task_rows import UNDER_WAY
 from workbench.session.verdict_counts import COUNTS
@@ -71,6 +72,33 @@ def samples_of(reader: SessionReader, task_id: str, group: Group) -> list[Candid
     """Return the samples of a task in a group by their numbers, controls left out."""
     where = f"WHERE task_id = ? AND {OF_GROUP} AND control = 0 ORDER BY sample"
     return reader.rows(CandidateRow, "candidates", where, (task_id, *group.arguments))
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A sample of a task, None where it was not asked for yet, and its number from 0.
+
+    ``former`` are the verdicts that it had before, ``labels`` its star and tags, ``annotations`` people's remarks on it.
+    """
+
+    task: TaskRow
+    candidate: CandidateRow | None
+    number: int
+    former: tuple[FormerVerdictRow, ...] = ()
+    labels: tuple[str, ...] = ()
+    annotations: tuple[str, ...] = ()
+
+
+def read_sample(reader: SessionReader, task_id: str, group: Group, number: int) -> Sample | None:
+    """Read a task and its sample ``number``; None if the task is gone."""
+    task = reader.task(task_id)
+    samples = samples_of(reader, task_id, group)
+    if task is None or not 0 <= number < len(samples):
+        return None if task is None else Sample(task, None, number)
+    one = samples[number]
+    labels = tuple(row.label for row in reader.labels(one.id))
+    remarks = tuple(row.text for row in reader.annotations(one.id))
+    return Sample(task, one, number, tuple(reader.former_verdicts(one.id)), labels, remarks)
 
 
 def candidates_of(reader: SessionReader, run_id: str) -> list[CandidateRow]:

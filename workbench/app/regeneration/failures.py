@@ -6,14 +6,13 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from workbench.app.regeneration.sample_content import Sample, load_sample
 from workbench.app.regeneration.wording import plural, took
 from workbench.app.toolkit.document import Document, Line, note, prepared
 from workbench.glyphs import VERDICTS, WAITING
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.session.groups import Group
+    from workbench.results.samples import Sample
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, FailingTestRow
 
@@ -30,11 +29,8 @@ _GLYPHS = {
 }
 
 
-def load_failures(reader: SessionReader, task_id: str, group: Group, number: int) -> tuple[str, Document]:
+def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, Document]:
     """Return a title and the failing tests of a sample."""
-    sample = load_sample(reader, task_id, group, number)
-    if sample is None:
-        return "failing tests", _required(sample)
     candidate = sample.candidate
     if candidate is None or candidate.verdict is None:
         wrong = _wrong_controls(reader, sample) if sample.task.state == "excluded" else []
@@ -119,8 +115,6 @@ def _names(sample: Sample) -> list[Line]:
     return [Line(f"  {one_line(test, 400)}", ((0, 402, "dim"),), indent=-1) for test in _tests(sample)[:1000]]
 
 
-def _required(sample: Sample | None) -> Document:
-    if sample is None:
-        return note("This task is no longer in the session.")
+def _required(sample: Sample) -> Document:
     names = _names(sample)
     return Document((*note(f"{plural(len(_tests(sample)), 'test')} must pass:", "").lines, *names), "")

@@ -72,6 +72,8 @@ class Following:
         self._changed.clear()
 
         def work() -> _Look | None:
+            # Imported in the thread: the first paint does without.
+
             key = run_id or latest_regeneration(reader)
             view = loading.load_view(reader, key, group, wanted) if key else None
             if view is None:

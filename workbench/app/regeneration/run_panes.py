@@ -185,7 +185,7 @@ class RunPanes(RunScreen):
 
     def labels_written(self) -> None:
         """A sample has no row that the feed could tell of."""
-        self.sample.read_again()
+        self.detail.read_again()
 
     def title_tasks(self) -> None:
         """Say above the table how many tasks are shown, and of which evaluator."""
@@ -213,8 +213,8 @@ class RunPanes(RunScreen):
         line = self.table.selected
         if line is None or self.shows_building:
             return None
-        if self.detail.has_class("-has-current") and self.sample.candidate:
-            return Labelled(f"{line.name} · sample {self.table.sample + 1}", self.sample.candidate)
+        if self.detail.has_class("-has-current") and self.detail.candidate:
+            return Labelled(f"{line.name} · sample {self.table.sample + 1}", self.detail.candidate)
         return Labelled(line.name, line.id)
 
     def subject(self) -> Subject:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
@@ -15,11 +15,10 @@ from workbench.app.toolkit.document import Document, Line, closed, heading, join
 from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, code
 from workbench.app.toolkit.tab_line import COPIED_AT_MOST
 from workbench.glyphs import DOUBTFUL, VERDICTS
-from workbench.results.samples import samples_of
-from workbench.results.tasks import TaskLine
+from workbench.results.samples import Sample, read_sample
 from workbench.session.blob_reader import TextDamaged
 from workbench.session.labels import in_words
-from workbench.session.rows import CandidateRow, FormerVerdictRow, TaskRow
+from workbench.session.rows import CandidateRow, FormerVerdictRow
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -33,80 +32,34 @@ COMPARED = 200_000
 """Bytes of each body that are compared: matching lines takes quadratic time at worst."""
 _AROUND = 3  # lines around a change
 _REPLACED = 3  # verdicts that were replaced, of which the pane tells
+GONE = "This task is no longer in the session."
 FORMER = "the former verdict: it stays until the sample has been tested again"
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A sample of a task, None where it was not asked for yet, and its number from 0.
-
-    ``former`` are the verdicts that it had before, ``labels`` its star and tags, ``annotations`` people's remarks on it.
-    """
-
-    task: TaskRow
-    candidate: CandidateRow | None
-    number: int
-    former: tuple[FormerVerdictRow, ...] = ()
-    labels: tuple[str, ...] = ()
-    annotations: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SampleContent:
-    """One tab of a sample, ready to be shown; ``empty`` names the tabs that have nothing to show."""
-
-    sample: Sample
-    document: Document
-    empty: frozenset[str]
-
-
-def load_sample(reader: SessionReader, task_id: str, group: Group, number: int) -> Sample | None:
-    """Read a task and its sample ``number``; None if the task is gone."""
-    task = reader.task(task_id)
-    if task is None:
-        return None
-    samples = samples_of(reader, task_id, group)
-    if not 0 <= number < len(samples):
-        return Sample(task, None, number)
-    key = samples[number].id
-    return Sample(
-        task,
-        samples[number],
-        number,
-        tuple(reader.former_verdicts(key)),
-        tuple(row.label for row in reader.labels(key)),
-        tuple(row.text for row in reader.annotations(key)),
-    )
-
-
-def load_content(
-    reader: SessionReader, line: TaskLine, group: Group, number: int, tab: str, limit: int = SHOWN_AT_FIRST
-) -> SampleContent | None:
-    """Read and lay out one tab of a sample; ``limit`` bytes of a text are shown."""
-    sample = load_sample(reader, line.id, group, number)
-    if sample is None:
-        return None
+def empty_tabs(sample: Sample) -> frozenset[str]:
+    """Return the names of the tabs that have nothing to show."""
     candidate = sample.candidate
-    empty = set()
-    if candidate is None or candidate.body_blob is None:
-        empty |= {"Diff", "Candidate"}
-    if candidate is None or candidate.answer_blob is None:
-        empty.add("Answer")
-    if sample.task.docstring_blob is None:
-        empty.add("Docstring")
-    return SampleContent(sample, laid_out(reader, sample, tab, limit), frozenset(empty))
+    has_body = candidate is not None and candidate.body_blob is not None
+    has_answer = candidate is not None and candidate.answer_blob is not None
+    there = {
+        "Diff": has_body,
+        "Candidate": has_body,
+        "Answer": has_answer,
+        "Docstring": sample.task.docstring_blob is not None,
+    }
+    return frozenset(tab for tab, has in there.items() if not has)
 
 
 def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN_AT_FIRST) -> Document:
-    """Read and lay out one tab of a sample that was read already."""
+    """Lay out one tab of a sample; ``limit`` bytes of a text are shown."""
     layout = {"Diff": _diff, "Candidate": _candidate, "Docstring": _docstring, "Prompt": _prompt, "Answer": _answer}
     return layout[tab](reader, sample, limit)
 
 
-def read_all(reader: SessionReader, line: TaskLine, group: Group, number: int, tab: str) -> Document:
+def read_all(reader: SessionReader, task_id: str, group: Group, number: int, tab: str) -> Document:
     """Read and lay out all of one tab of a sample."""
-    content = load_content(reader, line, group, number, tab, COPIED_AT_MOST)
-    return content.document if content is not None else note("This task is no longer in the session.")
+    sample = read_sample(reader, task_id, group, number)
+    return laid_out(reader, sample, tab, COPIED_AT_MOST) if sample is not None else note(GONE)
 
 
 def title_of(sample: Sample) -> str:

@@ -1,8 +1,8 @@
-"""The frame around what the selected sample says: loads it, keeps the wanted tab, goes to hits."""
+"""The panes of the selected sample: its tabs, its texts below one another where there is room, and its failing tests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,15 +10,14 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 
-from workbench.app.regeneration.failures import load_failures
+from workbench.app.regeneration.failures import failures_of
 from workbench.app.regeneration.sample_content import (
+    GONE,
     SHOWN_AT_FIRST,
     TABS,
-    SampleContent,
     detail_of,
+    empty_tabs,
     laid_out,
-    load_content,
-    load_sample,
     read_all,
     remarks_of,
     title_of,
@@ -31,16 +30,100 @@ from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.tab_line import TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
+from workbench.results.samples import Sample, read_sample
 from workbench.results.tasks import TaskLine
 from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.app.regeneration.loading import RunView
-    from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
 
-
 TEXTS = ("Candidate", "Docstring", "Prompt")
+Whole = Callable[[str], Callable[[], Document]]
+"""What returns, for the name of a text, what reads all of it."""
+
+
+class SamplePane(TabbedText):
+    """Difference, candidate, docstring, prompt and answer of one sample.
+
+    Args:
+        read: Reads what is wanted of it and shows that.
+    """
+
+    short = "Sample"
+    at_first = SHOWN_AT_FIRST
+
+    def __init__(self, read: Callable[[], None], *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.tab = TABS[0]
+        self._read = read
+        self.candidate = ""
+        self._whole: Whole | None = None
+        self._hit: int | None = None
+
+    @property
+    def limit(self) -> int:
+        """Bytes of a text that are shown."""
+        return self._limit
+
+    def compose(self) -> ComposeResult:
+        """Compose the tabs, what is to know of the verdict, and the text."""
+        yield TabLine(TABS, id="sample-tabs")
+        yield Static("", id="sample-remarks")
+        yield TextPane(id="sample-text")
+
+    def begin(self) -> None:
+        """Another sample comes: of its text so much is shown as of any at first."""
+        self._limit = SHOWN_AT_FIRST
+
+    def show_nothing(self, sentence: str, title: str = "") -> None:
+        """Say why there is no sample."""
+        self._whole, self.candidate = None, ""
+        self.titled(title or self.short)
+        self._remark(())
+        self.text.show(note(sentence))
+
+    def show_sample(
+        self, line: TaskLine, sample: Sample, document: Document, whole: Whole, *, keep_place: bool
+    ) -> None:
+        """Show a tab of a sample."""
+        self._whole = whole
+        self.candidate = sample.candidate.id if sample.candidate is not None else ""
+        self.titled(f"{one_line(line.name, 40)} · {title_of(sample)}", detail_of(sample))
+        self._remark(remarks_of(sample))
+        self.query_one(TabLine).empty = empty_tabs(sample)
+        self.text.show(document, keep_place=keep_place)
+        self.arrive()
+
+    def choose(self, tab: str, *, hit: int | None = None, reach: int = 0) -> None:
+        """Show a tab, now and of the samples to come, and bring its hit number ``hit`` (from 0) into sight."""
+        self.tab = tab
+        self._hit = hit
+        self._reach(reach)
+        self._ask()
+
+    def reading_all(self) -> Callable[[], Document] | None:
+        """Return what reads all that the tab has."""
+        return None if self._whole is None else self._whole(self.tab)
+
+    def _ask(self) -> None:
+        self.query_one(TabLine).current = self.tab
+        self._read()
+
+    def _remark(self, remarks: tuple[tuple[str, bool], ...]) -> None:
+        """Say why the verdict took a slower path, what was suspicious, and what a re-check found."""
+        line = self.query_one("#sample-remarks", Static)
+        said = Content("\n").join(
+            literal(text, "bold $text-error" if alarm else "$text-warning") for text, alarm in remarks
+        )
+        line.update(said)
+        line.display = bool(remarks)
+
+    def arrive(self) -> None:
+        """Bring the hit that is wanted into sight."""
+        hit, self._hit = self._hit, None
+        if hit is not None:
+            self.text.go_to_hit(hit)
 
 
 class TextsPane(Pane):
@@ -50,9 +133,7 @@ class TextsPane(Pane):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self.loader = Latest(self, "texts")
-        self._asked: tuple[object, ...] = ()
-        self._now: tuple[SessionReader, TaskLine, Group, int] | None = None
+        self._whole: Whole | None = None
 
     def compose(self) -> ComposeResult:
         """Compose the texts."""
@@ -74,175 +155,20 @@ class TextsPane(Pane):
     @property
     def whole(self) -> Callable[[], Document] | None:
         """What reads all of the text with the focus, None where that is shown."""
-        if self._now is None or not self.text.document.cut:
-            return None
-        return partial(read_all, *self._now, self.current)
+        return None if self._whole is None or not self.text.document.cut else self._whole(self.current)
 
-    def show_nothing(self) -> None:
-        """Show an empty pane."""
-        self._asked, self._now = (), None
-        self._show([note("")] * len(TEXTS))
-
-    def show_sample(self, reader: SessionReader, line: TaskLine, group: Group, number: int) -> None:
-        """Show what a sample was made from."""
-        key = (str(reader.path), line.id, group, number, line.samples[number : number + 1])
-        if key == self._asked:
-            return
-        self._asked, self._now = key, (reader, line, group, number)
-
-        def work() -> list[Document]:
-            sample = load_sample(reader, line.id, group, number)
-            if sample is None:
-                return [note("This task is no longer in the session."), note(""), note("")]
-            return [laid_out(reader, sample, name) for name in TEXTS]
-
-        def done(documents: list[Document]) -> None:
-            if key == self._asked:
-                self._show(documents)
-
-        def failed(sentence: str) -> None:
-            if key == self._asked:
-                self._show([note(sentence), note(""), note("")])
-
-        self.loader.ask(work, done, failed)
-
-    def _show(self, documents: Sequence[Document]) -> None:
+    def show(self, documents: Mapping[str, Document], whole: Whole | None = None) -> None:
+        """Show texts by their names; the others are empty."""
+        self._whole = whole
         self.titled("candidate, docstring, prompt")
-        for name, document in zip(TEXTS, documents, strict=True):
-            self.query_one(f"#{name.lower()}-text", TextPane).show(document)
-
-
-_Now = tuple["SessionReader", TaskLine, "Group", int]
-
-
-class SamplePane(TabbedText):
-    """Difference, candidate, docstring, prompt and answer of one sample."""
-
-    short = "Sample"
-    at_first = SHOWN_AT_FIRST
-
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self.loader = Latest(self, "sample")
-        self.tab = TABS[0]
-        self._now: _Now | None = None
-        self._asked: tuple[object, ...] = ()
-        self._shown: tuple[object, ...] = ()
-        self._hit: int | None = None
-        self._candidate = ""
-
-    def compose(self) -> ComposeResult:
-        """Compose the tabs, what is to know of the verdict, and the text."""
-        yield TabLine(TABS, id="sample-tabs")
-        yield Static("", id="sample-remarks")
-        yield TextPane(id="sample-text")
-
-    def show_nothing(self, sentence: str) -> None:
-        """Say why there is no sample."""
-        self._now, self._asked, self._shown = None, (), ()
-        self.titled(self.short)
-        self._remark(())
-        self.text.show(note(sentence))
-
-    def show_sample(self, reader: SessionReader, line: TaskLine, group: Group, number: int) -> None:
-        """Show a sample of a task as it is now."""
-        before = self._now
-        if before is None or (before[1].id, before[3]) != (line.id, number):
-            self._limit = SHOWN_AT_FIRST
-        self._now = (reader, line, group, number)
-        self._ask()
-
-    @property
-    def candidate(self) -> str:
-        """The id of the sample that is shown, "" where it was not asked for yet or is still being read."""
-        return self._candidate if self._asked == self._shown else ""
-
-    def read_again(self) -> None:
-        """Something was noted on the sample: read it once more."""
-        self._asked = ()
-        if self._now is not None:
-            self._ask()
-
-    def choose(self, tab: str, *, hit: int | None = None, reach: int = 0) -> None:
-        """Show a tab, now and of the samples to come, and bring its hit number ``hit`` (from 0) into sight."""
-        self.tab = tab
-        self._hit = hit
-        self._reach(reach)
-        self._ask()
-
-    def reading_all(self) -> Callable[[], Document] | None:
-        """Return what reads all that the tab has."""
-        if self._now is None:
-            return None
-        reader, line, group, number = self._now
-        return partial(read_all, reader, line, group, number, self.tab)
-
-    def _ask(self) -> None:
-        self.query_one(TabLine).current = self.tab
-        if self._now is None:
-            return
-        reader, line, group, number = self._now
-        cell = line.samples[number : number + 1]
-        tab, limit = self.tab, self._limit
-        looked = (line.rechecked, line.disagreeing, line.newest)
-        key = (str(reader.path), line.id, group, number, cell, line.name, tab, limit, looked)
-        if key == self._asked:
-            if key == self._shown:
-                self._arrive()
-            return
-        self._asked = key
-
-        def work() -> SampleContent | None:
-            return load_content(reader, line, group, number, tab, limit)
-
-        def done(loaded: SampleContent | None) -> None:
-            if key != self._asked:
-                return
-            if loaded is None:
-                self.show_nothing("This task is no longer in the session.")
-                return
-            self._candidate = loaded.sample.candidate.id if loaded.sample.candidate is not None else ""
-            self.titled(f"{one_line(line.name, 40)} · {title_of(loaded.sample)}", detail_of(loaded.sample))
-            self._remark(remarks_of(loaded.sample))
-            self.query_one(TabLine).empty = loaded.empty
-            self.text.show(loaded.document, keep_place=key[:4] == self._shown[:4] and tab == self._shown[6])
-            self._shown = key
-            self._arrive()
-
-        def failed(sentence: str) -> None:
-            # What stands there is of another sample.
-            if key == self._asked:
-                self._shown = ()
-                self.titled(f"{one_line(line.name, 40)} · sample {number + 1}")
-                self._remark(())
-                self.text.show(note(sentence))
-
-        self.loader.ask(work, done, failed)
-
-    def _remark(self, remarks: tuple[tuple[str, bool], ...]) -> None:
-        """Say why the verdict took a slower path, what was suspicious, and what a re-check found."""
-        line = self.query_one("#sample-remarks", Static)
-        said = Content("\n").join(
-            literal(text, "bold $text-error" if alarm else "$text-warning") for text, alarm in remarks
-        )
-        line.update(said)
-        line.display = bool(remarks)
-
-    def _arrive(self) -> None:
-        hit, self._hit = self._hit, None
-        if hit is not None:
-            self.text.go_to_hit(hit)
+        for name in TEXTS:
+            self.query_one(f"#{name.lower()}-text", TextPane).show(documents.get(name, note("")))
 
 
 class FailingPane(Pane):
     """The tests that the selected sample did not pass."""
 
     short = "Failing"
-
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self.loader = Latest(self, "failing")
-        self._asked: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
         """Compose the text."""
@@ -253,46 +179,29 @@ class FailingPane(Pane):
         """What is shown."""
         return self.query_one(TextPane)
 
-    def show_nothing(self) -> None:
-        """Show an empty pane."""
-        self._asked = ()
-        self.titled("failing tests")
-        self.text.show(note(""))
-
-    def show_sample(self, reader: SessionReader, line: TaskLine, group: Group, number: int) -> None:
-        """Show the failing tests of a sample as it is now."""
-        cell = (line.samples[number : number + 1], line.newest)
-        key = (str(reader.path), line.id, group, number, cell)
-        if key == self._asked:
-            return
-        self._asked = key
-
-        def work() -> tuple[str, Document]:
-            return load_failures(reader, line.id, group, number)
-
-        def done(loaded: tuple[str, Document]) -> None:
-            if key == self._asked:
-                self.titled(loaded[0])
-                self.text.show(loaded[1])
-
-        def failed(sentence: str) -> None:
-            # What stands there is of another sample: "1 test passed" must not stand under a failed one.
-            if key == self._asked:
-                self.titled("failing tests")
-                self.text.show(note(sentence))
-
-        self.loader.ask(work, done, failed)
+    def show(self, title: str = "failing tests", document: Document | None = None) -> None:
+        """Show failing tests under a title, or nothing."""
+        self.titled(title)
+        self.text.show(document or note(""))
 
 
+_Read = tuple[Sample, Document, dict[str, Document], "tuple[str, Document] | None"]
 _SUFFIXES = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".md"}
 
 
 class Detail(Container):
-    """Three panes of one sample; the one in the middle is there only where all have room."""
+    """Three panes of one sample, which is read once for all of them; the one in the middle is there only where all have room."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.loader = Latest(self, "sample")
+        self._now: tuple[SessionReader, RunView, TaskLine, int] | None = None
+        self._asked: tuple[object, ...] = ()
+        self._shown: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
         """Compose the panes."""
-        yield SamplePane(id="sample", classes="pane")
+        yield SamplePane(self._ask, id="sample", classes="pane")
         yield TextsPane(id="given", classes="pane -off")
         yield FailingPane(id="failing", classes="pane")
 
@@ -319,16 +228,76 @@ class Detail(Container):
 
     def show_nothing(self, sentence: str) -> None:
         """Say why there is no sample."""
+        self._now, self._asked, self._shown = None, (), ()
         self.sample.show_nothing(sentence)
-        self.failing.show_nothing()
-        self.texts.show_nothing()
+        self.failing.show()
+        self.texts.show({})
 
     def show(self, reader: SessionReader, view: RunView, line: TaskLine, number: int) -> None:
-        """Show a sample of a task."""
-        self.sample.show_sample(reader, line, view.group, number)
-        self.failing.show_sample(reader, line, view.group, number)
-        if not self.texts.has_class("-off"):
-            self.texts.show_sample(reader, line, view.group, number)
+        """Show a sample of a task as it is now."""
+        if self._now is None or (self._now[2].id, self._now[3]) != (line.id, number):
+            self.sample.begin()
+        self._now = (reader, view, line, number)
+        self._ask()
+
+    def read_again(self) -> None:
+        """Something was noted on the sample: read it once more."""
+        self._asked = ()
+        self._ask()
+
+    @property
+    def candidate(self) -> str:
+        """The id of the sample that is shown, "" where it was not asked for yet or is still being read."""
+        return self.sample.candidate if self._asked == self._shown else ""
+
+    def _ask(self) -> None:
+        if self._now is None:
+            return
+        reader, view, line, number = self._now
+        group, tab, limit = view.group, self.sample.tab, self.sample.limit
+        texts = () if self.texts.has_class("-off") else TEXTS
+        looked = (line.samples[number : number + 1], line.name, line.rechecked, line.disagreeing, line.newest)
+        key = (str(reader.path), line.id, group, number, tab, limit, texts, looked)
+        if key == self._asked:
+            if key == self._shown:
+                self.sample.arrive()
+            return
+        self._asked = key
+        others = (*key[:4], *key[6:]) != (*self._shown[:4], *self._shown[6:])  # not the tab alone
+
+        def work() -> _Read | None:
+            sample = read_sample(reader, line.id, group, number)
+            if sample is None:
+                return None
+            shown = {name: laid_out(reader, sample, name) for name in texts if others}
+            return sample, laid_out(reader, sample, tab, limit), shown, failures_of(reader, sample) if others else None
+
+        def done(read: _Read | None) -> None:
+            if key != self._asked:
+                return
+            if read is None:
+                self.show_nothing(GONE)
+                return
+            sample, document, shown, failing = read
+
+            def whole(name: str) -> Callable[[], Document]:
+                return partial(read_all, reader, line.id, group, number, name)
+
+            self.sample.show_sample(line, sample, document, whole, keep_place=key[:5] == self._shown[:5])
+            if failing is not None:
+                self.texts.show(shown, whole)
+                self.failing.show(*failing)
+            self._shown = key
+
+        def failed(sentence: str) -> None:
+            # What stands there is of another sample: "1 test passed" must not stand under a failed one.
+            if key == self._asked:
+                self._shown = ()
+                self.sample.show_nothing(sentence, f"{one_line(line.name, 40)} · sample {number + 1}")
+                self.texts.show({TEXTS[0]: note(sentence)})
+                self.failing.show(document=note(sentence))
+
+        self.loader.ask(work, done, failed)
 
     def mark(self, needle: str) -> None:
         """Mark a text wherever it stands, "" for no marks."""

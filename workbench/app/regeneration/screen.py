@@ -152,8 +152,8 @@ class RegenerationScreen(RunPanes):
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         """Look again soon at what changed of this run."""
-        if any(change.kind in {"label", "annotation"} and change.item == self.sample.candidate for change in changes):
-            self.sample.read_again()
+        if any(change.kind in {"label", "annotation"} and change.item == self.detail.candidate for change in changes):
+            self.detail.read_again()
         if any(change.kind == "improvement" for change in changes):
             self.improving.read()
         if self.view is not None:

@@ -10,7 +10,6 @@ from workbench.app.key_table import with_keys
 from workbench.app.toolkit.latest import Latest
 from workbench.app.trajectory import loading
 from workbench.app.trajectory.repository_pane import Coverage, Entry, entries_of
-from workbench.results.trials import latest_trial
 
 if TYPE_CHECKING:
     from workbench.app.trajectory.loading import TrialState
@@ -60,7 +59,13 @@ class Following:
             else:
                 self._screen.show_trial(trial)
 
-        self.loading_trial.ask(lambda: latest_trial(reader), done, self._screen.show_reason)
+        def work() -> str | None:
+            # Imported in the thread: the first paint does without.
+            from workbench.results.trials import latest_trial
+
+            return latest_trial(reader)
+
+        self.loading_trial.ask(work, done, self._screen.show_reason)
 
     def load(self, reader: SessionReader, trial: str) -> None:
         """Show a trial from its beginning."""

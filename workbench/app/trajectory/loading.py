@@ -10,14 +10,13 @@ from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.header import Header, Part
 from workbench.glyphs import STATES
-from workbench.results.scores import agreement_on, cards_of, imported_scores, scores_version
-from workbench.results.trials import TrialOrder, step_count, trial_order
 from workbench.rubric.works import works_by_trial
 from workbench.session.labels import STAR, in_words, labels_by_part
 from workbench.session.pending_work import is_imported, trial_problem
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.results.trials import TrialOrder
     from workbench.rubric.agreement import Agreement
     from workbench.rubric.scorecard import Scorecard
     from workbench.rubric.spread import PointSpread
@@ -81,6 +80,10 @@ class TrialState:
 
 def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None = None) -> TrialState | None:
     """Read a trial; what cannot have changed since ``before`` is taken from there. None if it is not in the file."""
+    # Imported in the threads that read: the first paint does without.
+    from workbench.results.scores import agreement_on, cards_of, scores_version
+    from workbench.results.trials import step_count, trial_order
+
     trial = reader.trial(trial_id)
     if trial is None:
         return None
@@ -115,6 +118,8 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
 
 
 def _imported_scores(reader: SessionReader, trial_id: str) -> tuple[str, ...]:
+    from workbench.results.scores import imported_scores
+
     found = imported_scores(reader, trial_id)
     said = (": ".join(filter(None, (f"{one.scorer} {one.value}", one.explanation))) for one in found)
     return tuple(one_line(one, 400) for one in said)

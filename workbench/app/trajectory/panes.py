@@ -19,7 +19,6 @@ from workbench.app.trajectory.score_pane import ScorePane
 from workbench.app.trajectory.score_views import VIEWS, scale_of
 from workbench.app.trajectory.scores import agreement_lines, judge_of, title, works_line
 from workbench.app.trajectory.step_list import StepList
-from workbench.results.scores import repeat_spreads
 from workbench.session.labels import criterion_of
 from workbench.text import one_line
 
@@ -133,7 +132,12 @@ class Score(Pane):
                 self._repeats = found
                 self._show_card()
 
-        self.reading_repeats.ask(lambda: repeat_spreads(reader, state.trial), done)
+        def work() -> Repeats:
+            from workbench.results.scores import repeat_spreads
+
+            return repeat_spreads(reader, state.trial)
+
+        self.reading_repeats.ask(work, done)
 
     def compose(self) -> ComposeResult:
         """Compose the criteria."""

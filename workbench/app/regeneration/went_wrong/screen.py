@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from workbench.app.keys import bind
 from workbench.app.regeneration.evaluators import short_name
-from workbench.app.regeneration.sample_content import Sample, laid_out
+from workbench.app.regeneration.sample_content import laid_out
 from workbench.app.regeneration.went_wrong.findings import (
     BY_FILE,
     COMING,
@@ -44,6 +44,7 @@ from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.glyphs import VERDICTS
 from workbench.regeneration.source_of_test import SourceOfTest, source_of_test, text_of_test_file
+from workbench.results.samples import Sample
 from workbench.text import one_line
 
 if TYPE_CHECKING:
