@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.containers import Container
-from textual.widget import Widget
-
-from workbench.app.compare.frame import HeadLines, SideBySide
-from workbench.app.compare.trial_tables import RunTrialRows
+from workbench.app.compare.difference_list import DifferenceList, DifferenceTable
+from workbench.app.compare.frame import SideBySide
+from workbench.app.compare.head import Figure, HeadTable
+from workbench.app.compare.trial_tables import TRIALS
 from workbench.app.compare.wording import NOTHING, change, of_change
 from workbench.app.marks import Marked, Pair
 from workbench.app.place import Place
-from workbench.app.toolkit.literal import set_title
-from workbench.app.toolkit.row_list import fit
-from workbench.app.toolkit.virtual_view import Part
 from workbench.comparison import RunsComparison, compare_runs
 from workbench.comparison.criteria import difference
 from workbench.session.judges import in_words
@@ -30,17 +26,10 @@ class RunTrialsScreen(SideBySide):
 
     titles: ClassVar[dict[str, str]] = {"run-trials": "Trials"}
 
-    def compose_body(self) -> Iterable[Widget]:
-        """Yield the head and the trials."""
-        pane = Container(RunTrialRows(id="run-trials-list"), id="run-trials", classes="pane -current")
-        set_title(pane, "Trials")
-        yield HeadLines(5, id="head")
-        yield pane
+    what, head_lines = "two runs", 5
 
-    def on_mount(self) -> None:
-        """Say what is being read."""
-        self.set_status("two runs side by side")
-        self.query_one(HeadLines).say("Reading both runs…")
+    def lists_of(self) -> Sequence[DifferenceList[Any]]:
+        return [DifferenceTable(TRIALS, id="run-trials-list")]
 
     def read(self, left: SessionReader, right: SessionReader) -> RunsComparison | str:
         """Read and compare both runs."""
@@ -51,22 +40,40 @@ class RunTrialsScreen(SideBySide):
         found = compare_runs((left, str(a.key)), (right, str(b.key)), self.pair.rubric, self.pair.judge)
         return found or "One of the runs is gone."
 
-    def shown(self, comparison: RunsComparison | None, sentence: str) -> None:
-        """Say how both came out."""
-        head = self.query_one(HeadLines)
-        if comparison is None:
-            if sentence:
-                head.say(sentence)
-            return
-        titles = self.pair.left.title, self.pair.right.title
-        head.show(lambda width: head_of(comparison, titles, width))
-        said = f"{comparison.common:,} in both · only A {comparison.only_left:,} · only B {comparison.only_right:,}"
-        folded = "only what differs" if self.only_differences else ""
-        set_title(self.query_one("#run-trials"), f"Trials · {said}", folded)
+    def figures_of(self, pane: str, comparison: RunsComparison) -> str:
+        return f"{comparison.common:,} in both · only A {comparison.only_left:,} · only B {comparison.only_right:,}"
+
+    def head_of(self, comparison: RunsComparison, width: int) -> HeadTable:
+        means, (left, right) = comparison.means, (comparison.left, comparison.right)
+        gap, (wins, ties, losses), (a, b) = difference(*means), comparison.tally, (left.scale, right.scale)
+        by = f"{a[0]}, {in_words(a[1])}"
+        if a != b:
+            by = f"{a[0]}; judges differ: A {in_words(a[1])}, B {in_words(b[1])}: not comparable"
+        said = [
+            f"B wins {wins:,}, ties {ties:,}, loses {losses:,} by means of repeats",
+            f"by {by}" if a[0] else "no scores",
+        ]
+        if comparison.ignored:
+            said.append(f"joined whatever the {' and the '.join(comparison.ignored)}")
+        mean = [NOTHING if one is None else f"{one:.1f}" for one in means]
+        return HeadTable(
+            names=(self._name_of(left, right, self.pair.left), self._name_of(right, left, self.pair.right)),
+            figures=(
+                Figure(title="trials", of=(f"{len(left.trials):,}", f"{len(right.trials):,}", ""), width=8),
+                Figure(title=f"mean over {len(comparison.compared):,}", width=14, style="score",
+                       of=(mean[0], mean[1], (change(gap, 1) or NOTHING, of_change(gap) or "strong"))),
+            ),
+            note=one_line(" · ".join(said), 400),
+        )  # fmt: skip
+
+    @staticmethod
+    def _name_of(side: Any, other: Any, marked: Marked) -> str:
+        session = [side.session] if side.session != other.session else []
+        return one_line(" · ".join([marked.title or side.run.name or side.run.id, *session, side.run.id]), 200)
 
     def target(self) -> tuple[Marked, Place | None] | None:
         """Return the trial of the run that alone has it."""
-        pair = self.query_one(RunTrialRows).selected
+        pair = self.query_one(DifferenceTable).selected
         if pair is None:
             return None
         side = self.pair.left if pair.left is not None else self.pair.right
@@ -75,54 +82,10 @@ class RunTrialsScreen(SideBySide):
     def action_open_item(self) -> None:
         """Show both trials side by side; one that only one run has is opened."""
         found: RunsComparison | None = self.comparison
-        pair = self.query_one(RunTrialRows).selected
+        pair = self.query_one(DifferenceTable).selected
         if found is None or pair is None or pair.left is None or pair.right is None:
             super().action_open_item()
             return
         a = Marked(self.pair.left.session, "trial", pair.left.trial.id)
         b = Marked(self.pair.right.session, "trial", pair.right.trial.id)
         self.workbench.show_pair(Pair(a, b, *found.left.scale))
-
-
-def head_of(comparison: RunsComparison, titles: tuple[str, str], width: int) -> Sequence[Sequence[Part]]:
-    """Return five lines: titles, A, B, the difference of the means, and how many trials each wins."""
-    means = comparison.means
-    room = max(10, width - 3 - 8 - 24)
-    count = len(comparison.compared)
-    lines: list[list[Part]] = [
-        [(f"   {fit('', room)}{fit('trials', 8, right=True)}{fit(f'mean over {count:,}', 24, right=True)}", "dim")]
-    ]
-    for key, side, title, mean in zip("AB", (comparison.left, comparison.right), titles, means, strict=True):
-        parts = [title or side.run.name or side.run.id]
-        other = comparison.right if key == "A" else comparison.left
-        parts += [side.session] if side.session != other.session else []
-        parts.append(side.run.id)
-        lines.append(
-            [
-                (f" {key} ", "only-a" if key == "A" else "only-b"),
-                (fit(one_line(" · ".join(parts), 200), room), "strong"),
-                (fit(f"{len(side.trials):,}", 8, right=True), ""),
-                (fit(NOTHING if mean is None else f"{mean:.1f}", 24, right=True), "score"),
-            ]
-        )
-    gap = difference(*means)
-    lines.append(
-        [
-            (fit("   B − A", 3 + room + 8), "dim"),
-            (fit(change(gap, 1) or NOTHING, 24, right=True), of_change(gap) or "strong"),
-        ]
-    )
-    wins, ties, losses = comparison.tally
-    a, b = comparison.left.scale, comparison.right.scale
-    by = (
-        f"{a[0]}, {in_words(a[1])}"
-        if a == b
-        else f"{a[0]}; judges differ: A {in_words(a[1])}, B {in_words(b[1])}: not comparable"
-    )
-    said = [
-        f"B wins {wins:,}, ties {ties:,}, loses {losses:,} by means of repeats",
-        f"by {by}" if a[0] else "no scores",
-    ]
-    if comparison.ignored:
-        said.append(f"joined whatever the {' and the '.join(comparison.ignored)}")
-    return [*lines, [(fit(f"   {one_line(' · '.join(said), 400)}", width), "")]]

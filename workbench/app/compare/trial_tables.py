@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import takewhile
 
-from workbench.app.compare.difference_list import DifferenceTable, Kind
+from workbench.app.compare.difference_list import Differences
 from workbench.app.compare.wording import NOTHING, ONLY_A, ONLY_B, SAME, change, of_change, sided, signed, wrapped
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.document import prepared
@@ -25,31 +25,7 @@ from workbench.session.json_forms import TIER_NAMES
 from workbench.session.rows import StepRow
 from workbench.text import one_line, shortened
 
-
-class StepRows(DifferenceTable[Comparison, StepPair]):
-    """The steps of both trials, aligned: a row for each step that both took, or that only one took."""
-
-    by_stretch = True
-    nothing = "Neither trial has a step."
-
-    def rows_of(self, comparison: Comparison) -> Sequence[StepPair]:
-        """Return the aligned steps."""
-        return comparison.steps
-
-    def columns_of(self, comparison: Comparison) -> Sequence[Column[StepPair]]:
-        """Return the number of the step on each side, its action and target."""
-        last = max((step.number for side in (comparison.left, comparison.right) for step in side.steps), default=0)
-        size = max(2, len(f"{last:,}"))
-        return (
-            Column(title="A", cell=lambda pair: (_number(pair.left), "dim"), width=size),
-            Column(title="B", cell=lambda pair: (_number(pair.right), "dim"), width=size),
-            Column(title="action", cell=lambda pair: one_line(_step(pair).action, 15), width=15, text=True),
-            Column(title="target", cell=_target, width=8, widest=400, text=True),
-        )
-
-    def sign_of(self, row: StepPair) -> Part:
-        """Return who took the step."""
-        return (SAME, "dim") if row.same else (ONLY_A, "only-a") if row.left else (ONLY_B, "only-b")
+Point = TierPair | CriterionPair
 
 
 def _step(pair: StepPair) -> StepRow:
@@ -71,28 +47,6 @@ def _target(pair: StepPair) -> str:
     return one_line(_step(pair).target, 400)
 
 
-class FileRows(DifferenceTable[Comparison, FilePair]):
-    """The files that either agent saw, and how closely each looked."""
-
-    nothing = "Neither agent saw a file."
-
-    def rows_of(self, comparison: Comparison) -> Sequence[FilePair]:
-        """Return the files, by name."""
-        return comparison.files
-
-    def columns_of(self, comparison: Comparison) -> Sequence[Column[FilePair]]:
-        """Return how each looked, and the path."""
-        return (
-            Column(title="A", cell=lambda pair: _look(pair.left), width=8, text=True),
-            Column(title="B", cell=lambda pair: _look(pair.right), width=8, text=True),
-            Column(title="path", cell=lambda pair: pair.path, width=8, widest=400, text=True, shorten=shortened),
-        )
-
-    def sign_of(self, row: FilePair) -> Part:
-        """Return who looked closer."""
-        return {0: (SAME, "dim"), -1: (ONLY_A, "only-a"), 1: (ONLY_B, "only-b")}[row.closer]
-
-
 def _look(how: str) -> Part:
     return {
         "read": ("● read", "seen-read"),
@@ -101,66 +55,20 @@ def _look(how: str) -> Part:
     }.get(how, (how, ""))
 
 
-class PointRows(DifferenceTable[Comparison, TierPair | CriterionPair]):
-    """The points of both trials, criterion by criterion under their tiers, and why one has fewer."""
-
-    def rows_of(self, comparison: Comparison) -> Sequence[TierPair | CriterionPair]:
-        """Return each tier and its criteria."""
-        rows: list[TierPair | CriterionPair] = []
-        for tier in comparison.tiers:
-            rows += [tier, *tier.criteria]
-        return rows
-
-    def columns_of(self, comparison: Comparison) -> Sequence[Column[TierPair | CriterionPair]]:
-        """Return the points of each, the difference, and the reason of who has less."""
-        return (
-            Column(title="criterion", cell=_title, width=14, widest=28, text=True),
-            Column(title="A", cell=lambda row: _points_of(row, row.left), width=6),
-            Column(title="B", cell=lambda row: _points_of(row, row.right), width=6),
-            Column(title="B − A", cell=lambda row: (change(row.difference, 1), of_change(row.difference)), width=6),
-            Column(title="why", cell=_why, width=12, widest=2_000, text=True, priority=1),
-        )
-
-    def sign_of(self, row: TierPair | CriterionPair) -> Part:
-        """Return whether the points differ; a tier has no sign."""
-        if isinstance(row, TierPair):
-            return "", ""
-        return "≠" if row.differs else SAME, of_change(row.difference) or "dim"
-
-    def kind_of(self, row: TierPair | CriterionPair) -> Kind:
-        """Tiers are headings."""
-        return Kind.HEADING if isinstance(row, TierPair) else super().kind_of(row)
-
-    @property
-    def criterion(self) -> CriterionPair | None:
-        """The criterion under the cursor."""
-        return self.selected if isinstance(self.selected, CriterionPair) else None
-
-    def on_resize(self) -> None:
-        """Have the reasons wrapped for the new width, too."""
-        super().on_resize()
-        self.post_message(self.Moved(self, self.cursor))
-
-    def empty_text(self, comparison: Comparison) -> str:
-        """Return why there are no points."""
-        left, right = (one_line(side.no_card, 400) for side in (comparison.left, comparison.right))
-        return f"A and B: {left}" if left == right else f"A: {left}\nB: {right}"
-
-
-def _title(row: TierPair | CriterionPair) -> Part:
+def _title(row: Point) -> Part:
     if isinstance(row, CriterionPair):
         return one_line(row.title, 60), ""
     return f"{row.number} {TIER_NAMES.get(row.number, f'Tier {row.number}')}", "strong"
 
 
-def _points_of(row: TierPair | CriterionPair, side: float | Judged | None) -> Part:
+def _points_of(row: Point, side: float | Judged | None) -> Part:
     if isinstance(row, CriterionPair) and side is None:
         return NOTHING, ""
     points = side.points if isinstance(side, Judged) else side
     return "?" if points is None else f"{points:.1f}", "strong" if isinstance(row, TierPair) else ""
 
 
-def _why(row: TierPair | CriterionPair) -> Part:
+def _why(row: Point) -> Part:
     return (why(row), "dim") if isinstance(row, CriterionPair) and row.differs else ("", "dim")
 
 
@@ -194,31 +102,6 @@ def _reason(judged: Judged | None) -> str:
     return reason or "no reason was recorded"
 
 
-class RunTrialRows(DifferenceTable[RunsComparison, TrialsPair]):
-    """The trials of two document runs: mean points of each, and what B has more or less; the largest differences first."""
-
-    nothing = "Neither run has a trial of its own."
-
-    def rows_of(self, comparison: RunsComparison) -> Sequence[TrialsPair]:
-        """Return the trials of both."""
-        return comparison.pairs
-
-    def columns_of(self, comparison: RunsComparison) -> Sequence[Column[TrialsPair]]:
-        """Return case, agent and model, repeats, mean points of each and the difference."""
-        return (
-            Column(title="case", cell=_case, width=12, widest=60, text=True),
-            Column(title="agent · model", cell=_who, width=14, widest=120, text=True, shorten=shortened),
-            Column(title="repeats", cell=_repeats, width=7),
-            Column(title="A", cell=_scored(lambda pair: pair.left), width=8),
-            Column(title="B", cell=_scored(lambda pair: pair.right), width=8),
-            Column(title="B − A", cell=lambda pair: _change(pair.difference, 1), width=8),
-        )
-
-    def sign_of(self, row: TrialsPair) -> Part:
-        """Return which run has the trial, or more points."""
-        return sided(row.left, row.right) or signed(row.difference)
-
-
 def _case(pair: TrialsPair) -> Part:
     return one_line(pair.either.trial.case_name or pair.either.trial.case_id, 200), "strong"
 
@@ -246,3 +129,84 @@ def _scored(read: Callable[[TrialsPair], ScoredTrial | None]) -> Callable[[Trial
 
 def _change(value: float | None, digits: int) -> Part:
     return change(value, digits) or NOTHING, of_change(value) or "dim"
+
+
+def _step_columns(comparison: Comparison) -> tuple[Column[StepPair], ...]:
+    last = max((step.number for side in (comparison.left, comparison.right) for step in side.steps), default=0)
+    size = max(2, len(f"{last:,}"))
+    return (
+        Column(title="A", cell=lambda pair: (_number(pair.left), "dim"), width=size),
+        Column(title="B", cell=lambda pair: (_number(pair.right), "dim"), width=size),
+        Column(title="action", cell=lambda pair: one_line(_step(pair).action, 15), width=15, text=True),
+        Column(title="target", cell=_target, width=8, widest=400, text=True),
+    )
+
+
+STEPS: Differences[Comparison, StepPair] = Differences(
+    rows=lambda comparison: comparison.steps,
+    columns=_step_columns,
+    sign=lambda pair: (SAME, "dim") if pair.same else (ONLY_A, "only-a") if pair.left else (ONLY_B, "only-b"),
+    nothing="Neither trial has a step.",
+    by_stretch=True,
+)
+"""The steps of both trials, aligned."""
+FILES: Differences[Comparison, FilePair] = Differences(
+    rows=lambda comparison: comparison.files,
+    columns=lambda comparison: (
+        Column(title="A", cell=lambda pair: _look(pair.left), width=8, text=True),
+        Column(title="B", cell=lambda pair: _look(pair.right), width=8, text=True),
+        Column(title="path", cell=lambda pair: pair.path, width=8, widest=400, text=True, shorten=shortened),
+    ),
+    sign=lambda pair: {0: (SAME, "dim"), -1: (ONLY_A, "only-a"), 1: (ONLY_B, "only-b")}[pair.closer],
+    nothing="Neither agent saw a file.",
+)
+"""The files that either agent saw, and how closely each looked."""
+
+
+def _points_rows(comparison: Comparison) -> list[Point]:
+    rows: list[Point] = []
+    for tier in comparison.tiers:
+        rows += [tier, *tier.criteria]
+    return rows
+
+
+def _points_sign(row: Point) -> Part:
+    if isinstance(row, TierPair):
+        return "", ""
+    return "≠" if row.differs else SAME, of_change(row.difference) or "dim"
+
+
+def _no_points(comparison: Comparison) -> str:
+    left, right = (one_line(side.no_card, 400) for side in (comparison.left, comparison.right))
+    return f"A and B: {left}" if left == right else f"A: {left}\nB: {right}"
+
+
+POINTS: Differences[Comparison, Point] = Differences(
+    rows=_points_rows,
+    columns=lambda comparison: (
+        Column(title="criterion", cell=_title, width=14, widest=28, text=True),
+        Column(title="A", cell=lambda row: _points_of(row, row.left), width=6),
+        Column(title="B", cell=lambda row: _points_of(row, row.right), width=6),
+        Column(title="B − A", cell=lambda row: (change(row.difference, 1), of_change(row.difference)), width=6),
+        Column(title="why", cell=_why, width=12, widest=2_000, text=True, priority=1),
+    ),
+    sign=_points_sign,
+    nothing=_no_points,
+    heading=lambda row: isinstance(row, TierPair),
+    below=lambda row, width, lines: reasons(row if isinstance(row, CriterionPair) else None, width, lines),
+)
+"""The points of both trials, criterion by criterion under their tiers, and why one has fewer."""
+TRIALS: Differences[RunsComparison, TrialsPair] = Differences(
+    rows=lambda comparison: comparison.pairs,
+    columns=lambda comparison: (
+        Column(title="case", cell=_case, width=12, widest=60, text=True),
+        Column(title="agent · model", cell=_who, width=14, widest=120, text=True, shorten=shortened),
+        Column(title="repeats", cell=_repeats, width=7),
+        Column(title="A", cell=_scored(lambda pair: pair.left), width=8),
+        Column(title="B", cell=_scored(lambda pair: pair.right), width=8),
+        Column(title="B − A", cell=lambda pair: _change(pair.difference, 1), width=8),
+    ),
+    sign=lambda pair: sided(pair.left, pair.right) or signed(pair.difference),
+    nothing="Neither run has a trial of its own.",
+)
+"""The trials of two document runs; the largest differences first."""
