@@ -54,7 +54,6 @@ class CandidatesScreen(SideBySide):
         )
 
     def read(self, left: SessionReader, right: SessionReader) -> CandidateComparison | str:
-        """Read and compare both candidates."""
         sides = self.both(left, right, read_candidate, "Candidate")
         return sides if isinstance(sides, str) else compare_candidates(*sides)
 
@@ -85,7 +84,6 @@ class CandidatesScreen(SideBySide):
         )
 
     def target(self) -> tuple[Marked, Place | None] | None:
-        """Return candidate A, or B where only that one is meant."""
         found: CandidateComparison | None = self.comparison
         if found is None:
             return None
@@ -97,7 +95,6 @@ class CandidatesScreen(SideBySide):
         return replace(one, run=side.task.run_id), Place(side.candidate.sample, item=side.task.id)
 
     def evaluator_of(self, one: Marked) -> str:
-        """Return who wrote a candidate."""
         found: CandidateComparison | None = self.comparison
         if found is None:
             return ""

@@ -50,7 +50,6 @@ class DifferenceList(HeadedList, Generic[Shown]):
         raise NotImplementedError
 
     def entry_parts(self, place: int, width: int) -> Sequence[Part]:
-        """Return the pieces of an entry."""
         raise NotImplementedError
 
     def empty_text(self, comparison: Shown) -> str:
@@ -77,11 +76,9 @@ class DifferenceList(HeadedList, Generic[Shown]):
 
     @property
     def differences(self) -> int:
-        """How many entries differ."""
         return sum(kind is Kind.DIFFERENT for kind in self._kinds)
 
     def on_resize(self) -> None:
-        """Keep the cursor in sight; where it can be seen from the top, begin there."""
         super().on_resize()
         if 0 <= self.cursor < self.page_height():
             self.scroll_to(y=0, animate=False, immediate=True)
@@ -127,16 +124,13 @@ class DifferenceList(HeadedList, Generic[Shown]):
     # -- painting
 
     def row_count(self) -> int:
-        """Return how many rows there are, the heading included."""
         return 0 if self.comparison is None else 1 + (len(self._rows) or len(self._why_empty()))
 
     def selectable(self, index: int) -> bool:
-        """Headings and counts of what is left out are passed over."""
         place = self._rows[index - 1] if 0 < index <= len(self._rows) else -1
         return place >= 0 and self._kinds[place] is not Kind.HEADING
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return the heading, an entry, or how many are left out."""
         if index == 0:
             return self.heading_parts(width)
         if not self._rows:
@@ -184,7 +178,6 @@ class DifferenceTable(DifferenceList[Shown], Generic[Shown, Row]):
 
     @property
     def selected(self) -> Row | None:
-        """The row under the cursor."""
         return self.entries[self.place] if 0 <= self.place < len(self.entries) else None
 
     def below(self, lines: int) -> str:

@@ -95,7 +95,6 @@ class SideBySide(ModeScreen):
         raise NotImplementedError
 
     def figures_of(self, pane: str, comparison: Any) -> str:
-        """Return what the title of a pane says of a comparison."""
         raise NotImplementedError
 
     def target(self) -> tuple[Marked, Place | None] | None:
@@ -133,15 +132,12 @@ class SideBySide(ModeScreen):
 
     @property
     def lists(self) -> list[DifferenceList[Any]]:
-        """The lists that are filled with the comparison."""
         return list(self.query(DifferenceList))
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Read both; each from its own session, whichever is open now."""
         self._load()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Read again soon where something of the two may have changed."""
         mine = {one for side in (self.pair.left, self.pair.right) for one in (side.key, side.run)}
         kinds = {"run", *(("candidate", "task") if self.pair.left.kind != "trial" else ())}
         if any(change.item in mine or change.kind in kinds for change in changes):
@@ -194,7 +190,6 @@ class SideBySide(ModeScreen):
         self.show_below()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Fit the head; Textual calls the frame's own handler as well."""
         self.show_figures()
 
     def _refresh_tabs(self) -> None:
@@ -204,20 +199,17 @@ class SideBySide(ModeScreen):
     # -- what one can do
 
     def action_difference(self, step: int) -> None:
-        """Go to the next or previous difference in the current pane."""
         current = self.focused
         if isinstance(current, DifferenceList) and not current.go_to_difference(step):
             self.notify("Nothing differs here.", timeout=3)
 
     def action_only_differences(self) -> None:
-        """Leave out what is the same, or show it again."""
         self.only_differences = not self.only_differences
         for one in self.lists:
             one.show_only_differences(self.only_differences)
         self.show_figures()
 
     def action_swap(self) -> None:
-        """Let A be B and B be A."""
         self.pair = self.pair.swapped
         self.comparison = None  # what was read is the other way round
         self._load()
@@ -249,7 +241,6 @@ class SideBySide(ModeScreen):
             return
 
     def action_open_item(self) -> None:
-        """Go to what the row under the cursor is about, in its own session."""
         found = self.target()
         if found is None:
             self.notify("There is nothing to open here.", timeout=3)
@@ -276,11 +267,9 @@ class SideBySide(ModeScreen):
         return one.key[1] if isinstance(one.key, tuple) else ""
 
     def visit(self) -> Visit | None:
-        """Return the comparison, as a place to come back to."""
         return Visit(self.workbench.session_path, str(self.app.current_mode), pair=self.pair)
 
     def action_leave(self) -> None:
-        """Go back to where the two were marked."""
         self.dismiss()
 
 

@@ -146,16 +146,13 @@ class GroupsScreen(SideBySide):
 
     @property
     def lists(self) -> list[DifferenceList[Any]]:
-        """The list of tasks; the others follow its cursor."""
         return [self.tasks]
 
     @property
     def tasks(self) -> DifferenceTable[GroupComparison, TaskPair]:
-        """The list of tasks."""
         return self.query_one("#task-diff-list", DifferenceTable)
 
     def read(self, left: SessionReader, right: SessionReader) -> GroupComparison | str:
-        """Read and compare both, of two runs the pair of groups that is chosen."""
         a, b = self.pair.left, self.pair.right
         if a.kind == "group":
             sides = _sides(left, right, a, b)
@@ -226,7 +223,6 @@ class GroupsScreen(SideBySide):
         )
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """Show the task under the cursor, or say what a test said."""
         if message.row_list is self.tasks:
             self._show_task()
         self.show_below()
@@ -258,23 +254,19 @@ class GroupsScreen(SideBySide):
     # -- what one can do
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer other pairs of groups only where there are some."""
         return self._of > 1 if action == "pair" else super().check_action(action, parameters)
 
     def action_pair(self, step: int) -> None:
-        """Show the next or previous pair of groups of both runs."""
         self._at = (self._at + step) % self._of
         self._load()
 
     def target(self) -> tuple[Marked, Place | None] | None:
-        """Return the run of A."""
         found: GroupComparison | None = self.comparison
         if found is None:
             return None
         return replace(self.pair.left, kind="run", key=found.left.run.id), None
 
     def action_open_item(self) -> None:
-        """Show a sample of each for the task under the cursor, two that came out differently if there are such."""
         found: GroupComparison | None = self.comparison
         task = self.tasks.selected
         if found is None or task is None or task.left is None or task.right is None:

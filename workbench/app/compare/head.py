@@ -102,7 +102,6 @@ class Head(RowList, can_focus=False):
         self._columns: Columns[int] = Columns(())
 
     def show(self, head: HeadTable | None, sentence: str = "") -> None:
-        """Show a head, or a sentence."""
         self.head, self._sentence = head, sentence
         if head is not None:
             names: list[Part] = [(name, "strong") for name in head.names]

@@ -32,7 +32,6 @@ class RunTrialsScreen(SideBySide):
         return [DifferenceTable(TRIALS, id="run-trials-list")]
 
     def read(self, left: SessionReader, right: SessionReader) -> RunsComparison | str:
-        """Read and compare both runs."""
         a, b = self.pair.left, self.pair.right
         for name, reader, one in (("A", left, a), ("B", right, b)):
             if reader.run(str(one.key)) is None:
@@ -72,7 +71,6 @@ class RunTrialsScreen(SideBySide):
         return one_line(" · ".join([marked.title or side.run.name or side.run.id, *session, side.run.id]), 200)
 
     def target(self) -> tuple[Marked, Place | None] | None:
-        """Return the trial of the run that alone has it."""
         pair = self.query_one(DifferenceTable).selected
         if pair is None:
             return None
@@ -80,7 +78,6 @@ class RunTrialsScreen(SideBySide):
         return Marked(side.session, "trial", pair.either.trial.id), None
 
     def action_open_item(self) -> None:
-        """Show both trials side by side; one that only one run has is opened."""
         found: RunsComparison | None = self.comparison
         pair = self.query_one(DifferenceTable).selected
         if found is None or pair is None or pair.left is None or pair.right is None:

@@ -60,13 +60,11 @@ class CompareScreen(SideBySide):
 
     @property
     def trials(self) -> tuple[str, str]:
-        """The ids of A and B."""
         return str(self.pair.left.key), str(self.pair.right.key)
 
     # -- what is shown
 
     def read(self, left: SessionReader, right: SessionReader) -> Comparison | str:
-        """Read and compare both trials, by a rubric and judge that scored both where there is one."""
         a, b = self.trials
         scales = scales_of((left, a), (right, b), self.pair.rubric, self.pair.judge)
         sides = []
@@ -108,7 +106,6 @@ class CompareScreen(SideBySide):
     # -- where one can go
 
     def target(self) -> tuple[Marked, Place | None] | None:
-        """Return the step under the cursor, in A where A took it; elsewhere trial A."""
         comparison, current = self.comparison, self.focused
         if comparison is None:
             return None
@@ -128,7 +125,6 @@ def _score(value: float | None, out_of: float) -> str:
 
 
 def _count(name: str, comparison: Comparison) -> str:
-    """Return the figures of a pane for its title."""
     a, b = comparison.left, comparison.right
     if name == "steps-diff":
         common = sum(pair.same for pair in comparison.steps)

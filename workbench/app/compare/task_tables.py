@@ -171,7 +171,6 @@ def _values_and_changes(ks: Sequence[int]) -> list[Column[TaskPair]]:
 
 
 def _more_solved(row: TaskPair) -> Part:
-    """Return which side has the task, or solves it more often."""
     if row.left is None or row.right is None:
         return (ONLY_A, "only-a") if row.right is None else (ONLY_B, "only-b")
     known = [gap for gap in row.differences if gap is not None]

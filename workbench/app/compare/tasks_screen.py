@@ -43,7 +43,6 @@ class TasksScreen(SideBySide):
         )
 
     def read(self, left: SessionReader, right: SessionReader) -> TaskComparison | str:
-        """Read and compare both tasks."""
         sides = self.both(left, right, read_task, "Task")
         return sides if isinstance(sides, str) else compare_tasks(*sides)
 
@@ -77,7 +76,6 @@ class TasksScreen(SideBySide):
         )
 
     def target(self) -> tuple[Marked, Place | None] | None:
-        """Return task A, or B where the row under the cursor is of that one alone."""
         found: TaskComparison | None = self.comparison
         if found is None:
             return None

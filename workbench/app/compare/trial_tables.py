@@ -39,7 +39,6 @@ def _number(step: StepRow | None) -> str:
 
 
 def _target(pair: StepPair) -> str:
-    """Return the target, or both where a step that both took has two."""
     if pair.left is not None and pair.right is not None and pair.left.target != pair.right.target:
         mine, other = one_line(pair.left.target, 200).split(), one_line(pair.right.target, 200).split()
         common = len(list(takewhile(lambda words: words[0] == words[1], zip(mine, other, strict=False))))

@@ -48,7 +48,6 @@ class MarkedList(Table[MarkedLine]):
         super().__init__(COLUMNS, key=lambda line: line, order="age", id=id)
 
     def words_of_row(self, row: MarkedLine) -> str:
-        """Return the line's texts, also where they are too long for the row."""
         return f"{row.kind} {row.text} {row.what} {row.title}"
 
 
@@ -66,25 +65,21 @@ class MarkedScreen(ModeScreen):
         self._loading = Latest(self, "marked")
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the list."""
         pane = Container(MarkedList(id="marked-list"), Static("", id="marked-line"), id="marked", classes="pane")
         set_title(pane, "Stars, tags and remarks")
         yield pane
 
     @property
     def table(self) -> MarkedList:
-        """The list."""
         return self.query_one("#marked-list", MarkedList)
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Read the list anew."""
         if reader is None:
             self._show(())
         else:
             self._loading.ask(lambda: load_marked(reader), self._show)
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Read again when something was marked."""
         if any(change.kind in {"label", "annotation", "run"} for change in changes):
             self.on_session_opened(self.workbench.reader)
 
@@ -112,11 +107,9 @@ class MarkedScreen(ModeScreen):
         self.query_one("#marked-line", Static).update(text)
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """Say more of what is under the cursor."""
         self._say()
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Go to what it belongs to."""
         line = self.table.selected
         if line is None:
             return
@@ -134,9 +127,7 @@ class MarkedScreen(ModeScreen):
         app.call_later(self.workbench.trail.follow, going, lambda: app.push_screen(MarkedScreen()))
 
     def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
-        """Say how many are left."""
         self._say()
 
     def action_leave(self) -> None:
-        """Go back."""
         self.dismiss()

@@ -32,7 +32,6 @@ class Figures:
 
     @property
     def tasks(self) -> int:
-        """Tasks with a sample."""
         return self.passing.tasks
 
     @property

@@ -55,7 +55,6 @@ class TextsPane(Pane):
         self._now: tuple[SessionReader, TaskLine, Group, int] | None = None
 
     def compose(self) -> ComposeResult:
-        """Compose the texts."""
         for name in TEXTS:
             yield Static(name, classes="text-heading")
             yield TextPane(id=f"{name.lower()}-text")
@@ -79,7 +78,6 @@ class TextsPane(Pane):
         return partial(read_all, *self._now, self.current)
 
     def show_nothing(self) -> None:
-        """Show an empty pane."""
         self._asked, self._now = (), None
         self._show([note("")] * len(TEXTS))
 
@@ -132,7 +130,6 @@ class SamplePane(TabbedText):
         self._candidate = ""
 
     def compose(self) -> ComposeResult:
-        """Compose the tabs, what is to know of the verdict, and the text."""
         yield TabLine(TABS, id="sample-tabs")
         yield Static("", id="sample-remarks")
         yield TextPane(id="sample-text")
@@ -145,7 +142,6 @@ class SamplePane(TabbedText):
         self.text.show(note(sentence))
 
     def show_sample(self, reader: SessionReader, line: TaskLine, group: Group, number: int) -> None:
-        """Show a sample of a task as it is now."""
         before = self._now
         if before is None or (before[1].id, before[3]) != (line.id, number):
             self._limit = SHOWN_AT_FIRST
@@ -171,7 +167,6 @@ class SamplePane(TabbedText):
         self._ask()
 
     def reading_all(self) -> Callable[[], Document] | None:
-        """Return what reads all that the tab has."""
         if self._now is None:
             return None
         reader, line, group, number = self._now
@@ -245,22 +240,18 @@ class FailingPane(Pane):
         self._asked: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """Compose the text."""
         yield TextPane(id="failing-text")
 
     @property
     def text(self) -> TextPane:
-        """What is shown."""
         return self.query_one(TextPane)
 
     def show_nothing(self) -> None:
-        """Show an empty pane."""
         self._asked = ()
         self.titled("failing tests")
         self.text.show(note(""))
 
     def show_sample(self, reader: SessionReader, line: TaskLine, group: Group, number: int) -> None:
-        """Show the failing tests of a sample as it is now."""
         cell = (line.cells[number : number + 1], line.former[number : number + 1], line.newest)
         key = (str(reader.path), line.id, group, number, cell)
         if key == self._asked:
@@ -291,14 +282,12 @@ class Detail(Container):
     """Three panes of one sample; the one in the middle is there only where all have room."""
 
     def compose(self) -> ComposeResult:
-        """Compose the panes."""
         yield SamplePane(id="sample", classes="pane")
         yield TextsPane(id="given", classes="pane -off")
         yield FailingPane(id="failing", classes="pane")
 
     @property
     def sample(self) -> SamplePane:
-        """What the sample says, a tab at a time."""
         return self.query_one(SamplePane)
 
     @property
@@ -324,7 +313,6 @@ class Detail(Container):
         self.texts.show_nothing()
 
     def show(self, reader: SessionReader, view: RunView, line: TaskLine, number: int) -> None:
-        """Show a sample of a task."""
         self.sample.show_sample(reader, line, view.group, number)
         self.failing.show_sample(reader, line, view.group, number)
         if not self.texts.has_class("-off"):

@@ -48,7 +48,6 @@ class RegenerationChoice:
         return known_tasks(measured, self.source, self.limit)
 
     def plan(self) -> RegenerationPlan:
-        """Return the order."""
         from workbench.engine.plan import RegenerationPlan
 
         return RegenerationPlan(
@@ -112,7 +111,6 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         self._documentation: Documentation | None = None
 
     def says_anew(self) -> None:
-        """Say it, and have it counted in a thread what the doc system will ask: that takes a look at the whole source."""
         super().says_anew()
         choice = self._chosen()
         if self.measured is None or isinstance(choice, Refused):
@@ -134,7 +132,6 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         return replace(choice.estimate(measured), documentation=self._documentation)
 
     def about(self, field: str) -> str:
-        """Return what may stand in a field, or what the evaluator means."""
         evaluator = self.text("evaluator")
         if field == "session":
             return about_session(self.text("session"))
@@ -173,7 +170,6 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         return f"{choice.source}: {counted} × {samples} × {named} = {told}."
 
     def answer(self) -> RegenerationChoice | Refused:
-        """Return what was chosen, or what is wrong: what was typed stays."""
         choice = self._chosen()
         if isinstance(choice, Refused):
             return choice

@@ -87,7 +87,6 @@ def easily(header: Sequence[Part], width: int) -> str | None:
 
 
 def _whole_or_short(header: Sequence[Part], width: int) -> list[Part]:
-    """Return the parts that say something, in their short forms where they have no room."""
     parts = [replace(part, text=one_line(part.text, len(part.text) + 1)) for part in header]
     parts = [part for part in parts if part.text]
     if _excess(parts, width) <= 0:
@@ -172,7 +171,6 @@ class StatusLine(Widget):
         self.header = header_of(what) if isinstance(what, str) else what
 
     def render(self) -> RenderResult:
-        """Return the line for the present width."""
         width = self.size.width
         marked = one_line(self.marked, 300)
         # What is marked elsewhere is seen nowhere but here.

@@ -27,11 +27,9 @@ class Pane(Vertical, Lasting):
         set_title(self, title, subtitle)
 
     def on_latest_reported(self, message: Latest.Reported) -> None:
-        """Show what a thread found so far."""
         self.on_latest_finished(message)
 
     def on_latest_finished(self, message: Latest.Finished) -> None:
-        """Bring a result of a thread to this pane's own code, and a failure to the person."""
         message.stop()
         error = message.loader.settle(message)
         if error is not None:
@@ -71,7 +69,6 @@ class PaneTabs(Widget):
         return [(fit(name, size), current) for (name, current), size in zip(self.tabs, sizes, strict=True)]
 
     def render(self) -> RenderResult:
-        """Return the names, the current one marked by more than colour."""
         parts: list[tuple[str, str]] = []
         for name, current in self._shown():
             parts.append((f"[{name}]", "bold $primary") if current else (f" {name} ", "$text-muted"))
@@ -79,7 +76,6 @@ class PaneTabs(Widget):
         return Content.assemble(*parts)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the pane whose name was clicked."""
         x = 1
         for index, (name, _) in enumerate(self._shown()):
             x += cell_len(name) + 3
@@ -97,6 +93,5 @@ class TooSmall(Widget):
     """
 
     def render(self) -> RenderResult:
-        """Return the sentence, with the present size."""
         width, height = self.app.size
         return Content(f"The terminal is {width}×{height}; the workbench needs 40×12. Enlarge it, or press q to quit.")

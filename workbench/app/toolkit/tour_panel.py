@@ -33,11 +33,9 @@ class TourPanel(Widget):
         self.set_class(bool(heading), "-open")
 
     def render(self) -> RenderResult:
-        """Return the step."""
         return Content.assemble(
             (self.heading, "bold $accent"), "  ", self.text, ("  esc leaves the tour.", "$text-muted")
         )
 
     def on_click(self) -> None:
-        """Ask for the next step."""
         self.post_message(self.Clicked())

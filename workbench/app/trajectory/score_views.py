@@ -147,7 +147,6 @@ def _tier_row(number: int, own: Sum | None, theirs: Sequence[Sum | None], spread
 
 
 def _sums(card: Card) -> dict[int, Sum]:
-    """Return points and maximum of each tier of a card."""
     found: dict[int, Sum] = {}
     for tier in join_criteria(card, card):
         found[tier.number] = tier.left, sum(one.left.maximum for one in tier.criteria if one.left is not None)

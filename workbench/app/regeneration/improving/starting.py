@@ -76,7 +76,6 @@ class ImprovementDialog(FormDialog[ImprovementChoice]):
         self._said = ""
 
     def says_anew(self) -> None:
-        """Say it, and have it counted in a thread what it takes: that reads the session."""
         super().says_anew()
         choice = self._chosen()
         if isinstance(choice, Refused) or choice == self._asked:
@@ -89,14 +88,12 @@ class ImprovementDialog(FormDialog[ImprovementChoice]):
         super().says_anew()
 
     def will_do(self) -> str:
-        """Return what starting will take, or why nothing can be improved."""
         choice = self._chosen()
         if isinstance(choice, Refused):
             return ""
         return self._refused(choice) or self._said
 
     def about(self, field: str) -> str:
-        """Return what may stand in a field."""
         return {
             "functions": f"{THIS}, {MARKED} (space marks), or {FAILED}: documented badly, though their own bodies pass.",
             "writer": "Who writes docstrings: it sees the function, and bodies that failed with what they did, never the tests.",
@@ -107,7 +104,6 @@ class ImprovementDialog(FormDialog[ImprovementChoice]):
         }.get(field, "A better docstring is kept only where held-out samples gain by it. Enter starts, esc cancels.")
 
     def answer(self) -> ImprovementChoice | Refused:
-        """Return what was chosen, or what is wrong."""
         choice = self._chosen()
         if isinstance(choice, Refused):
             return choice
@@ -254,7 +250,6 @@ def _unfit(view: RunView) -> str:
 
 
 def _why_none(functions: str, lines: Sequence[TaskLine]) -> str:
-    """Return why none of the tasks that were chosen can be improved."""
     if not lines:
         return (
             f"There are no {functions}: space marks one." if functions == "marked tasks" else "There is no task here."
