@@ -71,8 +71,8 @@ def _joined(parts: Iterable[str]) -> str:
 
 
 def alike(**texts: TextPair) -> str:
-    """Return which texts are the same: ``docstring the same  prompt differs``."""
-    return "  ".join(f"{word} {'the same' if pair.same else 'differs'}" for word, pair in texts.items())
+    """Return which texts are the same: ``docstring the same · prompt differs``."""
+    return " · ".join(f"{word} {'the same' if pair.same else 'differs'}" for word, pair in texts.items())
 
 
 def only_and_both(pairs: Sequence[TaskTestPair] | Sequence[FailingPair]) -> str:

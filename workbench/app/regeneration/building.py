@@ -143,7 +143,9 @@ class ExcludedList(Table[Entry]):
     LEAD = 1
 
     def __init__(self, *, id: str | None = None) -> None:
-        groupings = (Grouping[Entry]("where they were dropped", lambda entry: funnel.REASONS.get(entry[0], entry[0])),)
+        groupings: tuple[Grouping[Entry], ...] = (
+            Grouping("where they were dropped", lambda entry: funnel.REASONS.get(entry[0], entry[0])),
+        )
         super().__init__(ENTRIES, key=lambda entry: entry, groupings=groupings, id=id)
 
     def show(self, entries: Sequence[Entry], empty: str) -> None:

@@ -148,6 +148,7 @@ _COLOURS = {
 }
 _STATE = re.compile(f"(?:^| · )([{''.join(_COLOURS)}]) ")
 _APP = "Workbench"
+_NARROW, _WIDE = 70, 110  # cells of the line
 _LEAST = 12  # cells of a session's name that are worth their room
 
 
@@ -174,9 +175,13 @@ class StatusLine(Widget):
         width = self.size.width
         marked = one_line(self.marked, 300)
         # What is marked elsewhere is seen nowhere but here.
-        marked = f"  {middle_out(marked, width // 2)}" if marked else ""
+        marked = f"  {middle_out(marked, width // (4 if width < _WIDE else 2))}" if marked else ""
         room = width - cell_len(marked) - (2 if marked else 0)
-        right = self._beside_the_session(room) or laid_out(self.header, room)
+        right = self._beside_the_session(room)
+        if right is None:
+            # A mark takes no room from the session's name.
+            name = len(_APP) + 4 + min(_LEAST, cell_len(one_line(self.session, len(self.session) + 1)))
+            right = laid_out(self.header, room - (name if marked and width >= _NARROW else 0))
         left = beside(self.session, width - cell_len(right) - cell_len(marked) - 2)
         content = Content.assemble(
             (left[: len(_APP)], "bold $primary"), (left[len(_APP) :], "$text"), (marked, "bold $accent")
