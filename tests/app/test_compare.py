@@ -16,10 +16,9 @@ from app.trajectory_app import screen_text, table_of_trials, trajectory, until
 from samples.hostile_names import NAME, SHOWN, obeyed
 from textual.pilot import Pilot
 
-from workbench.app.compare.difference_list import DifferenceList
-from workbench.app.compare.screen import CompareScreen, Summary
+from workbench.app.compare.difference_list import DifferenceList, DifferenceTable
+from workbench.app.compare.screen import CompareScreen
 from workbench.app.compare.text_rows import TextRows
-from workbench.app.compare.trial_tables import FileRows, PointRows, StepRows
 from workbench.app.marks import Marked, Marks, Pair
 from workbench.comparison import Comparison, compare, read_side
 from workbench.session import SessionReader, SessionWriter
@@ -32,7 +31,7 @@ async def compared(pilot: Pilot[int]) -> CompareScreen:
     await until(pilot, lambda: isinstance(pilot.app.screen, CompareScreen), "the comparison")
     screen = pilot.app.screen
     assert isinstance(screen, CompareScreen)
-    await until(pilot, lambda: screen.query("#summary") and shown(screen), "both trials")
+    await until(pilot, lambda: screen.query("#head") and shown(screen), "both trials")
     await pilot.pause()
     return screen
 
@@ -42,7 +41,7 @@ def pair_of(session: Path, left: str, right: str) -> Pair:
 
 
 def shown(screen: CompareScreen) -> Comparison | None:
-    return screen.query_one(Summary).comparison if screen.comparing.idle else None
+    return screen.comparison if screen.comparing.idle else None
 
 
 @contextlib.asynccontextmanager
@@ -56,9 +55,9 @@ async def side_by_side(
         yield pilot, await compared(pilot)
 
 
-async def go_to(pilot: Pilot[int], screen: CompareScreen, kind: type[DifferenceList]) -> DifferenceList:
+async def go_to(pilot: Pilot[int], screen: CompareScreen, pane: str) -> DifferenceList:
     """Press tab until a list has the focus."""
-    wanted = screen.query_one(kind)
+    wanted = screen.query_one(f"#{pane}-diff-list", DifferenceList)
     for _ in range(4):
         if screen.focused is wanted:
             break
@@ -177,7 +176,7 @@ async def test_every_size_shows_the_scores_and_each_pane(tmp_path: Path, home: P
         assert "68.2" in text
         assert "−10.8" in text
         for kind, words in (
-            (StepRows, "list_directory"), (PointRows, "−5.9"), (FileRows, "● read"), (TextRows, "{+things in+}"),
+            ("steps", "list_directory"), ("points", "−5.9"), ("files", "● read"), ("readme", "{+things in+}"),
         ):  # fmt: skip
             await go_to(pilot, screen, kind)
             await until(pilot, lambda words=words: words in screen_text(pilot.app), words)
@@ -213,8 +212,8 @@ async def test_where_names_are_long_what_both_share_is_said_once(tmp_path: Path,
 
 async def test_the_keys_go_from_difference_to_difference(tmp_path: Path, home: Path) -> None:
     async with side_by_side(two_trials(tmp_path / "two.session"), (200, 60)) as (pilot, screen):
-        points = await go_to(pilot, screen, PointRows)
-        assert isinstance(points, PointRows)
+        points = await go_to(pilot, screen, "points")
+        assert isinstance(points, DifferenceTable)
         titles = []
         for _ in range(4):
             assert points.selected is not None
@@ -233,8 +232,8 @@ async def test_the_keys_go_from_difference_to_difference(tmp_path: Path, home: P
 
 async def test_what_is_the_same_is_left_out_and_comes_back(tmp_path: Path, home: Path) -> None:
     async with side_by_side(two_trials(tmp_path / "two.session"), (200, 60)) as (pilot, screen):
-        points = await go_to(pilot, screen, PointRows)
-        assert isinstance(points, PointRows)
+        points = await go_to(pilot, screen, "points")
+        assert isinstance(points, DifferenceTable)
         await pilot.press("n", "f")
         text = screen_text(pilot.app)
         assert "Answer parses" not in text
@@ -278,9 +277,9 @@ async def test_identical_trials_say_so_and_have_no_difference(tmp_path: Path, ho
 async def test_a_failed_trial_without_readme_and_scores(tmp_path: Path, home: Path, size: tuple[int, int]) -> None:
     async with side_by_side(two_trials(tmp_path / "failed.session", readme=None), size) as (pilot, screen):
         assert "✗ failed" in screen_text(pilot.app) or size[0] < 80
-        await go_to(pilot, screen, TextRows)
+        await go_to(pilot, screen, "readme")
         await until(pilot, lambda: "no README" in screen_text(pilot.app), "why there is none")
-        points = await go_to(pilot, screen, PointRows)
+        points = await go_to(pilot, screen, "points")
         assert points.differences == 12
         await until(pilot, lambda: "not in its scorecard" in screen_text(pilot.app), "why there are no points")
 
@@ -374,7 +373,7 @@ async def test_hostile_text_is_shown_and_not_obeyed(tmp_path: Path, home: Path, 
             screen.pair = pair_of(path, *pair)
             screen._load()
             await until(pilot, lambda pair=pair: (now := shown(screen)) and now.left.trial.id == pair[0], "the pair")
-            for kind in (StepRows, PointRows, FileRows, TextRows):
+            for kind in ("steps", "points", "files", "readme"):
                 await go_to(pilot, screen, kind)
                 await pilot.press("G", "g", "n", "f")
                 await pilot.pause()

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from textual.app import App
 
-from workbench.app.toolkit.header import Part, beside, easily, header_of, laid_out, middle_out
+from workbench.app.toolkit.header import Part, StatusLine, beside, easily, header_of, laid_out, middle_out
 
 LONG = "replay:/home/somebody/" + "a/very/long/way/" * 17 + "recorded.session"
 HEADER = (
@@ -78,3 +79,17 @@ def test_a_sentence_is_parts() -> None:
         "$0.021",
         "▸ 3 of 6 trials",
     ]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+async def test_a_mark_does_not_push_the_sessions_name_out(width: int) -> None:
+    app: App[None] = App()
+    async with app.run_test(size=(width, 5)):
+        line = StatusLine()
+        await app.mount(line)
+        line.session, line.marked = "demo.session", "marked: count_lines · docs original (target)"
+        line.say("regenerate word_counter · docs original · local · pass@1 0.19 · ✓ done, 48 samples in 3 min")
+        said = str(line.render())
+        assert cell_len(said) <= width
+        for words in ("demo.session", "marked", "pass@1 0.19", "✓ done"):
+            assert words in said, (words, said)

@@ -30,9 +30,8 @@ from workbench.app.compare.difference_list import DifferenceList, DifferenceTabl
 from workbench.app.compare.group_screen import GroupsScreen
 from workbench.app.compare.run_trials_screen import RunTrialsScreen
 from workbench.app.compare.screen import CompareScreen
-from workbench.app.compare.task_tables import TaskRows
+from workbench.app.compare.task_tables import EVALUATORS, FACTS, TESTS
 from workbench.app.compare.tasks_screen import TasksScreen
-from workbench.app.compare.trial_tables import PairedPointRows, RunTrialRows
 from workbench.app.help import HelpScreen
 from workbench.app.marked.screen import MarkedScreen
 from workbench.app.marks import Marked, Pair
@@ -51,7 +50,7 @@ from workbench.app.toolkit.typed_line import NarrowLine
 from workbench.app.trials.spread_plot import SpreadPlot
 from workbench.session import SessionWriter, create
 
-ABSTRACT = {HeadedList, Table, DifferenceList, DifferenceTable}
+ABSTRACT = {HeadedList, Table, DifferenceList}
 SEARCHED_BY_THEIR_SCREEN = {
     "CheckList",
     "TaskTable",
@@ -61,7 +60,7 @@ SEARCHED_BY_THEIR_SCREEN = {
     "HitList",
     "GroundingList",
 }
-NEVER_FOCUSED = {"Summary", "HeadLines"}
+NEVER_FOCUSED = {"Head"}
 
 
 def kinds(of: type[RowList] = RowList) -> Iterator[type[RowList]]:
@@ -115,8 +114,7 @@ def _words(one: RowList, at: int) -> list[str]:
 def test_every_list_of_the_app_is_in_the_walk() -> None:
     import_all()
     walked = {"CaseList", "RepositoryTree", "Outline", "SessionTable", "TrialTable", "MatrixView", "LossList", "RunTable",
-              "MarkedList", "StepRows", "PointRows", "FileRows", "TextRows", "FacetList", "SpreadPlot", "TaskRows", "FailingRows",
-              "UnifiedRows", "PairedPointRows", "RunTrialRows", "FindingList", "FactRows", "TaskTestRows", "EvaluatorRows", "StudyMatrix", "CellItems",
+              "MarkedList", "DifferenceTable", "TextRows", "UnifiedRows", "FacetList", "SpreadPlot", "FindingList", "StudyMatrix", "CellItems",
               "ComparisonList", "RankingList", "LeaderList", "StudyList", "BeginList", "PickRows"}  # fmt: skip
     found = {kind.__name__ for kind in kinds() if kind not in ABSTRACT and kind.__module__.startswith("workbench")}
     assert found - SEARCHED_BY_THEIR_SCREEN - NEVER_FOCUSED == walked
@@ -171,11 +169,11 @@ async def test_in_comparisons_and_in_what_went_wrong(tmp_path: Path) -> None:
         for one in groups.lists:
             if one.row_count() > 1:
                 await narrowed(pilot, one)
-        groups.query_one(TaskRows).focus()
+        groups.tasks.focus()
         await pilot.press("enter")
         samples = await shown(pilot, CandidatesScreen)
         met = {type(one).__name__ for one in samples.lists if one.row_count() > 1}
-        assert {"UnifiedRows", "FailingRows"} <= met
+        assert {"UnifiedRows", "DifferenceTable"} <= met
         for one in samples.lists:
             if one.row_count() > 1:
                 await narrowed(pilot, one)
@@ -194,9 +192,10 @@ async def test_in_the_trials_of_two_runs(tmp_path: Path) -> None:
         run = Marked(session, "run", "run-1", of_trials=True)
         pilot.app.show_pair(Pair(run, run))
         screen = await shown(pilot, RunTrialsScreen)
-        await narrowed(pilot, screen.query_one(PairedPointRows))
+        points, trials = screen.query(DifferenceTable)
+        await narrowed(pilot, points)
         await pilot.press("tab")
-        await narrowed(pilot, screen.query_one(RunTrialRows))
+        await narrowed(pilot, trials)
 
 
 async def test_in_two_tasks_side_by_side(tmp_path: Path) -> None:
@@ -206,8 +205,8 @@ async def test_in_two_tasks_side_by_side(tmp_path: Path) -> None:
         for one in screen.lists:
             if any(one.selectable(at) for at in range(one.row_count())):
                 await narrowed(pilot, one)
-        met = {type(one).__name__ for one in screen.lists if one.row_count()}
-        assert {"FactRows", "TaskTestRows", "EvaluatorRows"} <= met
+        tables = [one for one in screen.lists if isinstance(one, DifferenceTable) and one.row_count()]
+        assert all(any(one.shows is shows for one in tables) for shows in (FACTS, TESTS, EVALUATORS))
 
 
 async def test_in_studies(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 import time
@@ -54,7 +55,7 @@ async def test_queued_building_live_done(recorder: Recorder) -> None:
         assert "Building tasks" in text
         assert "14 tests are stable" in text
         assert "Dropped 1 function" in text
-        assert "run by no stable test   wordcount.py::main" in text
+        assert re.search(r"run by no stable test +wordcount.py::main", text)
         assert "still to decide" in text
         recorder.stage("filter", 4, "done", 120, 120)
         tasks = [recorder.task(name, place) for place, name in enumerate(("a", "b"))]

@@ -16,15 +16,15 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from workbench.app.compare.candidate_screen import CandidatesScreen
+from workbench.app.compare.difference_list import DifferenceTable
 from workbench.app.compare.frame import SideBySide
 from workbench.app.compare.group_screen import GroupsScreen
 from workbench.app.compare.run_trials_screen import RunTrialsScreen
 from workbench.app.compare.screen import CompareScreen
-from workbench.app.compare.task_tables import FailingRows, TaskRows, TaskTestRows
 from workbench.app.compare.tasks_screen import TasksScreen
-from workbench.app.compare.trial_tables import PairedPointRows, RunTrialRows
 from workbench.app.marks import Marked, Pair
 from workbench.app.run_list.screen import RunsScreen
+from workbench.app.toolkit.columns import Columns
 
 OTHER = "openai/other"
 
@@ -48,7 +48,11 @@ async def shown(pilot: Pilot[int], kind: type[SideBySide]) -> SideBySide:
     assert isinstance(screen, kind)
     await until(pilot, lambda: screen.comparison is not None and screen.comparing.idle, "both")
     if isinstance(screen, GroupsScreen):
-        await until(pilot, lambda: screen.detailing.idle and screen.query_one(FailingRows).comparison, "the task")
+        await until(
+            pilot,
+            lambda: screen.detailing.idle and screen.query_one("#test-diff-list", DifferenceTable).comparison,
+            "the task",
+        )
     await pilot.pause()
     return screen
 
@@ -87,7 +91,7 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         beside = await shown(pilot, RunTrialsScreen)
         await pilot.press("tab")
         assert "1 in both · only A 1 · only B 0" in screen_text(app)
-        assert beside.query_one(RunTrialRows).selected is not None
+        assert beside.query_one(DifferenceTable).selected is not None
         await pilot.press("S")
         await until(pilot, lambda: beside.comparison is not None and beside.comparing.idle, "the other way round")
         await pilot.press("g", "enter")
@@ -101,7 +105,7 @@ async def test_six_keys_tell_which_criterion_costs_an_agent_most(tmp_path: Path,
         await until(pilot, lambda: table.table.selected is not None, "the cursor")
         await pilot.press("b", "space", "down", "space", "C")
         screen = await shown(pilot, RunTrialsScreen)
-        assert screen.query_one(PairedPointRows).has_focus
+        assert screen.query(DifferenceTable).first().has_focus
         first = next(row for row in screen.comparison.points if row.title and row.differs)
         assert first.title == "Usage"
         text = screen_text(pilot.app)
@@ -139,7 +143,7 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
         mode.focus_pane(mode.query_one("#tasks"))
         await press(pilot, mode, "M", "v", "C")
         groups = await shown(pilot, GroupsScreen)
-        rows = groups.query_one(TaskRows)
+        rows = groups.tasks
         assert rows.selected is not None
         assert rows.selected.name == "count_text"
         text = screen_text(app)
@@ -172,9 +176,9 @@ async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, ho
             assert words in text, words
         assert not obeyed(text)
         await pilot.press("f", "n", "N", "tab", "tab", "tab")
-        await until(pilot, lambda: isinstance(screen.focused, TaskTestRows), "the tests")
+        await until(pilot, lambda: getattr(screen.focused, "id", "") == "task-tests-list", "the tests")
         await pilot.press("g")
-        rows = screen.query_one(TaskTestRows)
+        rows = screen.query_one("#task-tests-list", DifferenceTable)
         while rows.selected is not None and rows.selected.left is not None:
             await pilot.press("j")
         await pilot.press("enter")
@@ -270,7 +274,7 @@ async def test_prompt_and_what_it_takes(tmp_path: Path, home: Path) -> None:
 
 
 def test_the_interval_of_the_difference_stands_whole_or_not_at_all() -> None:
-    from workbench.app.compare.group_screen import bounds_in_words
+    from workbench.app.compare.group_screen import pass_at
     from workbench.comparison import Tally
     from workbench.regeneration.passk import Estimate
     from workbench.statistics.intervals import Interval
@@ -281,6 +285,10 @@ def test_the_interval_of_the_difference_stands_whole_or_not_at_all() -> None:
         Tally(k, Estimate(k, 0.5, 9, 0), Estimate(k, 0.4, 9, 0), 4, 2, 3, 0, one)
         for k, one in ((1, known), (3, known), (5, none))
     )
-    assert bounds_in_words([first, third], 80) == " @1 [−0.58, +0.37] @3 [−0.58, +0.37] over 4 files"
-    assert bounds_in_words([first, third, unknown], 40) == " @1 [−0.58, +0.37] over 4 files"
-    assert bounds_in_words([first], 20) == bounds_in_words([unknown], 80) == ""
+    for tally, interval in ((first, "[−0.58, +0.37]"), (third, "[−0.58, +0.37]"), (unknown, "")):
+        columns = Columns([one.column() for one in pass_at(tally, tally.left, tally.right, place=0)], range(3))
+        wide, narrow = ("".join(text for text, _ in columns.cells(2, width)) for width in (60, 16))
+        assert interval in wide
+        assert ("[" in wide) == bool(interval)
+        assert "[" not in narrow
+        assert "+0.10" in narrow.replace("−0.10", "+0.10")

@@ -133,6 +133,17 @@ def test_the_matrix_has_a_cell_for_each_pair_that_was_tried(lines) -> None:
     assert not matrix_of(one_model).several_models
 
 
+async def test_five_agents_stand_beside_one_another_at_120_columns(lines, tmp_path: Path, home: Path) -> None:
+    agents = [f"agent-{number}" for number in range(5)]
+    five = [replace(line, agent=agents[at % 5], model="m", state="done") for at, line in enumerate(lines[:60])]
+    async with trajectory(many_trials(tmp_path / "few.session", 4) or tmp_path / "few.session") as (pilot, _):
+        screen = await table_of_trials(pilot)
+        screen.matrix.put(five)
+        await pilot.pause()
+        heading = next(line for line in screen_text(pilot.app).splitlines() if "agent-0" in line and "agent-1" in line)
+        assert all(agent in heading for agent in agents)
+
+
 def test_filters_offer_what_there_is_with_counts_and_let_only_that_through(lines) -> None:
     everything = EVERYTHING.asking(questions_about(lines))
     for question in everything.questions:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.comparison.criteria import criteria_of
 from workbench.statistics.clusters import OF_TRIALS, Value, clusters_of
-from workbench.statistics.paired import Difference, holm, paired_difference
+from workbench.statistics.paired import Difference, Tally, holm, paired_difference
 from workbench.statistics.permutation import PermutationTest, permutation_test
 
 if TYPE_CHECKING:
@@ -60,6 +60,11 @@ class PairedPoints:
     def gap(self) -> float:
         """Mean points of B minus those of A; cases count alike."""
         return round(self.difference.value or 0.0, 6) + 0.0
+
+    @property
+    def cases(self) -> Tally:
+        """How many cases B wins, ties and loses."""
+        return self.difference.repositories
 
     @property
     def differs(self) -> bool:

@@ -53,12 +53,10 @@ class CaseList(RowList):
 
     @property
     def entries(self) -> list[CaseEntry]:
-        """The cases, without headings."""
         return [row for row in self.rows if isinstance(row, CaseEntry)]
 
     @property
     def entry(self) -> CaseEntry | None:
-        """The case under the cursor."""
         row = self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
         return row if isinstance(row, CaseEntry) else None
 
@@ -75,15 +73,12 @@ class CaseList(RowList):
             self.set_cursor(at)
 
     def row_count(self) -> int:
-        """Return how many rows there are."""
         return len(self.rows)
 
     def selectable(self, index: int) -> bool:
-        """Headings are passed over."""
         return isinstance(self.rows[index], CaseEntry)
 
     def words_of(self, index: int) -> str:
-        """Return what a case is called, what it is about and in which language."""
         row = self.rows[index]
         if not isinstance(row, CaseEntry):
             return ""
@@ -91,7 +86,6 @@ class CaseList(RowList):
         return f"{case.id} {case.name} {case.kind} {case.domain} {case.language} {case.description}"
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a heading, or a case: mark, name, bars, the best agent's points."""
         row = self.rows[index]
         if isinstance(row, str):
             return [(f" {row}", "group")]
@@ -114,7 +108,6 @@ class CaseList(RowList):
         return [*bars, (" ", ""), (best, "score")]
 
     def action_mark(self) -> None:
-        """Mark or unmark the case under the cursor and go on."""
         entry = self.entry
         if entry is None:
             return
@@ -127,7 +120,6 @@ class CaseList(RowList):
         self.post_message(self.Moved(self, self.cursor))
 
     def action_mark_all(self) -> None:
-        """Mark the cases of the catalog, or none if they are all marked."""
         keys = [entry.key for entry in self.entries if entry.case.kind != "own"] or [e.key for e in self.entries]
         self.marked = [] if set(keys) <= set(self.marked) else keys
         self.refresh()

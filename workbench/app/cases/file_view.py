@@ -43,25 +43,20 @@ class FileView(TextPane):
     ]
 
     def action_scroll_rows(self, rows: int) -> None:
-        """Scroll by rows."""
         self.move(rows)
 
     def action_scroll_pages(self, pages: int) -> None:
-        """Scroll by pages."""
         self.move(pages * self.page_height())
 
     def action_edge(self, last: bool) -> None:
-        """Go to the first or last row."""
         self.go_to_end(last)
 
     async def action_find(self) -> None:
-        """Let a person type what to find; the first hit is shown with each letter."""
         from workbench.app.toolkit.typed_line import ask_finding
 
         await ask_finding(self)
 
     def action_hit(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) hit."""
         from workbench.app.toolkit.typed_line import FindLine
 
         self.go_to_next_hit(step)
@@ -69,7 +64,6 @@ class FileView(TextPane):
             line.say_count()
 
     def action_forget(self) -> None:
-        """Mark no hits any more."""
         from workbench.app.toolkit.typed_line import FindLine
 
         self.find("")
@@ -77,14 +71,12 @@ class FileView(TextPane):
             line.serve(self)
 
     def on_focus(self) -> None:
-        """Show what is looked for in this text."""
         from workbench.app.toolkit.typed_line import FindLine
 
         for line in self.screen.query(FindLine):
             line.serve(self)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave the keys for hits to the screen where nothing is looked for."""
         if action in {"hit", "forget"}:
             return bool(self.needle)
         return super().check_action(action, parameters)
@@ -182,11 +174,9 @@ class RepositoryTree(RowList):
         return self._rows[self.cursor][1] if 0 <= self.cursor < len(self._rows) else None
 
     def row_count(self) -> int:
-        """Return how many rows are open."""
         return len(self._rows)
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a row: indent, arrow, name, size in bytes."""
         depth, node = self._rows[index]
         lead = " " + "  " * depth + (("▾ " if node.path in self._open else "▸ ") if node.folder else "  ")
         right = "" if node.folder else f"{node.size:,}"
@@ -201,7 +191,6 @@ class RepositoryTree(RowList):
         ]
 
     def narrow(self, text: str) -> None:
-        """Show the files and folders of the whole repository whose paths hold every word, also of folders that are closed."""
         repository, before = self.repository, self.node
         if repository is not None and bool(text.strip()) != bool(self.narrowed):
             if text.strip():
@@ -231,7 +220,6 @@ class RepositoryTree(RowList):
         super().narrow(text)
 
     def words_of(self, index: int) -> str:
-        """Return the path."""
         return self._rows[index][1].path
 
     def _toggle(self, index: int, opened: bool) -> None:
@@ -252,7 +240,6 @@ class RepositoryTree(RowList):
         self.rows_changed()
 
     def action_open(self) -> None:
-        """Open a folder, close an open one on enter; on a file, go to its text."""
         node = self.node
         if node is None:
             return
@@ -265,11 +252,9 @@ class RepositoryTree(RowList):
             self.post_message(self.Chosen(self, self.cursor))
 
     def action_choose(self) -> None:
-        """Do what enter does."""
         self.action_open()
 
     def action_close(self) -> None:
-        """Close the folder, or go to the one around; at the outermost, leave to the left."""
         node = self.node
         if node is not None and node.folder and node.path in self._open:
             self._toggle(self.cursor, False)
@@ -284,7 +269,6 @@ class RepositoryTree(RowList):
         self.set_cursor(at)
 
     def action_expand_all(self) -> None:
-        """Open the folders that are shown, one level more with each press; stops at 5,000 rows."""
         for index in range(len(self._rows) - 1, -1, -1):
             if len(self._rows) < 5000:
                 self._toggle(index, True)
@@ -321,11 +305,9 @@ class Outline(RowList):
         self.rows_changed(cursor=0)
 
     def row_count(self) -> int:
-        """Return how many definitions there are."""
         return len(self.items)
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a row: kind, signature, line."""
         item = self.items[index]
         glyph = "C " if item.kind == "class" else "ƒ "
         lead = " " + "  " * item.depth

@@ -52,18 +52,15 @@ class CasesScreen(ModeScreen):
         return Location(self.workbench.session_path, "cases", self._shown_key or "", place)
 
     def files(self) -> Iterable[str]:
-        """Return the files of the case that is shown."""
         repository = self.file_tree.repository if self._ready else None
         return [file.path for file in repository.snapshot.files] if repository is not None else ()
 
     @property
     def files_of(self) -> str:
-        """The name of the case."""
         entry = self.browsing.entry(self._shown_key)
         return entry.case.name if entry is not None else ""
 
     def go_to_file(self, path: str) -> None:
-        """Go to a file of the case that is shown."""
         self.workbench.leave_place()
         self._wanted_path = path
         self._show_wanted_file()
@@ -89,7 +86,6 @@ class CasesScreen(ModeScreen):
             self.focus_pane(self.query_one("#files"))
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield three panes, empty: what is in them is built after the first paint."""
         for name, title, classes in (
             ("cases", "Cases", "pane pane-left"),
             ("files", "Files", "pane"),
@@ -101,7 +97,6 @@ class CasesScreen(ModeScreen):
         yield right
 
     async def after_first_paint(self) -> None:
-        """Build the rest."""
         from workbench.app.cases.case_list import CaseList
         from workbench.app.cases.file_view import FileView, Outline, RepositoryTree
 
@@ -123,28 +118,24 @@ class CasesScreen(ModeScreen):
 
     @property
     def case_list(self) -> CaseList:
-        """The list of cases."""
         from workbench.app.cases.case_list import CaseList
 
         return self.query_one("#case-list", CaseList)
 
     @property
     def file_tree(self) -> RepositoryTree:
-        """The repository tree."""
         from workbench.app.cases.file_view import RepositoryTree
 
         return self.query_one("#file-tree", RepositoryTree)
 
     @property
     def file_view(self) -> FileView:
-        """The text on the right."""
         from workbench.app.cases.file_view import FileView
 
         return self.query_one("#file-text", FileView)
 
     @property
     def outline(self) -> Outline:
-        """The outline under it."""
         from workbench.app.cases.file_view import Outline
 
         return self.query_one("#file-outline", Outline)
@@ -152,11 +143,9 @@ class CasesScreen(ModeScreen):
     # -- the session
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Read the scores of the session that is open now."""
         self._read_scores()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Read the scores again when some may have changed."""
         if any(change.kind in {"score", "trial"} for change in changes):
             self._read_scores()
 
@@ -166,7 +155,6 @@ class CasesScreen(ModeScreen):
             self.browsing.read_scores(reader)
 
     def show_scores(self, scores: Scores) -> None:
-        """Show the bars."""
         from workbench.app.cases.file_view import about
 
         self.case_list.scores = scores
@@ -218,7 +206,6 @@ class CasesScreen(ModeScreen):
         self.browsing.open(entry)
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """Follow the cursor of the three lists."""
         if message.row_list is self.case_list:
             self._title_list()
             entry = self.case_list.entry
@@ -230,7 +217,6 @@ class CasesScreen(ModeScreen):
             self._go_to_definition()
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Start a run, go to the text of a file, go to a definition."""
         if message.row_list is self.case_list:
             self.action_run()
         elif message.row_list is self.file_tree:
@@ -289,13 +275,11 @@ class CasesScreen(ModeScreen):
             )
 
     def action_fetch(self) -> None:
-        """Fetch the files of the case under the cursor."""
         entry = self.case_list.entry
         if entry is not None and not self.browsing.fetch(entry):
             self.notify(f"The files of {entry.case.name} are here already.")
 
     def on_unmount(self) -> None:
-        """End fetches under way."""
         self.browsing.close()
 
     def _preview(self) -> None:
@@ -338,7 +322,6 @@ class CasesScreen(ModeScreen):
     # -- what one can do
 
     def action_back(self) -> None:
-        """Go to the pane on the left; from the first one forget the marks."""
         if self.current_pane is self.query_one("#cases"):
             self.case_list.marked.clear()
             self._title_list()
@@ -348,7 +331,6 @@ class CasesScreen(ModeScreen):
 
     @work
     async def action_run(self) -> None:
-        """Ask what to run the chosen cases with, and start."""
         from workbench.app.cases.starting import ask_and_run
 
         chosen = self.case_list.chosen
@@ -357,20 +339,17 @@ class CasesScreen(ModeScreen):
 
     @work
     async def action_test_docs(self) -> None:
-        """Ask how to regenerate the case under the cursor from its documentation, and start."""
         if self.case_list.entry is not None:
             await self.workbench.ask_and_regenerate(self.case_list.entry.key)
 
     @work
     async def action_new_study(self) -> None:
-        """Ask for a study on the marked cases, or on those of the packaged one where none is marked."""
         await self.workbench.ask_for_study(
             [entry.key for entry in self.case_list.entries if entry.key in self.case_list.marked]
         )
 
     @work
     async def action_open_repository(self) -> None:
-        """Browse any folder, git URL or source distribution."""
         from workbench.app.toolkit.ask import AskText
         from workbench.app.toolkit.completion import PathSuggester
 

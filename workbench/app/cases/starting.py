@@ -85,7 +85,6 @@ class RunDialog(FormDialog[RunChoice]):
         self._cases, self._settings = cases, settings
 
     def about(self, field: str) -> str:
-        """Return what an agent does, or what may be typed."""
         if field == "when":
             return with_keys(ABOUT_WHEN)
         if field == "agent":
@@ -115,7 +114,6 @@ class RunDialog(FormDialog[RunChoice]):
         return f"{counted} = {choice.estimate(self._cases, self.measured, self._settings.trials_at_once).sentence()}."
 
     def answer(self) -> RunChoice | Refused:
-        """Return what was chosen, or what is wrong: what was typed stays."""
         from workbench.errors import WorkbenchError
 
         repeats = self.text("repeats")
@@ -154,7 +152,6 @@ def _judge_problem(judge: str, settings: Settings) -> str:
 
 
 def _about(agent: str) -> str:
-    """Return what an agent does, or which ones there are."""
     if is_remote(agent):
         try:
             return f"{agent_info(agent).description}."

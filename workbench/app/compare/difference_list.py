@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from workbench.app.compare.wording import ONLY_A, ONLY_B, SAME
 from workbench.app.toolkit.columns import Column, Columns, Row
@@ -32,7 +33,7 @@ class DifferenceList(HeadedList, Generic[Shown]):
     """
 
     ALLOW_SELECT = False
-    by_stretch: ClassVar[bool] = False
+    by_stretch: bool = False
     """Whether adjoining differences are one, which the keys for the next difference pass at once."""
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -49,7 +50,6 @@ class DifferenceList(HeadedList, Generic[Shown]):
         raise NotImplementedError
 
     def entry_parts(self, place: int, width: int) -> Sequence[Part]:
-        """Return the pieces of an entry."""
         raise NotImplementedError
 
     def empty_text(self, comparison: Shown) -> str:
@@ -76,11 +76,9 @@ class DifferenceList(HeadedList, Generic[Shown]):
 
     @property
     def differences(self) -> int:
-        """How many entries differ."""
         return sum(kind is Kind.DIFFERENT for kind in self._kinds)
 
     def on_resize(self) -> None:
-        """Keep the cursor in sight; where it can be seen from the top, begin there."""
         super().on_resize()
         if 0 <= self.cursor < self.page_height():
             self.scroll_to(y=0, animate=False, immediate=True)
@@ -126,16 +124,13 @@ class DifferenceList(HeadedList, Generic[Shown]):
     # -- painting
 
     def row_count(self) -> int:
-        """Return how many rows there are, the heading included."""
         return 0 if self.comparison is None else 1 + (len(self._rows) or len(self._why_empty()))
 
     def selectable(self, index: int) -> bool:
-        """Headings and counts of what is left out are passed over."""
         place = self._rows[index - 1] if 0 < index <= len(self._rows) else -1
         return place >= 0 and self._kinds[place] is not Kind.HEADING
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return the heading, an entry, or how many are left out."""
         if index == 0:
             return self.heading_parts(width)
         if not self._rows:
@@ -148,55 +143,72 @@ class DifferenceList(HeadedList, Generic[Shown]):
         return self.empty_text(self.comparison).split("\n") if self.comparison is not None else []
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differences(Generic[Shown, Row]):
+    """What a list of differences shows of a comparison.
+
+    Attributes:
+        rows: Its rows.
+        columns: The columns of these.
+        sign: Which side has a row, or that both differ in it.
+        nothing: What to say where there is no row.
+        heading: Whether a row is a heading.
+        by_stretch: Whether adjoining differences are one.
+        below: What is said below the list of the row under the cursor, in lines of at most so many cells, so many of each side.
+    """
+
+    rows: Callable[[Shown], Sequence[Row]]
+    columns: Callable[[Shown], Sequence[Column[Row]]]
+    sign: Callable[[Row], Part]
+    nothing: str | Callable[[Shown], str]
+    heading: Callable[[Row], bool] = lambda row: False
+    by_stretch: bool = False
+    below: Callable[[Row | None, int, int], str] | None = None
+
+
 class DifferenceTable(DifferenceList[Shown], Generic[Shown, Row]):
-    """A difference a row: a sign that says which side has it, then columns; subclasses declare what these are."""
+    """A difference a row: a sign that says which side has it, then columns."""
 
-    nothing: ClassVar[str] = ""
-    """What to say where there is no row."""
-
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, shows: Differences[Shown, Row], *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.shows = shows
+        self.by_stretch = shows.by_stretch
         self.columns: Columns[Row] = Columns(())
         self.entries: Sequence[Row] = ()
 
-    def rows_of(self, comparison: Shown) -> Sequence[Row]:
-        """Return the rows of a comparison."""
-        raise NotImplementedError
-
-    def columns_of(self, comparison: Shown) -> Sequence[Column[Row]]:
-        """Return the columns."""
-        raise NotImplementedError
-
-    def sign_of(self, row: Row) -> Part:
-        """Return the sign before a row and its style."""
-        raise NotImplementedError
-
-    def kind_of(self, row: Row) -> Kind:
-        """Return whether both sides are alike in a row."""
-        return Kind.SAME if self.sign_of(row)[0] == SAME else Kind.DIFFERENT
-
     @property
     def selected(self) -> Row | None:
-        """The row under the cursor."""
         return self.entries[self.place] if 0 <= self.place < len(self.entries) else None
 
+    def below(self, lines: int) -> str:
+        """Return what is said below the list."""
+        return self.shows.below(self.selected, max(10, self.text_width - 1), lines) if self.shows.below else ""
+
     def kinds_of(self, comparison: Shown) -> Sequence[Kind]:
-        """Lay out the columns for the rows and return what each row is."""
-        self.entries = self.rows_of(comparison)
-        self.columns = Columns(self.columns_of(comparison), self.entries)
-        return [self.kind_of(row) for row in self.entries]
+        self.entries = self.shows.rows(comparison)
+        self.columns = Columns(self.shows.columns(comparison), self.entries)
+        return [
+            Kind.HEADING
+            if self.shows.heading(row)
+            else Kind.SAME
+            if self.shows.sign(row)[0] == SAME
+            else Kind.DIFFERENT
+            for row in self.entries
+        ]
 
     def empty_text(self, comparison: Shown) -> str:
-        """Return what to say where there is no row."""
-        return self.nothing
+        return self.shows.nothing if isinstance(self.shows.nothing, str) else self.shows.nothing(comparison)
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        if self.shows.below is not None:
+            self.post_message(self.Moved(self, self.cursor))  # what is said below is wrapped anew
 
     def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return the titles of the columns."""
         return [("  ", ""), *self.columns.heading(width - 2)]
 
     def entry_parts(self, place: int, width: int) -> Sequence[Part]:
-        """Return a row."""
         row = self.entries[place]
-        sign, style = self.sign_of(row)
+        sign, style = self.shows.sign(row)
         row_style = style if sign in {ONLY_A, ONLY_B} else ""
         return [(f"{sign:2}", style), *self.columns.cells(row, width - 2, row_style)]

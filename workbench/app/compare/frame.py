@@ -4,71 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from textual import work
+from textual import events, work
 from textual.binding import BindingType
+from textual.containers import Container
+from textual.widget import Widget
 
-from workbench.app.compare.difference_list import DifferenceList
+from workbench.app.compare.difference_list import DifferenceList, DifferenceTable
+from workbench.app.compare.head import Head, HeadTable
 from workbench.app.keys import bind
 from workbench.app.location import Location, Place
 from workbench.app.marks import Marked, Pair
 from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import PaneTabs
-from workbench.app.toolkit.row_list import RowList, fit
-from workbench.app.toolkit.virtual_view import Part
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.texts import Static
 from workbench.errors import WorkbenchError
 from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
-
-
-Lines = Sequence[Sequence[Part]]
-
-
-class HeadLines(RowList, can_focus=False):
-    """Lines laid out for the present width; there is no cursor."""
-
-    ALLOW_SELECT = False
-
-    def __init__(self, height: int, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.lines: Callable[[int], Lines] = lambda width: ()
-        self._height = height
-        self.styles.height = height
-
-    def show(self, lines: Callable[[int], Lines]) -> None:
-        """Show what a function returns for a width in cells."""
-        self.lines = lines
-        self.rows_changed()
-
-    def say(self, sentence: str) -> None:
-        """Show one sentence."""
-        self.show(lambda width: [[(f" {sentence}", "dim")]])
-
-    def row_count(self) -> int:
-        """Return the number of lines."""
-        return self._height
-
-    def selectable(self, index: int) -> bool:
-        """There is no cursor."""
-        return False
-
-    def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a line."""
-        lines = self.lines(width - 1)
-        return lines[index] if index < len(lines) else ()
-
-
-def columns(cells: Sequence[tuple[str, int]], style: str = "") -> list[Part]:
-    """Return cells right-aligned in their widths."""
-    return [(fit(text, size, right=True), style) for text, size in cells]
 
 
 SideT = TypeVar("SideT")
@@ -79,8 +41,7 @@ REFRESH_SECONDS = 0.5
 class SideBySide(ModeScreen):
     """Two things of the open session, or of others.
 
-    A subclass yields its panes, whose lists are :class:`DifferenceList`, and fills :meth:`read`, :meth:`shown` and
-    :meth:`target`.
+    A subclass declares its panes, and how two are read, what the head says of them and where a row leads.
 
     Args:
         pair: What is A, and what is B; differences are B minus A.
@@ -101,6 +62,9 @@ class SideBySide(ModeScreen):
     ]
     titles: ClassVar[dict[str, str]] = {}
     """The panes' ids with their names."""
+    what: ClassVar[str] = ""
+    """What is compared: ``two tasks``."""
+    head_lines: ClassVar[int] = 4
     begins: ClassVar[dict[str, str]] = {}
     """The pane to begin in where texts of a kind are compared: see :attr:`Pair.about`."""
 
@@ -120,8 +84,15 @@ class SideBySide(ModeScreen):
         """Read both and compare them, in a thread; a sentence where they cannot be compared."""
         raise NotImplementedError
 
-    def shown(self, comparison: Any, sentence: str) -> None:
-        """A comparison was put into the lists, or (None) a sentence says why there is none."""
+    def lists_of(self) -> Sequence[DifferenceList[Any]]:
+        """Return the list of each pane."""
+        raise NotImplementedError
+
+    def head_of(self, comparison: Any, width: int) -> HeadTable:
+        """Return what stands over the panes, for so many cells."""
+        raise NotImplementedError
+
+    def figures_of(self, pane: str, comparison: Any) -> str:
         raise NotImplementedError
 
     def target(self) -> tuple[Marked, Place | None] | None:
@@ -142,17 +113,29 @@ class SideBySide(ModeScreen):
 
     # -- what is shown
 
+    def compose_body(self) -> Iterable[Widget]:
+        panes: list[Container] = []
+        for (name, title), one in zip(self.titles.items(), self.lists_of(), strict=True):
+            inside: list[Widget] = [one]
+            if isinstance(one, DifferenceTable) and one.shows.below is not None:
+                inside.append(Static("", classes="below"))
+            panes.append(Container(*inside, id=name, classes="pane -current" if name == self.first_pane else "pane"))
+            set_title(panes[-1], title)
+        yield Head(self.head_lines, id="head")
+        yield Container(*panes, id="panes")
+
+    def on_mount(self) -> None:
+        self.set_status(f"{self.what} side by side")
+        self.query_one(Head).show(None, f"Reading {self.what.replace('two', 'both')}…")
+
     @property
     def lists(self) -> list[DifferenceList[Any]]:
-        """The list of each pane."""
         return list(self.query(DifferenceList))
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Read both; each from its own session, whichever is open now."""
         self._load()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Read again soon where something of the two may have changed."""
         mine = {one for side in (self.pair.left, self.pair.right) for one in (side.key, side.run)}
         kinds = {"run", *(("candidate", "task") if self.pair.left.kind != "trial" else ())}
         if any(change.item in mine or change.kind in kinds for change in changes):
@@ -174,12 +157,38 @@ class SideBySide(ModeScreen):
             if self._first and self.comparison is not None:
                 one.go_to_first_difference()
         self._first = self._first and self.comparison is None
-        self.shown(self.comparison, found if isinstance(found, str) else "")
+        if isinstance(found, str):
+            self.query_one(Head).show(None, found)
+        self.show_figures()
         self.refresh_bindings()
 
-    def hide_same(self, pane: str, *, same: bool) -> None:
-        """Give a pane whose texts are the same no room, unless it was asked for."""
-        self.query_one(f"#{pane}").set_class(same and self.begins.get(self.pair.about) != pane, "-off")
+    def show_figures(self) -> None:
+        """Show the head, and in each pane's title what it says; docs that are the same take no room unless they were asked for."""
+        if self.comparison is None:
+            return
+        for name in {"docs-texts", "prompt-texts"} & self.titles.keys():
+            pair = self.comparison.docstrings if name == "docs-texts" else self.comparison.prompts
+            self.query_one(f"#{name}").set_class(pair.same and self.begins.get(self.pair.about) != name, "-off")
+        self.query_one(Head).show(self.head_of(self.comparison, self.size.width))
+        folded = "only what differs" if self.only_differences else ""
+        for name, title in self.titles.items():
+            said = self.figures_of(name, self.comparison)
+            set_title(self.query_one(f"#{name}"), f"{title} · {said}" if said else title, folded)
+        self._refresh_tabs()
+        self.show_below()
+
+    def show_below(self) -> None:
+        """Say more of the rows under the cursors."""
+        lines = 4 if self.has_class("-h-tall") else 2
+        for one in self.query(DifferenceTable):
+            if one.shows.below is not None and one.parent is not None:
+                one.parent.query_one(".below", Static).update(one.below(lines))
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        self.show_below()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.show_figures()
 
     def _refresh_tabs(self) -> None:
         # Where only one pane has room there is none for counts either.
@@ -188,20 +197,17 @@ class SideBySide(ModeScreen):
     # -- what one can do
 
     def action_difference(self, step: int) -> None:
-        """Go to the next or previous difference in the current pane."""
         current = self.focused
         if isinstance(current, DifferenceList) and not current.go_to_difference(step):
             self.notify("Nothing differs here.", timeout=3)
 
     def action_only_differences(self) -> None:
-        """Leave out what is the same, or show it again."""
         self.only_differences = not self.only_differences
         for one in self.lists:
             one.show_only_differences(self.only_differences)
-        self.shown(self.comparison, "")
+        self.show_figures()
 
     def action_swap(self) -> None:
-        """Let A be B and B be A."""
         self.pair = self.pair.swapped
         self.comparison = None  # what was read is the other way round
         self._load()
@@ -233,7 +239,6 @@ class SideBySide(ModeScreen):
             return
 
     def action_open_item(self) -> None:
-        """Go to what the row under the cursor is about, in its own session."""
         found = self.target()
         if found is None:
             self.notify("There is nothing to open here.", timeout=3)
@@ -260,11 +265,9 @@ class SideBySide(ModeScreen):
         return one.key[1] if isinstance(one.key, tuple) else ""
 
     def location(self) -> Location | None:
-        """Return the comparison, as a place to come back to."""
         return Location(self.workbench.session_path, str(self.app.current_mode), pair=self.pair)
 
     def action_leave(self) -> None:
-        """Go back to where the two were marked."""
         self.dismiss()
 
 

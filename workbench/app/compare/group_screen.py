@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
-from textual.containers import Container
-from textual.widget import Widget
 
-from workbench.app.compare.difference_list import DifferenceList
-from workbench.app.compare.frame import HeadLines, SideBySide, reading
-from workbench.app.compare.task_tables import FailingLine, FailingRows, TaskRows, messages, panes_of
+from workbench.app.compare.difference_list import DifferenceList, DifferenceTable
+from workbench.app.compare.frame import SideBySide, reading
+from workbench.app.compare.head import Figure, HeadTable
+from workbench.app.compare.task_tables import TASKS, FailingLine, failing
 from workbench.app.compare.text_rows import TextRows
 from workbench.app.compare.wording import NOTHING, change, of_change
-from workbench.app.key_table import key_of
 from workbench.app.keys import bind
 from workbench.app.location import Place
 from workbench.app.marks import Marked, Pair
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.texts import Static
-from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.comparison import (
     FailingCount,
     GroupComparison,
@@ -41,83 +36,11 @@ from workbench.comparison import (
 )
 from workbench.regeneration.passk import Estimate
 from workbench.session.groups import Group
-from workbench.text import one_line, shortened
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.comparison import TaskPair
     from workbench.session.reader import SessionReader
-
-
-_TASKS, _SAMPLES, _ALL, _COMMON = 6, 8, 20, 8
-_NARROW = 7  # of a value without its interval
-_LEAST = 20
-
-
-def head_of(comparison: GroupComparison, note: str, width: int) -> list[list[Part]]:
-    """Return five lines: titles, A, B, the difference over the tasks of both, and how many tasks each wins.
-
-    Args:
-        comparison: What is compared.
-        note: What else is to be said, "" for nothing.
-        width: Cells that there are.
-    """
-    ks = list(comparison.ks)
-    wide = _ALL
-    fixed = 3 + _TASKS + _SAMPLES
-    if fixed + _LEAST + len(ks) * (wide + _COMMON) > width:
-        wide = _NARROW
-    while len(ks) > 1 and fixed + _LEAST + len(ks) * (wide + _COMMON) > width:
-        ks.pop()
-    room = max(8, width - fixed - len(ks) * (wide + _COMMON))
-    titles = "".join(fit(f"pass@{k}", wide, right=True) for k in ks)
-    titles += "".join(fit(f"both @{k}", _COMMON, right=True) for k in ks)
-    lines: list[list[Part]] = [
-        [
-            (
-                f"   {fit(shared(comparison, room), room)}{fit('tasks', _TASKS, right=True)}{fit('samples', _SAMPLES, right=True)}{titles}",
-                "dim",
-            )
-        ]
-    ]
-    for key, side, other in (("A", comparison.left, comparison.right), ("B", comparison.right, comparison.left)):
-        outcome = side.outcome
-        pass_at = {one.k: one for one in outcome.figures.pass_at}
-        parts: list[Part] = [
-            (f" {key} ", "only-a" if key == "A" else "only-b"),
-            (fit(shortened(name_of(side, other), room - 1), room), "strong"),
-            (fit(f"{outcome.figures.tasks:,}", _TASKS, right=True), ""),
-            (fit(f"{outcome.totals.samples:,}", _SAMPLES, right=True), ""),
-        ]
-        parts += [(fit(_estimate(pass_at.get(k), whole=wide == _ALL), wide, right=True), "score") for k in ks]
-        tallies = {one.k: one for one in comparison.tallies}
-        parts += [
-            (fit(_value(tallies[k].left if key == "A" else tallies[k].right), _COMMON, right=True), "") for k in ks
-        ]
-        lines.append(parts)
-    label = 3 + room + _TASKS + _SAMPLES + len(ks) * wide
-    said = f"   B − A   over the {comparison.common:,} tasks of both"
-    bounds = bounds_in_words(comparison.tallies[: len(ks)], label - len(said))
-    if not bounds:
-        short = f"   B − A   {comparison.common:,} in both"
-        bounds = bounds_in_words(comparison.tallies[: len(ks)], label - len(short))
-        said = short if bounds else said
-    said += bounds
-    gaps: list[Part] = [(fit(said, label), "dim")]
-    for one in comparison.tallies[: len(ks)]:
-        gaps.append(
-            (fit(change(one.difference, 2) or NOTHING, _COMMON, right=True), of_change(one.difference) or "strong")
-        )
-    return [
-        *lines,
-        gaps,
-        [(fit(f"   {one_line(' · '.join(filter(None, (tallies_in_words(comparison), note))), 400)}", width), "")],
-    ]
-
-
-def shared(comparison: GroupComparison, width: int) -> str:
-    """Return by what the two differ."""
-    names = [what for what, _, _ in comparison.conditions]
-    return shortened(f"differ in: {', '.join(names)}" if names else "made alike", max(1, width - 1))
 
 
 def name_of(side: GroupSide, other: GroupSide) -> str:
@@ -151,28 +74,33 @@ def tasks_in_words(comparison: GroupComparison) -> str:
     return f"{comparison.common:,} in both · only A {comparison.only_left:,} · only B {comparison.only_right:,}"
 
 
-def _estimate(one: Estimate | None, *, whole: bool) -> str:
-    if one is None or one.value is None:
-        return NOTHING
-    if not whole or one.low is None or one.high is None:
-        return f"{one.value:.2f}"
-    return f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]"
+def pass_at(one: Tally, left: Estimate | None, right: Estimate | None, *, place: int) -> tuple[Figure, Figure]:
+    """Return the columns of a k: pass@k of all tasks of each, with intervals where there is room, and of the tasks of both."""
+    gap = change(one.difference, 2) or NOTHING, of_change(one.difference) or "strong"
+    a, b = _with_interval(left), _with_interval(right)
+    bounds = one.interval
+    interval = "" if bounds.low is None else f"[{change(bounds.low, 2)}, {change(bounds.high, 2)}]"
+    return (
+        Figure(title=f"pass@{one.k}", of=(a, b, (interval, "dim")), width=7, widest=20, style="score", priority=place,
+               brief=(_value(left), _value(right), "")),
+        Figure(title=f"both @{one.k}", of=(_value(one.left), _value(one.right), gap), width=8, priority=place),
+    )  # fmt: skip
 
 
-def bounds_in_words(tallies: Sequence[Tally], width: int) -> str:
-    """Return `` @1 [−0.58, +0.37] @3 [−0.75, +0.71] over 4 files``: of as many k as there is room for, "" for none."""
-    known = [one for one in tallies if one.interval.low is not None]
-    while known:
-        bounds = (f" @{one.k} [{change(one.interval.low, 2)}, {change(one.interval.high, 2)}]" for one in known)
-        said = "".join(bounds) + f" {known[0].interval.over}"
-        if len(said) < width:
-            return said
-        known.pop()
-    return ""
+def _estimates(comparison: GroupComparison, k: int) -> tuple[Estimate | None, Estimate | None]:
+    left, right = (
+        {one.k: one for one in side.outcome.figures.pass_at}.get(k) for side in (comparison.left, comparison.right)
+    )
+    return left, right
 
 
-def _value(one: Estimate) -> str:
-    return NOTHING if one.value is None else f"{one.value:.2f}"
+def _with_interval(one: Estimate | None) -> str:
+    bounds = "" if one is None or one.value is None or one.low is None else f" [{one.low:.2f}, {one.high:.2f}]"
+    return _value(one) + bounds
+
+
+def _value(one: Estimate | None) -> str:
+    return NOTHING if one is None or one.value is None else f"{one.value:.2f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,31 +127,33 @@ class GroupsScreen(SideBySide):
         super().__init__(pair)
         self.detailing, self.choosing = Latest(self, "detail"), Latest(self, "samples")
         self._at, self._of, self._alone = 0, 1, ""
+        self._detail: TaskDetail | None = None
 
-    def compose_body(self) -> Iterable[Widget]:
-        """Yield the head and the panes."""
-        lists: tuple[DifferenceList[Any], ...] = (
-            TaskRows(id="task-diff-list"),
-            FailingRows(_failing_lines, "No sample of either fails a test.", id="test-diff-list"),
+    head_lines = 5
+
+    def lists_of(self) -> Sequence[DifferenceList[Any]]:
+        tests = failing(_failing_lines, "No sample of either fails a test.")
+        return (
+            DifferenceTable(TASKS, id="task-diff-list"),
+            DifferenceTable(tests, id="test-diff-list"),
             TextRows(lambda detail: detail.docstrings, id="docs-diff-list"),
         )
-        yield HeadLines(5, id="head")
-        yield Container(*panes_of(self.titles, lists, self.first_pane), id="group-panes")
 
-    def on_mount(self) -> None:
-        """Say what is being read."""
-        self.set_status("two runs side by side" if self.pair.left.kind == "run" else "two evaluators side by side")
-        self.query_one(HeadLines).say("Reading both…")
+    @property
+    def what(self) -> str:  # type: ignore[override]
+        return "two runs" if self.pair.left.kind == "run" else "two evaluators"
 
     # -- what is shown
 
     @property
     def lists(self) -> list[DifferenceList[Any]]:
-        """The list of tasks; the others follow its cursor."""
-        return [self.query_one(TaskRows)]
+        return [self.tasks]
+
+    @property
+    def tasks(self) -> DifferenceTable[GroupComparison, TaskPair]:
+        return self.query_one("#task-diff-list", DifferenceTable)
 
     def read(self, left: SessionReader, right: SessionReader) -> GroupComparison | str:
-        """Read and compare both, of two runs the pair of groups that is chosen."""
         a, b = self.pair.left, self.pair.right
         if a.kind == "group":
             sides = _sides(left, right, a, b)
@@ -247,36 +177,60 @@ class GroupsScreen(SideBySide):
         self._of, self._alone = len(beside.pairs), one_line(" · ".join(alone), 200)
         return compare_groups(*beside.pairs[self._at % len(beside.pairs)])
 
-    def shown(self, comparison: GroupComparison | None, sentence: str) -> None:
-        """Name what is in each pane."""
-        head = self.query_one(HeadLines)
-        if comparison is None:
-            if sentence:
-                head.say(sentence)
-            return
-        which = (
-            f"pair {self._at % self._of + 1} of {self._of}, {key_of('compare.previous-pair')} {key_of('compare.next-pair')} turns"
-            if self._of > 1
-            else ""
-        )
-        head.show(lambda width: head_of(comparison, " · ".join(filter(None, (which, self._alone))), width))
-        folded = "only what differs" if self.only_differences else ""
-        set_title(self.query_one("#task-diff"), f"Tasks · {tasks_in_words(comparison)}", folded)
-        for one in (self.query_one(FailingRows), self.query_one(TextRows)):
-            if one.only_differences is not self.only_differences:
+    def show_figures(self) -> None:
+        super().show_figures()
+        for one in self.query(DifferenceList):
+            if one is not self.tasks and one.only_differences is not self.only_differences:
                 one.show_only_differences(self.only_differences)
         self._show_task()
 
+    def figures_of(self, pane: str, comparison: GroupComparison) -> str:
+        detail = self._detail
+        if pane == "task-diff":
+            return tasks_in_words(comparison)
+        if pane == "test-diff":
+            return one_line(self.tasks.selected.name, 40) if self.tasks.selected is not None else ""
+        if detail is None:
+            return ""
+        return "the same" if detail.docstrings.same else f"{detail.docstrings.diff.common_words:,} words in common"
+
+    def head_of(self, comparison: GroupComparison, width: int) -> HeadTable:
+        which = f"pair {self._at % self._of + 1} of {self._of}, [ ] turns" if self._of > 1 else ""
+        names = [what for what, _, _ in comparison.conditions]
+        a, b = comparison.left, comparison.right
+        tasks, samples = (
+            [f"{value:,}" for value in values]
+            for values in (
+                (a.outcome.figures.tasks, b.outcome.figures.tasks),
+                (a.outcome.totals.samples, b.outcome.totals.samples),
+            )
+        )
+        over = next((one.interval.over for one in comparison.tallies if one.interval.low is not None), "")
+        said = [f"over the {comparison.common:,} tasks of both", *([f"interval {over}"] if over else [])]
+        return HeadTable(
+            names=(name_of(a, b), name_of(b, a)),
+            shared=f"differ in: {', '.join(names)}" if names else "made alike",
+            figures=(
+                Figure(title="tasks", of=(tasks[0], tasks[1], ""), width=6, priority=7),
+                Figure(title="samples", of=(samples[0], samples[1], ""), width=8, priority=6),
+                *(
+                    one
+                    for place, tally in enumerate(comparison.tallies)
+                    for one in pass_at(tally, *_estimates(comparison, tally.k), place=place)
+                ),
+            ),
+            alike=", ".join(said),
+            note=one_line(" · ".join(filter(None, (tallies_in_words(comparison), which, self._alone))), 400),
+        )
+
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """Show the task under the cursor, or say what a test said."""
-        if isinstance(message.row_list, TaskRows):
+        if message.row_list is self.tasks:
             self._show_task()
-        elif isinstance(message.row_list, FailingRows):
-            self._show_message()
+        self.show_below()
 
     def _show_task(self) -> None:
         found: GroupComparison | None = self.comparison
-        task = self.query_one(TaskRows).selected
+        task = self.tasks.selected
         if found is None or task is None:
             self._show_detail(None)
             return
@@ -292,44 +246,30 @@ class GroupsScreen(SideBySide):
         self.detailing.ask(work, self._show_detail)
 
     def _show_detail(self, detail: TaskDetail | None) -> None:
-        task = self.query_one(TaskRows).selected
-        name = one_line(task.name, 40) if task is not None else ""
-        self.query_one(FailingRows).put(detail)
-        self.query_one(TextRows).put(detail)
-        set_title(self.query_one("#test-diff"), f"Failing tests · {name}" if name else "Failing tests")
-        docs = ""
-        if detail is not None:
-            docs = "the same" if detail.docstrings.same else f"{detail.docstrings.diff.common_words:,} words in common"
-        set_title(self.query_one("#docs-diff"), f"Docstrings · {docs}" if docs else "Docstrings")
-        self._show_message()
-
-    def _show_message(self) -> None:
-        rows = self.query_one(FailingRows)
-        lines = 4 if self.has_class("-h-tall") else 2
-        self.query_one("#failing-message", Static).update(messages(rows.selected, rows.text_width - 1, lines))
+        self._detail = detail
+        for one in self.query(DifferenceList):
+            if one is not self.tasks:
+                one.put(detail)
+        super().show_figures()
 
     # -- what one can do
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer other pairs of groups only where there are some."""
         return self._of > 1 if action == "pair" else super().check_action(action, parameters)
 
     def action_pair(self, step: int) -> None:
-        """Show the next or previous pair of groups of both runs."""
         self._at = (self._at + step) % self._of
         self._load()
 
     def target(self) -> tuple[Marked, Place | None] | None:
-        """Return the run of A."""
         found: GroupComparison | None = self.comparison
         if found is None:
             return None
         return replace(self.pair.left, kind="run", key=found.left.run.id), None
 
     def action_open_item(self) -> None:
-        """Show a sample of each for the task under the cursor, two that came out differently if there are such."""
         found: GroupComparison | None = self.comparison
-        task = self.query_one(TaskRows).selected
+        task = self.tasks.selected
         if found is None or task is None or task.left is None or task.right is None:
             super().action_open_item()
             return

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from textual.containers import Container
-from textual.widget import Widget
-
-from workbench.app.compare.difference_list import DifferenceList, DifferenceTable
+from workbench.app.compare.difference_list import Differences, Shown
 from workbench.app.compare.wording import (
     BOTH_CHANGED,
     NOTHING,
@@ -24,8 +21,6 @@ from workbench.app.compare.wording import (
 )
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.document import prepared
-from workbench.app.toolkit.literal import set_title
-from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.comparison import EvaluatorPair, GroupComparison, TaskComparison, TaskPair, TaskTest, TaskTestPair
 from workbench.regeneration.outcome import TaskResult
@@ -34,53 +29,8 @@ from workbench.text import one_line, shortened
 Fact = tuple[str, str, str]
 
 
-class FactRows(DifferenceTable[TaskComparison, Fact]):
-    """What two tasks are."""
-
-    nothing = "Nothing is known of them."
-
-    def rows_of(self, comparison: TaskComparison) -> Sequence[Fact]:
-        """Return name and both values."""
-        return comparison.facts
-
-    def columns_of(self, comparison: TaskComparison) -> Sequence[Column[Fact]]:
-        """Return what, and what it is of each task."""
-        return (
-            Column(title="", cell=lambda fact: (fact[0], "dim"), width=12, widest=22, text=True),
-            Column(title="A", cell=lambda fact: _fact(fact, 1), width=8, widest=300, text=True, shorten=shortened),
-            Column(title="B", cell=lambda fact: _fact(fact, 2), width=8, widest=300, text=True, shorten=shortened),
-        )
-
-    def sign_of(self, row: Fact) -> Part:
-        """Return whether both are alike."""
-        return (SAME, "dim") if row[1] == row[2] else (BOTH_CHANGED, "strong")
-
-
 def _fact(fact: Fact, side: int) -> Part:
     return one_line(fact[side], 300) or NOTHING, "dim" if fact[1] == fact[2] else "strong"
-
-
-class TaskTestRows(DifferenceTable[TaskComparison, TaskTestPair]):
-    """How many samples of each task did not pass a test."""
-
-    nothing = "Neither has a test."
-
-    def rows_of(self, comparison: TaskComparison) -> Sequence[TaskTestPair]:
-        """Return the tests of both."""
-        return comparison.tests
-
-    def columns_of(self, comparison: TaskComparison) -> Sequence[Column[TaskTestPair]]:
-        """Return how it came out on each side, and the test."""
-        return (
-            Column(title="A", cell=lambda pair: _how(pair.left), width=11, text=True),
-            Column(title="B", cell=lambda pair: _how(pair.right), width=11, text=True),
-            Column(title="test", cell=lambda pair: one_line(pair.test, 300), width=8, widest=300, text=True,
-                   shorten=shortened),
-        )  # fmt: skip
-
-    def sign_of(self, row: TaskTestPair) -> Part:
-        """Return which task has the test, or that they differ."""
-        return (SAME, "dim") if row.same else sided(row.left, row.right) or (BOTH_CHANGED, "dim")
 
 
 def _how(test: TaskTest | None) -> Part:
@@ -90,31 +40,6 @@ def _how(test: TaskTest | None) -> Part:
     if test.failed:
         return f"✗ {test.failed:,} of {test.samples:,}", "failed"
     return ("✓", "passed") if test.samples else ("·", "dim")
-
-
-class EvaluatorRows(DifferenceTable[TaskComparison, EvaluatorPair]):
-    """What each evaluator made of two tasks."""
-
-    nothing = "Nobody was asked for either yet."
-
-    def rows_of(self, comparison: TaskComparison) -> Sequence[EvaluatorPair]:
-        """Return the evaluators of both."""
-        return comparison.evaluators
-
-    def columns_of(self, comparison: TaskComparison) -> Sequence[Column[EvaluatorPair]]:
-        """Return name, passed of counted samples of each task, and pass@k of B minus that of A."""
-        name: Column[EvaluatorPair] = Column(
-            title="evaluator", cell=lambda pair: pair.name, width=14, widest=120, text=True, shorten=shortened
-        )
-        passed: list[Column[EvaluatorPair]] = [
-            Column(title="A passed", cell=lambda pair: _passed(pair.left), width=9),
-            Column(title="B passed", cell=lambda pair: _passed(pair.right), width=9),
-        ]
-        return [name, *passed, *_changes(comparison.ks, lambda pair: pair.differences)]
-
-    def sign_of(self, row: EvaluatorPair) -> Part:
-        """Return which task the evaluator was asked for, or that they came out differently."""
-        return sided(row.left, row.right) or ((SAME, "dim") if row.same else (BOTH_CHANGED, "strong"))
 
 
 def _passed(result: TaskResult | None) -> Part:
@@ -128,43 +53,6 @@ def _changes(ks: Sequence[int], read: Callable[[Any], Sequence[float | None]]) -
         return lambda row: (change(read(row)[at], 2) or NOTHING, of_change(read(row)[at]) or "dim")
 
     return [Column(title=f"@{k}", cell=cell(at), width=6, priority=2 * at) for at, k in enumerate(ks)]
-
-
-class TaskRows(DifferenceTable[GroupComparison, TaskPair]):
-    """The tasks of two groups: passed of counted samples, pass@k of both and the difference; the largest differences first."""
-
-    nothing = "Neither has a task with a sample."
-
-    def rows_of(self, comparison: GroupComparison) -> Sequence[TaskPair]:
-        """Return the tasks of both."""
-        return comparison.pairs
-
-    def columns_of(self, comparison: GroupComparison) -> Sequence[Column[TaskPair]]:
-        """Return function, file, passed samples, and for each k both values and the difference."""
-        columns: list[Column[TaskPair]] = [
-            Column(title="function", cell=_function, width=18, widest=80, text=True),
-            Column(title="file", cell=lambda pair: (one_line(pair.path, 300), "dim"), width=16, widest=120, text=True,
-                   priority=100, shorten=shortened),
-            Column(title="A passed", cell=lambda pair: _passed(pair.left and pair.left[1]), width=8),
-            Column(title="B", cell=lambda pair: _passed(pair.right and pair.right[1]), width=8),
-        ]  # fmt: skip
-        for at, (k, gap) in enumerate(
-            zip(comparison.ks, _changes(comparison.ks, lambda pair: pair.differences), strict=True)
-        ):
-            columns += [
-                Column(title=f"A @{k}", cell=_value(lambda pair: pair.left, k), width=5, priority=50 + at),
-                Column(title=f"B @{k}", cell=_value(lambda pair: pair.right, k), width=5, priority=50 + at),
-                gap,
-            ]
-        return columns
-
-    def sign_of(self, row: TaskPair) -> Part:
-        """Return which side has the task, or solves it more often."""
-        if row.left is None or row.right is None:
-            return (ONLY_A, "only-a") if row.right is None else (ONLY_B, "only-b")
-        known = [gap for gap in row.differences if gap is not None]
-        alike = not any(known) if known else _passed(row.left[1]) == _passed(row.right[1])
-        return (SAME, "dim") if alike else signed(next(filter(None, known), None))
 
 
 def _function(pair: TaskPair) -> Part:
@@ -190,54 +78,6 @@ class FailingLine:
     left_message: str
     right_message: str
     same: bool
-
-
-class FailingRows(DifferenceTable[Any, FailingLine]):
-    """The tests that either of two fails, with the first line of what they said.
-
-    Args:
-        lines: What of a comparison is shown.
-        nothing: What to say where no test fails.
-    """
-
-    def __init__(
-        self,
-        lines: Callable[[Any], Sequence[FailingLine]],
-        nothing: str = "Neither fails a test.",
-        *,
-        id: str | None = None,
-    ) -> None:
-        super().__init__(id=id)
-        self._lines_of, self._nothing = lines, nothing
-
-    def rows_of(self, comparison: Any) -> Sequence[FailingLine]:
-        """Return the tests that either fails."""
-        return self._lines_of(comparison)
-
-    def columns_of(self, comparison: Any) -> Sequence[Column[FailingLine]]:
-        """Return how a test came out on each side, its name and its message."""
-        return (
-            Column(title="A", cell=lambda line: _outcome(line.left), width=9, text=True),
-            Column(title="B", cell=lambda line: _outcome(line.right), width=9, text=True),
-            Column(title="test", cell=lambda line: one_line(line.test.partition("::")[2] or line.test, 200), width=16,
-                   widest=120, text=True),
-            Column(title="message", cell=_message, width=16, widest=300, text=True, priority=1),
-        )  # fmt: skip
-
-    def sign_of(self, row: FailingLine) -> Part:
-        """Return who fails it."""
-        if row.left and row.right:
-            return SAME if row.same else BOTH_CHANGED, "dim"
-        return (ONLY_A, "only-a") if row.left else (ONLY_B, "only-b")
-
-    def on_resize(self) -> None:
-        """Have the messages wrapped for the new width, too."""
-        super().on_resize()
-        self.post_message(self.Moved(self, self.cursor))
-
-    def empty_text(self, comparison: Any) -> str:
-        """Return that no test fails."""
-        return self._nothing
 
 
 def _outcome(how: str) -> Part:
@@ -267,13 +107,94 @@ def _said(message: str) -> str:
     return one_line(prepared(message), 2_000) or "no message was recorded"
 
 
-def panes_of(titles: Mapping[str, str], lists: Iterable[DifferenceList[Any]], current: str) -> list[Container]:
-    """Return a pane for each list, one of them current; ``titles`` are the panes' ids with their names."""
-    panes: list[Container] = []
-    for (name, title), one in zip(titles.items(), lists, strict=True):
-        inside: list[Widget] = [one]
-        if isinstance(one, FailingRows):
-            inside.append(Static("", id="failing-message"))
-        panes.append(Container(*inside, id=name, classes="pane -current" if name == current else "pane"))
-        set_title(panes[-1], title)
-    return panes
+FACTS: Differences[TaskComparison, Fact] = Differences(
+    rows=lambda comparison: comparison.facts,
+    columns=lambda comparison: (
+        Column(title="", cell=lambda fact: (fact[0], "dim"), width=12, widest=22, text=True),
+        Column(title="A", cell=lambda fact: _fact(fact, 1), width=8, widest=300, text=True, shorten=shortened),
+        Column(title="B", cell=lambda fact: _fact(fact, 2), width=8, widest=300, text=True, shorten=shortened),
+    ),
+    sign=lambda fact: (SAME, "dim") if fact[1] == fact[2] else (BOTH_CHANGED, "strong"),
+    nothing="Nothing is known of them.",
+)
+"""What two tasks are."""
+TESTS: Differences[TaskComparison, TaskTestPair] = Differences(
+    rows=lambda comparison: comparison.tests,
+    columns=lambda comparison: (
+        Column(title="A", cell=lambda pair: _how(pair.left), width=11, text=True),
+        Column(title="B", cell=lambda pair: _how(pair.right), width=11, text=True),
+        Column(
+            title="test", cell=lambda pair: one_line(pair.test, 300), width=8, widest=300, text=True, shorten=shortened
+        ),
+    ),
+    sign=lambda pair: (SAME, "dim") if pair.same else sided(pair.left, pair.right) or (BOTH_CHANGED, "dim"),
+    nothing="Neither has a test.",
+)
+"""How many samples of each task did not pass a test."""
+EVALUATORS: Differences[TaskComparison, EvaluatorPair] = Differences(
+    rows=lambda comparison: comparison.evaluators,
+    columns=lambda comparison: (
+        Column(title="evaluator", cell=lambda pair: pair.name, width=14, widest=120, text=True, shorten=shortened),
+        Column(title="A passed", cell=lambda pair: _passed(pair.left), width=9),
+        Column(title="B passed", cell=lambda pair: _passed(pair.right), width=9),
+        *_changes(comparison.ks, lambda pair: pair.differences),
+    ),
+    sign=lambda pair: sided(pair.left, pair.right) or ((SAME, "dim") if pair.same else (BOTH_CHANGED, "strong")),
+    nothing="Nobody was asked for either yet.",
+)
+"""What each evaluator made of two tasks."""
+TASKS: Differences[GroupComparison, TaskPair] = Differences(
+    rows=lambda comparison: comparison.pairs,
+    columns=lambda comparison: (
+        Column(title="function", cell=_function, width=18, widest=80, text=True),
+        Column(title="file", cell=lambda pair: (one_line(pair.path, 300), "dim"), width=16, widest=120, text=True,
+               priority=100, shorten=shortened),
+        Column(title="A passed", cell=lambda pair: _passed(pair.left and pair.left[1]), width=8),
+        Column(title="B", cell=lambda pair: _passed(pair.right and pair.right[1]), width=8),
+        *_values_and_changes(comparison.ks),
+    ),
+    sign=lambda pair: _more_solved(pair),
+    nothing="Neither has a task with a sample.",
+)  # fmt: skip
+"""The tasks of two groups; the largest differences first."""
+
+
+def _values_and_changes(ks: Sequence[int]) -> list[Column[TaskPair]]:
+    columns: list[Column[TaskPair]] = []
+    for at, (k, gap) in enumerate(zip(ks, _changes(ks, lambda pair: pair.differences), strict=True)):
+        columns += [
+            Column(title=f"A @{k}", cell=_value(lambda pair: pair.left, k), width=5, priority=50 + at),
+            Column(title=f"B @{k}", cell=_value(lambda pair: pair.right, k), width=5, priority=50 + at),
+            gap,
+        ]
+    return columns
+
+
+def _more_solved(row: TaskPair) -> Part:
+    if row.left is None or row.right is None:
+        return (ONLY_A, "only-a") if row.right is None else (ONLY_B, "only-b")
+    known = [gap for gap in row.differences if gap is not None]
+    alike = not any(known) if known else _passed(row.left[1]) == _passed(row.right[1])
+    return (SAME, "dim") if alike else signed(next(filter(None, known), None))
+
+
+def failing(
+    lines: Callable[[Shown], Sequence[FailingLine]], nothing: str = "Neither fails a test."
+) -> Differences[Shown, FailingLine]:
+    """Return the tests that either of two fails, with the first line of what they said."""
+    return Differences(
+        rows=lines,
+        columns=lambda comparison: (
+            Column(title="A", cell=lambda line: _outcome(line.left), width=9, text=True),
+            Column(title="B", cell=lambda line: _outcome(line.right), width=9, text=True),
+            Column(title="test", cell=lambda line: one_line(line.test.partition("::")[2] or line.test, 200), width=16,
+                   widest=120, text=True),
+            Column(title="message", cell=_message, width=16, widest=300, text=True, priority=1),
+        ),
+        sign=lambda line: (
+            (SAME if line.same else BOTH_CHANGED, "dim") if line.left and line.right
+            else (ONLY_A, "only-a") if line.left else (ONLY_B, "only-b")
+        ),
+        nothing=nothing,
+        below=messages,
+    )  # fmt: skip

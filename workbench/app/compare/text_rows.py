@@ -151,7 +151,6 @@ class TextRows(DifferenceList[Any]):
         self._laid_out = 0  # width of the last layout
 
     def kinds_of(self, comparison: Any) -> Sequence[Kind]:
-        """Lay both out for the present width."""
         self._laid_out = self.text_width
         self._split = side_by_side(self._texts(comparison), self._half)
         return [Kind.DIFFERENT if row.differs else Kind.SAME for row in self._split]
@@ -161,12 +160,10 @@ class TextRows(DifferenceList[Any]):
         return max(4, (self.text_width - len(_BETWEEN)) // 2 - _SIGN)
 
     def empty_text(self, comparison: Any) -> str:
-        """Return why there is nothing."""
         texts = self._texts(comparison)
         return one_line(f"A: {texts.left.absent} · B: {texts.right.absent}", 600)
 
     def on_resize(self) -> None:
-        """Wrap again for the new width; the cursor stays on its line."""
         if self.comparison is not None and self._laid_out != self.text_width:
             line = self._split[self.place].number if self.place >= 0 else 0
             self._kinds = self.kinds_of(self.comparison)
@@ -174,7 +171,6 @@ class TextRows(DifferenceList[Any]):
         super().on_resize()
 
     def render_line(self, y: int) -> Strip:
-        """Paint one visible row; a pane that comes back from hiding may find another width than at its last layout."""
         if self._laid_out != self.text_width:
             self.call_next(self.on_resize)
         return super().render_line(y)
@@ -182,18 +178,15 @@ class TextRows(DifferenceList[Any]):
     # -- painting
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Return a row; the cursor is on its signs alone."""
         parts, _ = super().row_parts(y, width)
         return parts, ""
 
     def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return which text stands where."""
         texts, half = self._texts(self.comparison), self._half + _SIGN
         a, b = texts.left.title, texts.right.title
         return [(fit(a, half), "only-a"), (_BETWEEN, "rule"), (fit(b, half), "only-b")]
 
     def entry_parts(self, place: int, width: int) -> Sequence[Part]:
-        """Return a row of both."""
         row = self._split[place]
         cursor = "" if place != self.place else "cursor" if self.has_focus else "cursor-blurred"
         return [
@@ -232,7 +225,6 @@ class UnifiedRows(DifferenceList[Any]):
         self._laid_out = 0
 
     def kinds_of(self, comparison: Any) -> Sequence[Kind]:
-        """Lay the lines out for the present width."""
         self._laid_out = self.text_width
         self._lines = unified(self._texts(comparison), max(4, self.text_width - _UNIFIED_SIGN))
         kinds: list[Kind] = []
@@ -244,24 +236,20 @@ class UnifiedRows(DifferenceList[Any]):
         return kinds
 
     def empty_text(self, comparison: Any) -> str:
-        """Return why there is nothing."""
         texts = self._texts(comparison)
         return one_line(texts.left.absent or texts.right.absent or "both are empty", 600)
 
     def on_resize(self) -> None:
-        """Wrap again for the new width."""
         if self.comparison is not None and self._laid_out != self.text_width:
             self._kinds = self.kinds_of(self.comparison)
             self._arrange(self.place)
         super().on_resize()
 
     def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return which sign stands for which text."""
         texts = self._texts(self.comparison)
         return [(f"{_OUT} {texts.left.title}", "poor"), ("   ", ""), (f"{_IN} {texts.right.title}", "good")]
 
     def entry_parts(self, place: int, width: int) -> Sequence[Part]:
-        """Return a row."""
         line = self._lines[place]
         style = {_OUT: "poor", _IN: "good"}.get(line.sign, "dim")
         return [(fit(line.sign, 1) + " ", style), *line.parts]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 
 from workbench.app.toolkit.document import Document, Line
 from workbench.app.toolkit.virtual_view import Part, fit
-from workbench.comparison import Comparison, Side, TextPair, TextSide
+from workbench.comparison import Comparison, FailingPair, Side, TaskTestPair, TextPair, TextSide
 from workbench.glyphs import STATES
 from workbench.text import one_line
 
@@ -68,6 +68,17 @@ def readmes(comparison: Comparison) -> TextPair:
 
 def _joined(parts: Iterable[str]) -> str:
     return " · ".join(part for part in parts if part)
+
+
+def alike(**texts: TextPair) -> str:
+    """Return which texts are the same: ``docstring the same · prompt differs``."""
+    return " · ".join(f"{word} {'the same' if pair.same else 'differs'}" for word, pair in texts.items())
+
+
+def only_and_both(pairs: Sequence[TaskTestPair] | Sequence[FailingPair]) -> str:
+    """Return how many tests only A, only B and both have."""
+    only_a, only_b = sum(pair.right is None for pair in pairs), sum(pair.left is None for pair in pairs)
+    return f"only A {only_a:,} · only B {only_b:,} · both {len(pairs) - only_a - only_b:,}"
 
 
 def state_of(side: Side) -> str:

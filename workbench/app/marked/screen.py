@@ -50,7 +50,6 @@ class MarkedList(Table[MarkedLine]):
         super().__init__(COLUMNS, key=lambda line: line, order="age", id=id)
 
     def words_of_row(self, row: MarkedLine) -> str:
-        """Return the line's texts, also where they are too long for the row."""
         return f"{row.kind} {row.text} {row.what} {row.title}"
 
 
@@ -73,7 +72,6 @@ class MarkedScreen(ModeScreen):
         self._loading = Latest(self, "marked")
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the list."""
         pane = Container(MarkedList(id="marked-list"), Static("", id="marked-line"), id="marked", classes="pane")
         set_title(pane, "Stars, tags and remarks")
         yield pane
@@ -84,18 +82,15 @@ class MarkedScreen(ModeScreen):
 
     @property
     def table(self) -> MarkedList:
-        """The list."""
         return self.query_one("#marked-list", MarkedList)
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Read the list anew."""
         if reader is None:
             self._show(())
         else:
             self._loading.ask(lambda: load_marked(reader), self._show)
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Read again when something was marked."""
         if any(change.kind in {"label", "annotation", "run"} for change in changes):
             self.on_session_opened(self.workbench.reader)
 
@@ -123,11 +118,9 @@ class MarkedScreen(ModeScreen):
         self.query_one("#marked-line", Static).update(text)
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """Say more of what is under the cursor."""
         self._say()
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Go to what it belongs to."""
         line = self.table.selected
         app, path = self.app, self.workbench.session_path
         rows = [row for row in self.table.in_order() if row.trial or row.run]
@@ -146,9 +139,7 @@ class MarkedScreen(ModeScreen):
             self.notify("What it belongs to is no longer in the session.")
 
     def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
-        """Say how many are left."""
         self._say()
 
     def action_leave(self) -> None:
-        """Go back."""
         self.dismiss()

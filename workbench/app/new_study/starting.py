@@ -162,24 +162,20 @@ class NewStudyDialog(FormDialog["StudyChoice | OtherKind"]):
         self._said, self._changes = "", False
 
     def on_mount(self) -> None:
-        """Say what was wrong, if anything was."""
         if self._refused is not None:
             self.refuse(self._refused)
 
     def buttons(self) -> Iterable[Button]:
-        """Yield the buttons."""
         yield Button("Start", id="start", variant="primary")
         yield Button("Save as study.toml", id="save")
         yield Button("Cancel", id="cancel")
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Save as well; the others are those of every dialog."""
         if event.button.id == "save":
             event.prevent_default()
             self.action_save()
 
     def action_start(self) -> None:
-        """Start, from any field."""
         self._start()
 
     # -- what stands in it
@@ -203,7 +199,6 @@ class NewStudyDialog(FormDialog["StudyChoice | OtherKind"]):
         return self.query_one(f"#{field}", Several).chosen
 
     def changed(self) -> None:
-        """Go to the other dialog where the other kind is chosen."""
         kind = self.query_one("#compare", OneOf).value
         if kind != self._draft.kind:
             self.dismiss(OtherKind(kind, self.draft(), self.text("session")))
@@ -211,7 +206,6 @@ class NewStudyDialog(FormDialog["StudyChoice | OtherKind"]):
             super().changed()
 
     def about(self, field: str) -> str:
-        """Return what may stand in a field; of the names that are chosen, all of them."""
         if field == "session":
             text = self.text("session")
             if not text:
@@ -226,7 +220,6 @@ class NewStudyDialog(FormDialog["StudyChoice | OtherKind"]):
     # -- what it takes
 
     def will_do(self) -> str:
-        """Return how many trials or candidates that makes, and what they will take; reckoned in a thread."""
         try:
             study, place = drafted(self.draft()), place_of(self.text("session"), self.text("name"))
         except WorkbenchError as problem:
@@ -252,7 +245,6 @@ class NewStudyDialog(FormDialog["StudyChoice | OtherKind"]):
     # -- its end
 
     def answer(self) -> StudyChoice | Refused:
-        """Return what was chosen, or what is wrong: what was chosen stays."""
         study = self._checked()
         return study if isinstance(study, Refused) else StudyChoice(study, self.draft(), self.text("session"))
 
@@ -275,7 +267,6 @@ class NewStudyDialog(FormDialog["StudyChoice | OtherKind"]):
 
     @work
     async def action_save(self) -> None:
-        """Write the declaration into a file, from which the command line executes the same."""
         from workbench.app.new_study.offering import ask_and_save
 
         study = self._checked()

@@ -6,10 +6,19 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal
+
+from workbench.app.key_table import key_of
 from workbench.app.regeneration import funnel
 from workbench.app.regeneration.funnel import Count, Quarantined
-from workbench.app.regeneration.wording import NOTHING
+from workbench.app.regeneration.loading import Excluded, RunView
+from workbench.app.regeneration.wording import NOTHING, plural
+from workbench.app.toolkit.columns import Column
+from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.table import Grouping, Table
+from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import STATES
 from workbench.session.rows import DroppedRow, StageRow, TaskRow
@@ -55,11 +64,9 @@ class StageList(RowList):
         self.rows_changed()
 
     def row_count(self) -> int:
-        """Return the number of stages."""
         return len(self.stages)
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a stage: state, title, count, bar, note."""
         row = self.stages[index]
         glyph, style = _GLYPHS.get(row.state, ("?", "unscored"))
         titles = _TITLES.get(row.name, (row.name, row.name))
@@ -86,99 +93,67 @@ class StageList(RowList):
         return parts
 
 
-class CountList(RowList):
+def _from_the_right(name: str, width: int) -> str:
+    return fit(name if len(name) <= width else "…" + name[len(name) - width + 1 :], width)
+
+
+COUNTS: tuple[Column[Count], ...] = (
+    Column(title="", cell=lambda count: (count.title, "strong" if count.key == funnel.FOUND else ""), width=12, widest=60, text=True),
+    Column(title="left", cell=lambda count: (_number(count.left), "" if count.left else "dim"), width=7),
+    Column(title="dropped", cell=lambda count: ("" if count.dropped is None else _number(count.dropped or None),
+                                                "warn" if count.dropped else "dim"), width=8),
+)  # fmt: skip
+
+
+def _number(value: int | None) -> str:
+    return NOTHING if value is None else f"{value:,}"
+
+
+class CountList(Table[Count]):
     """A row per count; the one under the cursor says what is listed of what was excluded."""
 
-    ALLOW_SELECT = False
+    LEAD = 1
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.counts: list[Count] = []
+        super().__init__(COUNTS, key=lambda count: count.key, id=id)
 
     @property
     def key(self) -> str:
         """The stage under the cursor."""
-        return self.counts[self.cursor].key if 0 <= self.cursor < len(self.counts) else funnel.FOUND
+        return self.selected.key if self.selected is not None else funnel.FOUND
 
     def show(self, counts: Sequence[Count], stages: Sequence[StageRow], tests: Sequence[Quarantined]) -> None:
         """Show the counts of functions, below them those of tests."""
-        key = self.key
-        self.counts = [*counts, *_of_tests(stages, tests)]
-        self.rows_changed(cursor=next((at for at, count in enumerate(self.counts) if count.key == key), 0))
-
-    def row_count(self) -> int:
-        """Return the number of counts."""
-        return len(self.counts)
-
-    def selectable(self, index: int) -> bool:
-        """Pass over the line between functions and tests."""
-        return bool(self.counts[index].title)
-
-    def heading(self, width: int) -> str:
-        """Return the heading of the columns."""
-        return " " + fit("", width - 17) + fit("left", 7, right=True) + fit("dropped", 9, right=True)
-
-    def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a count."""
-        count = self.counts[index]
-        if not count.title:
-            return [("", "")]
-        left = NOTHING if count.left is None else f"{count.left:,}"
-        dropped = "" if count.dropped is None else f"{count.dropped:,}" if count.dropped else NOTHING
-        return [
-            (" ", ""),
-            (fit(count.title, width - 17), "strong" if index == 0 else ""),
-            (fit(left, 7, right=True), "" if count.left else "dim"),
-            (fit(dropped, 9, right=True), "warn" if count.dropped else "dim"),
-        ]
+        self.put([*counts, *_of_tests(stages, tests)])
 
 
-class ExcludedList(RowList):
-    """Dropped functions, tasks that a control took out, and quarantined tests; the stage and the reason of each."""
+Entry = tuple[str, str, str]
+"""Stage, name and reason of what was excluded."""
+ENTRIES: tuple[Column[Entry], ...] = (
+    Column(title="dropped at", cell=lambda entry: (funnel.REASONS.get(entry[0], entry[0]), "warn"), width=13, widest=24, text=True,
+           brief=lambda entry: (entry[0], "warn"), sort=lambda entry: entry[0]),
+    Column(title="function or test", cell=lambda entry: (entry[1], "strong"), width=20, widest=60, text=True, shorten=_from_the_right,
+           sort=lambda entry: entry[1]),
+    Column(title="why", cell=lambda entry: entry[2], width=12, widest=600, text=True),
+)  # fmt: skip
 
-    ALLOW_SELECT = False
+
+class ExcludedList(Table[Entry]):
+    """Dropped functions, tasks that a control took out, and quarantined tests."""
+
+    LEAD = 1
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.entries: list[tuple[str, str, str]] = []  # stage, name, reason
-        self.empty = ""
+        groupings: tuple[Grouping[Entry], ...] = (
+            Grouping("where they were dropped", lambda entry: funnel.REASONS.get(entry[0], entry[0])),
+        )
+        super().__init__(ENTRIES, key=lambda entry: entry, groupings=groupings, id=id)
 
-    @property
-    def current(self) -> tuple[str, str, str] | None:
-        """Stage, name and reason under the cursor."""
-        return self.entries[self.cursor] if 0 <= self.cursor < len(self.entries) else None
-
-    def show(self, entries: list[tuple[str, str, str]], empty: str) -> None:
+    def show(self, entries: Sequence[Entry], empty: str) -> None:
         """Show these; ``empty`` is said where there are none."""
-        same = entries == self.entries and empty == self.empty
-        self.entries, self.empty = entries, empty
-        if not same or self.cursor < 0:
-            self.rows_changed()
-
-    def row_count(self) -> int:
-        """Return the number of rows."""
-        return len(self.entries) or 1
-
-    def selectable(self, index: int) -> bool:
-        """Let the cursor stand on what was excluded, not on the sentence that nothing did."""
-        return bool(self.entries)
-
-    def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return what was excluded: why in few words, which, and the reason."""
-        if not self.entries:
-            return [(fit(f" {self.empty}", width), "dim")]
-        stage, name, reason = self.entries[index]
-        first = 22 if width >= 90 else 13
-        stage = funnel.REASONS.get(stage, stage) if width >= 90 else stage
-        second = min(60, max(20, (width - first - 5) * 2 // 5))
-        return [
-            (" ", ""),
-            (fit(stage, first), "warn"),
-            ("  ", ""),
-            (_from_the_right(name, second), "strong"),
-            ("  ", ""),
-            (fit(reason, width - first - second - 5), ""),
-        ]
+        if tuple(entries) != self.rows or empty != self.empty or self.cursor < 0:
+            self.empty = empty
+            self.put(entries)
 
 
 def excluded(
@@ -187,9 +162,9 @@ def excluded(
     taken_out: Sequence[TaskRow],
     tests: Sequence[Quarantined],
     needle: str,
-) -> list[tuple[str, str, str]]:
+) -> list[Entry]:
     """Return what stands in the list for a count: (stage, name, reason); all of it for counts at which nothing falls out."""
-    entries: list[tuple[str, str, str]] = []
+    entries: list[Entry] = []
     if key.startswith(TESTS):
         kind = key.removeprefix(TESTS)
         entries = [(f"{test.kind} test", test.test, test.why) for test in tests if kind in {"", test.kind}]
@@ -212,7 +187,7 @@ def _of_tests(stages: Sequence[StageRow], tests: Sequence[Quarantined]) -> list[
     if suite is None and not tests:
         return []
     found = suite.total if suite is not None else None
-    rows = [Count("", "", None), Count(TESTS, "tests of the suite", found)]
+    rows = [Count(TESTS, "tests of the suite", found)]
     if suite is not None and found is not None:
         rows.append(Count(f"{TESTS}stable", "stable, used", suite.done, found - suite.done))
     rows += [
@@ -226,5 +201,145 @@ def _function(row: DroppedRow | TaskRow) -> str:
     return one_line(f"{row.path}::{row.qualified_name}{again}", 300)
 
 
-def _from_the_right(name: str, width: int) -> str:
-    return fit(name if len(name) <= width else "…" + name[len(name) - width + 1 :], width)
+_NOTHING: Excluded = Excluded((), ())
+
+
+class StagesPane(Pane):
+    """How far each stage is."""
+
+    short = "Stages"
+
+    def compose(self) -> ComposeResult:
+        yield StageList(id="stage-list")
+
+
+class CountsPane(Pane):
+    """How many functions were left after each stage."""
+
+    short = "Counts"
+
+    def compose(self) -> ComposeResult:
+        yield CountList(id="count-list")
+
+
+class ExcludedPane(Pane):
+    """What was excluded, and below the list all of the reason of the row under the cursor."""
+
+    short = "Dropped"
+
+    def compose(self) -> ComposeResult:
+        yield ExcludedList(id="excluded-list")
+        yield Static("", id="excluded-reason")
+
+
+class Building(Container):
+    """The three panes; the count under the cursor says what is listed below."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._view: RunView | None = None
+        self._excluded = _NOTHING
+        self._tests: tuple[Quarantined, ...] = ()
+        self.needle = ""
+
+    def compose(self) -> ComposeResult:
+        yield Horizontal(
+            StagesPane(id="stages", classes="pane"),
+            CountsPane(id="counts", classes="pane"),
+            id="building-top",
+            classes="pane-group",
+        )
+        yield ExcludedPane(id="excluded", classes="pane")
+
+    def show_run(self, view: RunView, found: Excluded) -> None:
+        """Show how the run's tasks are, or were, built."""
+        self._view, self._excluded = view, found
+        self._tests = funnel.quarantined(found.unused)
+        self.query_one(StageList).show(view.stages, live=view.live)
+        counts = funnel.counts(view.stages, funnel.by_stage(found.dropped), view.tasks, view.excluded, live=view.live)
+        self.query_one(CountList).show(counts, view.stages, self._tests)
+        self._title_stages()
+        self.query_one(CountsPane).titled(plural(view.tasks, "task") if view.tasks else "Counts")
+        self._show_excluded()
+
+    def _title_stages(self) -> None:
+        view, listed = self._view, self.query_one(StageList)
+        if view is None:
+            return
+        at = listed.cursor if listed.has_focus else -1
+        if at < 0:
+            at = next((n for n, stage in enumerate(listed.stages) if stage.state == "running"), -1)
+        note = listed.stages[at].note or "" if 0 <= at < len(listed.stages) else ""
+        title = "Building tasks" if view.building else "How the tasks were built"
+        self.query_one(StagesPane).titled(title, one_line(note.partition("\n")[0], 100))
+
+    def find(self, needle: str) -> None:
+        """List only what contains a text, "" for all."""
+        self.needle = needle.strip()
+        self._show_excluded()
+
+    def forget(self) -> bool:
+        """Take away the text or the stage by which the list is narrowed; False if it is not."""
+        counts = self.query_one(CountList)
+        if self.needle:
+            self.find("")
+        elif counts.cursor > 1:
+            counts.set_cursor(1)
+        else:
+            return False
+        return True
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        if message.row_list is self.query_one(CountList):
+            self._show_excluded(from_top=True)
+        elif message.row_list is self.query_one(ExcludedList):
+            self._show_reason()
+        else:
+            self._title_stages()
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        if message.row_list is self.query_one(CountList):
+            self.query_one(ExcludedList).focus()
+
+    def _show_excluded(self, *, from_top: bool = False) -> None:
+        view, found = self._view, self._excluded
+        if view is None:
+            return
+        counts, listed = self.query_one(CountList), self.query_one(ExcludedList)
+        key = counts.key
+        entries = excluded(key, found.dropped, found.taken_out, self._tests, self.needle)
+        if from_top:
+            listed.cursor = -1
+        listed.show(entries, self._empty(view, key))
+        everything = len(self._tests) if key.startswith(TESTS) else len(found.dropped) + len(found.taken_out)
+        what = "test" if key.startswith(TESTS) else "function"
+        if key.startswith(TESTS):
+            title = f"Quarantined {plural(len(entries), what)}"
+        else:
+            title = f"Dropped {plural(len(entries), what)}"
+        title += f" of {everything:,}" if len(entries) != everything else ""
+        narrowed = [f"stage: {funnel.REASONS[key]}"] if key in funnel.REASONS else []
+        narrowed += [f"with “{one_line(self.needle, 30)}”"] if self.needle else []
+        said = " · ".join([*narrowed, f"{key_of('regeneration.escape')} shows all"]) if narrowed else ""
+        self.query_one(ExcludedPane).titled(
+            f"{title} · {said}" if said else title,
+            "" if view.building else f"{key_of('regeneration.dropped')} goes back",
+        )
+        self._show_reason()
+
+    def _empty(self, view: RunView, key: str) -> str:
+        if self.needle:
+            return f"Nothing here contains that; {key_of('regeneration.escape')} shows all."
+        if key.startswith(TESTS):
+            return "The session does not name such tests."
+        if view.state == "queued":
+            return "Waiting for the engine…"
+        if view.live and not view.tasks:
+            return "Nothing was dropped so far."
+        ended = view.tasks or any(stage.name == "filter" and stage.state == "done" for stage in view.stages)
+        return "Nothing was dropped." if ended else "The run ended before any function was looked at."
+
+    def _show_reason(self) -> None:
+        current = self.query_one(ExcludedList).selected
+        text = f"{current[1]}\n{current[2]}" if current is not None else ""
+        self.query_one("#excluded-reason", Static).update(text)

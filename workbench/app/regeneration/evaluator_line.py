@@ -73,11 +73,9 @@ class EvaluatorLine(Widget):
     begun: reactive[str] = reactive("")  # a run that began elsewhere and was not looked at
 
     def watch_view(self, view: RunView | None) -> None:
-        """Take a line only where there is a choice."""
         self.set_class(view is not None and (len(view.progress) > 1 or len(view.order) > 1), "-open")
 
     def render(self) -> RenderResult:
-        """Return the evaluators on the left and the runs on the right, with as much of each as there is room for."""
         view = self.view
         if view is None:
             return Content("")
@@ -117,7 +115,6 @@ class EvaluatorLine(Widget):
         return [*found, (None, [(f" {key_of('regeneration.evaluator')} next", "$text-muted")])]
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the group whose name was clicked."""
         x = 1
         for group, pieces in self._shown_evaluators():
             x += sum(Content(text).cell_length for text, _ in pieces)

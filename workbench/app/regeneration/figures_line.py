@@ -35,13 +35,11 @@ class FiguresLine(Widget):
     figures: reactive[Figures | None] = reactive(None, layout=True)
 
     def render(self) -> RenderResult:
-        """Return the lines."""
         width = max(1, self.size.width)
         lines = [Content.assemble(*line).truncate(width, ellipsis=True) for line in self._lines(width)]
         return Content("\n").join(lines)
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
-        """Return how many lines it takes."""
         return len(self._lines(max(1, width)))
 
     def _lines(self, width: int) -> list[list[_Piece]]:

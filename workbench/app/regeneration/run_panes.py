@@ -11,8 +11,7 @@ from textual.widget import Widget
 
 from workbench.app.key_table import key_of
 from workbench.app.location import Location, Place
-from workbench.app.regeneration.building import ExcludedList
-from workbench.app.regeneration.building_panes import Building
+from workbench.app.regeneration.building import Building, ExcludedList
 from workbench.app.regeneration.evaluator_line import EvaluatorLine
 from workbench.app.regeneration.figures_line import FiguresLine
 from workbench.app.regeneration.following import Following
@@ -45,39 +44,32 @@ class RunPanes(RunScreen):
     following: Following
 
     def compose(self) -> ComposeResult:
-        """Compose the frame and the figures."""
         yield from super().compose()
         yield Vertical(FiguresLine(), EvaluatorLine(), Static("", id="trouble"), id="head")
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the panes."""
         yield TasksPane(id="tasks", classes="pane")
         yield Building(id="building", classes="pane-group -off")
         yield Detail(id="detail", classes="pane-group")
         yield Static("", id="nothing", classes="state")
 
     def main_list(self) -> VirtualView:
-        """Return the table, while tasks are built the list of what was excluded."""
         return self.building.query_one(ExcludedList) if self.has_class("-building") else self.table
 
     @property
     def reader(self) -> SessionReader | None:
-        """The open session."""
         return self.workbench.reader
 
     @property
     def lines(self) -> Sequence[TaskLine]:
-        """All tasks."""
         return self.table.rows
 
     @property
     def selected_task(self) -> TaskLine | None:
-        """The task under the cursor."""
         return self.table.selected
 
     @property
     def selected_sample(self) -> int:
-        """Its selected sample, from 0."""
         return self.table.sample
 
     @property
@@ -87,12 +79,10 @@ class RunPanes(RunScreen):
 
     @property
     def table(self) -> TaskTable:
-        """The table of tasks."""
         return self.query_one(TaskTable)
 
     @property
     def building(self) -> Building:
-        """How the tasks were built."""
         return self.query_one(Building)
 
     @property
@@ -102,7 +92,6 @@ class RunPanes(RunScreen):
 
     @property
     def sample(self) -> SamplePane:
-        """What the selected sample says."""
         return self.detail.sample
 
     @property
@@ -112,7 +101,6 @@ class RunPanes(RunScreen):
 
     @property
     def on_tasks(self) -> bool:
-        """Whether the table of tasks has the focus, not what shows a sample."""
         return not self.detail.has_class("-has-current")
 
     @property
@@ -154,18 +142,15 @@ class RunPanes(RunScreen):
             )
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """Show the sample of the task under the cursor."""
         if message.row_list is self.table:
             self.table.move_sample(0)
             self.show_sample()
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Go to the sample of the task."""
         if message.row_list is self.table:
             self.focus_pane(self.sample)
 
     def go_to(self, task: str, sample: int | None) -> None:
-        """Select a task and one of its samples."""
         if self.table.go_to_task(task, sample):
             self.title_tasks()
             self.show_sample()
@@ -184,7 +169,6 @@ class RunPanes(RunScreen):
         self.detail.mark(needle)
 
     def labels_written(self) -> None:
-        """A sample has no row that the feed could tell of."""
         self.detail.read_again()
 
     def title_tasks(self) -> None:
@@ -193,7 +177,6 @@ class RunPanes(RunScreen):
             self.query_one(TasksPane).show_run(self.view)
 
     def marks_changed(self) -> None:
-        """Say in the header and in the table which tasks are marked."""
         super().marks_changed()
         reader = self.reader
         self.table.show_marks(self.workbench.marks.letters(reader.path, "task") if reader is not None else {})
@@ -201,7 +184,6 @@ class RunPanes(RunScreen):
     # -- what a key is about
 
     def location(self) -> Location | None:
-        """Return the run that is shown, with the selected task and sample."""
         if self.view is None:
             return None
         line = self.table.selected
@@ -209,7 +191,6 @@ class RunPanes(RunScreen):
         return Location(self.workbench.session_path, "regeneration", self.view.run.id, place, self.following.evaluator)
 
     def labelled(self) -> Labelled | None:
-        """Return the selected sample where a pane that shows it has the focus, else the task under the cursor."""
         line = self.table.selected
         if line is None or self.shows_building:
             return None
@@ -220,6 +201,6 @@ class RunPanes(RunScreen):
     def subject(self) -> Subject:
         """Return what has the focus: what was excluded, the failing tests, else the sample."""
         if self.shows_building:
-            listed = self.building.query_one(ExcludedList).entries
+            listed = self.building.query_one(ExcludedList).rows
             return Subject("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
         return self.detail.subject()

@@ -187,7 +187,6 @@ def _lines(reader: SessionReader, digest: str, of: str) -> list[str]:
 
 
 def _changes(before: list[str], after: list[str]) -> Iterator[tuple[Line, str]]:
-    """Yield what is shown, each line with its text as it is."""
     # Tabs and spaces that look the same are no difference.
     old, new = ([prepared(line) for line in lines] for lines in (before, after))
     if [line.rstrip() for line in old] == [line.rstrip() for line in new]:

@@ -136,7 +136,6 @@ class TextsPane(Pane):
         self._whole: Whole | None = None
 
     def compose(self) -> ComposeResult:
-        """Compose the texts."""
         for name in TEXTS:
             yield Static(name, classes="text-heading")
             yield TextPane(id=f"{name.lower()}-text")
@@ -171,12 +170,10 @@ class FailingPane(Pane):
     short = "Failing"
 
     def compose(self) -> ComposeResult:
-        """Compose the text."""
         yield TextPane(id="failing-text")
 
     @property
     def text(self) -> TextPane:
-        """What is shown."""
         return self.query_one(TextPane)
 
     def show(self, title: str = "failing tests", document: Document | None = None) -> None:
@@ -207,7 +204,6 @@ class Detail(Container):
 
     @property
     def sample(self) -> SamplePane:
-        """What the sample says, a tab at a time."""
         return self.query_one(SamplePane)
 
     @property

@@ -49,7 +49,6 @@ class RegenerationChoice:
         return known_tasks(measured, self.source, self.limit)
 
     def plan(self) -> RegenerationPlan:
-        """Return the order."""
         from workbench.engine.plan import RegenerationPlan
 
         return RegenerationPlan(
@@ -113,7 +112,6 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         self._documentation: Documentation | None = None
 
     def says_anew(self) -> None:
-        """Say it, and have it counted in a thread what the doc system will ask: that takes a look at the whole source."""
         super().says_anew()
         choice = self._chosen()
         if self.measured is None or isinstance(choice, Refused):
@@ -135,7 +133,6 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         return replace(choice.estimate(measured), documentation=self._documentation)
 
     def about(self, field: str) -> str:
-        """Return what may stand in a field, or what the evaluator means."""
         evaluator = self.text("evaluator")
         if field == "session":
             return about_session(self.text("session"))
@@ -176,7 +173,6 @@ class RegenerationDialog(FormDialog[RegenerationChoice]):
         return f"{choice.source}: {counted} × {samples} × {named} = {told}."
 
     def answer(self) -> RegenerationChoice | Refused:
-        """Return what was chosen, or what is wrong: what was typed stays."""
         choice = self._chosen()
         if isinstance(choice, Refused):
             return choice

@@ -217,7 +217,6 @@ class TaskTable(Table[TaskLine]):
             self.put_tasks(self.rows, self.ks)
 
     def show_marks(self, letters: Mapping[object, str]) -> None:
-        """Show which tasks are marked, by their ids."""
         if letters != self._letters:
             self._letters = letters
             self.refresh()
@@ -285,7 +284,6 @@ class TaskTable(Table[TaskLine]):
         return self._letters.get(row.id, "")
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Return a row; under the cursor it has one colour, but for the selected sample."""
         parts, fill = super().row_parts(y, width)
         if fill and self.selected is not None:
             parts = [
@@ -296,7 +294,6 @@ class TaskTable(Table[TaskLine]):
         return parts, fill
 
     def on_click(self, event: events.Click) -> None:
-        """Select the sample under the mouse, too."""
         line = self._line(self.shown_row(event.y + self.scroll_offset.y))
         if event.y == 0 or line is None or isinstance(line, Group):
             return

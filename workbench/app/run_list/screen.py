@@ -87,33 +87,28 @@ class RunsScreen(ModeScreen):
         self._put_away: list[str] = []
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the table and what is to be said of a run."""
         pane = Container(RunTable(id="run-table"), id="runs", classes="pane")
         set_title(pane, "Runs")
         yield Vertical(pane, Static("", id="run-details"), id="run-column")
 
     def on_mount(self) -> None:
-        """Mark what is shown behind this screen."""
         self.table.current = self._current
         self.table.marks = self.workbench.marks
         self.table.restore(self._current)
 
     @property
     def table(self) -> RunTable:
-        """The table."""
         return self.query_one("#run-table", RunTable)
 
     # -- what is shown
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Read the runs; another session has none of these."""
         if reader is None:
             self._show(())
         else:
             self._load()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Read again soon."""
         kinds = {"trial", "run", "score", "candidate", "stage", "label"}
         if any(change.kind in kinds for change in changes):
             self._loading.soon(self._load, REFRESH_SECONDS)
@@ -140,7 +135,6 @@ class RunsScreen(ModeScreen):
         self.refresh_bindings()
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """Say more of the run under the cursor."""
         self._show_details()
         self.refresh_bindings()
 
@@ -167,7 +161,6 @@ class RunsScreen(ModeScreen):
     # -- what one can do
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only what makes sense for the run under the cursor."""
         if not self.is_mounted or not self.query("#run-table"):
             return True
         line = self.table.selected
@@ -186,12 +179,10 @@ class RunsScreen(ModeScreen):
         return super().check_action(action, parameters)
 
     def labelled(self) -> Labelled | None:
-        """Return the run under the cursor."""
         line = self.table.selected
         return Labelled(line.name or line.asked, line.id) if line is not None else None
 
     def action_mark(self) -> None:
-        """Mark the run under the cursor to be compared, or take its mark away."""
         line = self.table.selected
         if line is not None:
             self.workbench.marks.toggle(self.table.marked(line))
@@ -199,7 +190,6 @@ class RunsScreen(ModeScreen):
             self.marks_changed()
 
     def action_compare(self) -> None:
-        """Show the two marked runs side by side, or the marked one beside the one under the cursor."""
         line = self.table.selected
         pair = self.workbench.marks.pair("run", self.table.marked(line) if line is not None else None)
         if pair is None:
@@ -213,7 +203,6 @@ class RunsScreen(ModeScreen):
             self.workbench.show_pair(pair)
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Open the run: its first trial, or its tasks."""
         line = self.table.selected
         app, path = self.app, self.workbench.session_path
         rows = [row for row in self.table.in_order() if row.kind == "regenerate" or row.first_trial is not None]
@@ -230,25 +219,21 @@ class RunsScreen(ModeScreen):
             self.notify("It has no trials of its own: it scores those of other runs.", timeout=6)
 
     def action_resume(self) -> None:
-        """Take up what is missing in the run under the cursor."""
         line, path = self.table.selected, self.workbench.session_path
         if line is not None and path is not None:
             self.workbench.resume_session(path, line.id)
 
     def action_cancel(self) -> None:
-        """Cancel the run under the cursor; what is finished stays."""
         line, path = self.table.selected, self.workbench.session_path
         if line is not None and path is not None and self._writable():
             self.workbench.cancel_session(path, line.id)
 
     def action_pause(self) -> None:
-        """Let the run under the cursor stay back in the queue, or go on."""
         line, path = self.table.selected, self.workbench.session_path
         if line is not None and line.place and path is not None and self._writable():
             self._do(lambda: runs.pause_run(path, line.id, not line.paused))
 
     def action_turn(self, places: int) -> None:
-        """Let the run under the cursor come to its turn sooner or later."""
         line, path = self.table.selected, self.workbench.session_path
         if line is not None and line.place and path is not None and self._writable():
             self._do(lambda: runs.move_run(path, line.id, places))
@@ -272,7 +257,6 @@ class RunsScreen(ModeScreen):
 
     @work
     async def action_name(self) -> None:
-        """Give the run under the cursor a name; an empty one takes it away."""
         from workbench.app.toolkit.ask import AskText
 
         line, path = self.table.selected, self.workbench.session_path
@@ -285,7 +269,6 @@ class RunsScreen(ModeScreen):
             self._do(lambda: runs.name_run(path, line.id, name))
 
     def action_put_away(self) -> None:
-        """Put the run under the cursor away, or bring it back if it was."""
         line, path = self.table.selected, self.workbench.session_path
         if line is None or path is None or not self._writable():
             return
@@ -299,22 +282,18 @@ class RunsScreen(ModeScreen):
             self._do(lambda: runs.put_away_run(path, line.id), said)
 
     def action_bring_back(self) -> None:
-        """Bring back the run that was put away last."""
         path = self.workbench.session_path
         if self._put_away and path is not None:
             run = self._put_away.pop()
             self._do(lambda: runs.bring_back_run(path, run))
 
     def action_all(self) -> None:
-        """Show those that were put away too, or no longer."""
         self.table.with_put_away = not self.table.with_put_away
         self.table.rearrange()
         self._arranged()
 
     def on_table_arranged(self) -> None:
-        """Say how the runs are sorted."""
         self._arranged()
 
     def action_leave(self) -> None:
-        """Go back to what was shown."""
         self.dismiss()

@@ -88,21 +88,16 @@ class RunTable(Table[RunLine]):
         self.session = Path()
 
     def filtered(self, rows: Sequence[RunLine]) -> list[RunLine]:
-        """Leave out runs that were put away, unless they were asked for."""
         return [run for run in rows if self.with_put_away or not run.put_away]
 
     def marked(self, line: RunLine) -> Marked:
-        """Return a run as it is marked."""
         return Marked(self.session, "run", line.id, one_line(line.title, 100), line.id, line.kind == "document")
 
     def lead_of(self, row: RunLine) -> str:
-        """Return the mark of a run, or that it is the one behind the table."""
         return self.marks.letter(self.marked(row)) or ("›" if row.id == self.current else "")
 
     def style_of(self, row: RunLine) -> str:
-        """Runs that were put away are quiet."""
         return "dim" if row.put_away else ""
 
     def words_of_row(self, row: RunLine) -> str:
-        """Return what a run is called, what was asked for, its state and why it failed."""
         return f"{row.id} {row.kind} {row.title} {row.asked} {'put away' if row.put_away else row.state} {row.error}"

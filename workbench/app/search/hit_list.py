@@ -45,11 +45,9 @@ class HitList(RowList):
         self.refresh()
 
     def row_count(self) -> int:
-        """Return the number of hits that are listed."""
         return len(self.found.hits)
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return what it is, where, and the line around the match."""
         hit = self.found.hits[index]
         number = f" {hit.entry.number}" if hit.item.kind == "trial" and hit.entry.number else ""
         where = hit.item.title
@@ -117,7 +115,6 @@ class FacetList(RowList):
             self.rows_changed()
 
     def narrow(self, text: str) -> None:
-        """Show the values that hold every word, also those for which there is no room otherwise."""
         others = bool(text.strip()) != bool(self.narrowed)
         if others and text.strip():
             self.narrowed = text.strip()
@@ -130,7 +127,6 @@ class FacetList(RowList):
             self.put(*self._counts)
 
     def words_of(self, index: int) -> str:
-        """Return the facet and its value."""
         name, value, _ = self._rows[index]
         return f"{name} {value}"
 
@@ -142,15 +138,12 @@ class FacetList(RowList):
         return None
 
     def row_count(self) -> int:
-        """Return the number of headings and values."""
         return len(self._rows)
 
     def selectable(self, index: int) -> bool:
-        """Headings are passed over."""
         return bool(self._rows[index][2])
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a heading, or a value with its count."""
         name, value, count = self._rows[index]
         if not count:
             return [(fit(name, width), "group")]

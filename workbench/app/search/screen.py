@@ -76,7 +76,6 @@ class SearchScreen(ModeScreen):
         self._due = False
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the line to type in, the hits and the facets."""
         yield Container(
             LineInput(self._last.text, placeholder="what to look for", id="search-text", compact=True), id="search-line"
         )
@@ -93,30 +92,25 @@ class SearchScreen(ModeScreen):
         yield Container(hits, facets, id="found")
 
     def on_mount(self) -> None:
-        """Begin with what is typed; the text of before can be typed over."""
         self.query_one("#search-text", Input).select_all()
         self.add_class("-nothing-asked")
         self._say("")
 
     async def after_first_paint(self) -> None:
-        """Begin in the line."""
         self.query_one("#search-text", Input).focus()
 
     def on_unmount(self) -> None:
-        """End the filling."""
         self._stop.set()
         if self._index is not None:
             threading.Thread(target=self._index.close, daemon=True).start()
 
     @property
     def hits(self) -> HitList:
-        """The hits."""
         return self.query_one("#hits", HitList)
 
     # -- the index
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Index the session."""
         if reader is not None:
             self._fill()
 
@@ -156,7 +150,6 @@ class SearchScreen(ModeScreen):
     # -- what is asked
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Search for what is typed, soon."""
         if event.value != self._last.text:
             self._last.text, self._last.at = event.value, 0
         if not self._due:
@@ -164,7 +157,6 @@ class SearchScreen(ModeScreen):
             self.set_timer(ASK_SECONDS, self._ask)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go to the hits."""
         event.stop()
         self.action_results()
 
@@ -194,7 +186,6 @@ class SearchScreen(ModeScreen):
         self._asking.ask(work, done, lambda sentence: self._show_found(Found(), [], sentence))
 
     def _read_lines(self, query: Query, found: Found) -> None:
-        """Read the lines of the hits that are not in sight yet."""
         known, reader = len(self.hits.lines), self.workbench.reader
         if known >= len(found.hits) or reader is None:
             return
@@ -240,12 +231,10 @@ class SearchScreen(ModeScreen):
         self.query_one("#search-note", Static).update(one_line(" · ".join(filter(None, [text, self._note])), 300))
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """Remember where in the hits a person is."""
         if message.row_list is self.hits:
             self._last.at = message.index
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Open the place of a hit, or ask for one value of a facet alone."""
         if message.row_list is self.hits:
             self._open(message.index)
             return
@@ -278,22 +267,18 @@ class SearchScreen(ModeScreen):
     # -- keys
 
     def action_query(self) -> None:
-        """Type something else."""
         self.query_one("#search-text", Input).focus()
 
     def action_results(self) -> None:
-        """Go to the hits."""
         if self.hits.row_count():
             self.focus_pane(self.query_one("#hits-pane"))
 
     def action_everywhere(self) -> None:
-        """Search all sessions, or the open one alone."""
         self._last.everywhere, self._last.at = not self._last.everywhere, 0
         self._fill()
         self._ask()
 
     def action_leave(self) -> None:
-        """Go back to where the search was begun."""
         self.dismiss()
 
 

@@ -140,14 +140,12 @@ class ImportDialog(FormDialog[WantedImport]):
         super().__init__("Import files of other programs", fields, "file")
 
     def about(self, field: str) -> str:
-        """Return what is read, or which importers there are."""
         if field == "format":
             offered = "; ".join([*self._importers, "package.module:Class"])
             return f"An importer of a plug-in that reads all of them: {offered}. Empty: our own formats, by what is in a file."
         return f"A file or a folder; it goes into {self._into}. What is there already is skipped."
 
     def answer(self) -> WantedImport | Refused:
-        """Return file and importer, or what is wrong with one of them."""
         place, importer = self.text("file"), self.text("format")
         if not place:
             return Refused("file", "Name a file or a folder.")

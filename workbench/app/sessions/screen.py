@@ -78,7 +78,6 @@ class SessionsScreen(ModeScreen):
         return Location(self.workbench.session_path, "sessions")
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the table's pane and the one with the details."""
         from textual.containers import Vertical
 
         from workbench.app.sessions.table import SessionTable
@@ -90,36 +89,30 @@ class SessionsScreen(ModeScreen):
         yield Vertical(pane, details, id="session-column")
 
     async def after_first_paint(self) -> None:
-        """Read the folder."""
         self.table.focus()
         self.action_reload()
 
     def on_screen_resume(self) -> None:
-        """Read the folder again whenever one comes back."""
         if self.is_mounted and self.query("#session-table"):
             self.action_reload()
 
     @property
     def table(self) -> SessionTable:
-        """The table."""
         from workbench.app.sessions.table import SessionTable
 
         return self.query_one("#session-table", SessionTable)
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Mark the session that is open."""
         self.table.open_path = reader.path if reader is not None else None
         self.action_reload()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Look again when runs or trials changed."""
         if self.is_current and any(change.kind in {"run", "trial"} for change in changes):
             self.action_reload()
 
     # -- the list
 
     def action_reload(self) -> None:
-        """Read the folder again; a file that was not written since is not looked into again."""
         also, known = self.workbench.session_path, {entry.path: entry for entry in self.table.rows}
         listing, remembered, with_deleted = self._listing, self._remembered, self._with_deleted
 
@@ -177,11 +170,9 @@ class SessionsScreen(ModeScreen):
         self.refresh_bindings()
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """Say more of the row under the cursor."""
         self._say()
 
     def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
-        """Say how many are left."""
         self._say()
 
     def _show_details(self) -> None:
@@ -194,18 +185,15 @@ class SessionsScreen(ModeScreen):
         self.query_one("#session-details", Static).update(text)
 
     def on_table_arranged(self) -> None:
-        """Say how the sessions are sorted."""
         self._say()
 
     def action_all(self) -> None:
-        """Show the deleted ones too, or no longer."""
         self._with_deleted = not self._with_deleted
         self.action_reload()
 
     # -- what one can do
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only what makes sense for the session under the cursor."""
         if self.is_mounted and self.query("#session-table"):
             if action in {"star", "tags", "remark"}:
                 return self.labelled() is not None
@@ -218,18 +206,15 @@ class SessionsScreen(ModeScreen):
         return super().check_action(action, parameters)
 
     def labelled(self) -> Labelled | None:
-        """Return the session under the cursor."""
         entry = self.table.selected
         if entry is None or entry.problem or entry.deleted is not None:
             return None
         return Labelled(entry.path.stem, SESSION, session=entry.path)
 
     def labels_written(self) -> None:
-        """Show them."""
         self.action_reload()
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Open the session and go to what its state is about; bring a deleted one back."""
         entry = self.table.selected
         if entry is not None and entry.deleted is not None:
             self._bring_back(entry.deleted)
@@ -237,7 +222,6 @@ class SessionsScreen(ModeScreen):
             self.workbench.open_session(entry.path, show=True)
 
     def action_use(self) -> None:
-        """Let the next runs go into the session under the cursor, or no longer."""
         from workbench.app import runs
 
         entry = self.table.selected
@@ -256,13 +240,11 @@ class SessionsScreen(ModeScreen):
         self._keeping.ask(lambda: runs.choose_session(chosen), done)
 
     def action_resume(self) -> None:
-        """Take up what is missing in the session under the cursor."""
         entry = self.table.selected
         if entry is not None and self._allowed(entry):
             self.workbench.resume_session(entry.path)
 
     def action_cancel(self) -> None:
-        """Cancel the runs of the session under the cursor."""
         entry = self.table.selected
         if entry is not None and self._allowed(entry):
             self.workbench.cancel_session(entry.path)
@@ -316,7 +298,6 @@ class SessionsScreen(ModeScreen):
 
     @work
     async def action_new(self) -> None:
-        """Make an empty session and let the next runs go into it."""
         from workbench.app import runs
         from workbench.app.sessions.keeping import make
 
@@ -337,7 +318,6 @@ class SessionsScreen(ModeScreen):
 
     @work
     async def action_name(self) -> None:
-        """Give the session under the cursor another name; what it is called and its file."""
         from workbench.app import runs
         from workbench.app.sessions.keeping import rename
 
@@ -385,7 +365,6 @@ class SessionsScreen(ModeScreen):
         return running
 
     def action_delete(self) -> None:
-        """Move the session under the cursor into the trash, from which it can be brought back; bring back a deleted one."""
         from workbench.app.sessions.keeping import put_into_trash
 
         entry = self.table.selected
@@ -404,7 +383,6 @@ class SessionsScreen(ModeScreen):
         self._keep(lambda: put_into_trash(path), lambda _: self.notify(said, timeout=8))
 
     def action_bring_back(self) -> None:
-        """Bring back the session that was deleted last, also before the last start."""
         self._bring_back(None)
 
     def _bring_back(self, deleted: Deleted | None) -> None:
@@ -420,7 +398,6 @@ class SessionsScreen(ModeScreen):
 
     @work
     async def action_merge(self) -> None:
-        """Write a new session with all that the marked ones have."""
         from workbench.app.sessions.keeping import merged
 
         sources = list(self.table.marked)
@@ -445,7 +422,6 @@ class SessionsScreen(ModeScreen):
 
     @work
     async def action_import_files(self) -> None:
-        """Read files of other programs into the session under the cursor, or a new one where that is only read."""
         from workbench.app.sessions.keeping import ImportDialog, imported
 
         entry = self.table.selected
@@ -465,7 +441,6 @@ class SessionsScreen(ModeScreen):
 
     @work
     async def action_export(self) -> None:
-        """Write a report of the session under the cursor."""
         from workbench.app.toolkit.report_dialog import ask_and_export
 
         entry = self.table.selected

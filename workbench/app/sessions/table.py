@@ -101,26 +101,21 @@ class SessionTable(Table[SessionEntry]):
         self.next_path: Path | None = None
 
     def rearrange(self, *, to: object = None) -> None:
-        """Forget marks of sessions that are gone."""
         there = {entry.path for entry in self.rows}
         self.marked = [path for path in self.marked if path in there]
         super().rearrange(to=to)
 
     def lead_of(self, row: SessionEntry) -> str:
-        """Return the mark, and whether the session is open or the next run goes into it."""
         where = "→" if row.path == self.next_path else "●" if row.path == self.open_path else ""
         return ("■" if row.path in self.marked else " ") + where
 
     def style_of(self, row: SessionEntry) -> str:
-        """Deleted ones are quiet."""
         return "hidden" if row.deleted else ""
 
     def section_of(self, row: SessionEntry) -> tuple[bool, bool]:
-        """Examples come after the user's own, deleted ones last."""
         return row.deleted is not None, row.example
 
     def span_of(self, row: SessionEntry) -> tuple[str, Part] | None:
-        """Say where a deleted one was, or what is wrong with one that cannot be read."""
         if row.deleted is not None:
             when = age(row.deleted.at)
             text = f"deleted {'just now' if when == 'now' else f'{when} ago'}, from {row.deleted.was.parent}"
@@ -128,11 +123,9 @@ class SessionTable(Table[SessionEntry]):
         return ("age", (one_line(row.problem, 400), "dim")) if row.problem else None
 
     def words_of_row(self, row: SessionEntry) -> str:
-        """Return name, state, tags, remarks and what is in it."""
         return words(row)
 
     def action_mark(self) -> None:
-        """Mark or unmark the session under the cursor and go on."""
         entry = self.selected
         if entry is None or entry.deleted is not None:
             return

@@ -30,7 +30,6 @@ class Scale:
 
     @classmethod
     def of(cls, values: Iterable[float | None]) -> Scale:
-        """Return the scale on which all values have their place."""
         known = [0.0, *(one for one in values if one is not None)]
         low, high = min(known), max(known)
         return cls(low, high) if high > low else cls(-1.0, 1.0)
@@ -135,11 +134,9 @@ class ComparisonList(RowList):
 
     @property
     def selected(self) -> ItemPair | None:
-        """The item under the cursor."""
         return self._rows[self.cursor].item if 0 <= self.cursor < len(self._rows) else None
 
     def words_of(self, index: int) -> str:
-        """Return the names in a line."""
         row = self._rows[index]
         if row.item is not None:
             return f"{row.item.row} {row.item.file} {row.item.name}"
@@ -225,20 +222,16 @@ class ComparisonList(RowList):
     # -- painting
 
     def on_resize(self) -> None:
-        """Wrap the sentences anew."""
         self._lay_out(keep=True)
 
     def row_count(self) -> int:
-        """Return how many lines there are."""
         return len(self._rows)
 
     def selectable(self, index: int) -> bool:
-        """The cursor stands on rows of the study and on items."""
         row = self._rows[index]
         return bool(row.plotted) or row.item is not None
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a line."""
         row, found = self._rows[index], self.comparison
         if found is None:
             return [(row.text, row.style)]
@@ -254,7 +247,6 @@ class ComparisonList(RowList):
         return [(row.text, row.style)]
 
     def _names(self, width: int) -> tuple[int, int]:
-        """Return the cells of a row's name and of its plot."""
         longest = max((len(row) for row in self.comparison.by_row), default=8) if self.comparison is not None else 8
         names = min(longest + 3, max(10, width // 3))
         return names, room_for_plot(width, names, 10)

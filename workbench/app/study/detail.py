@@ -32,7 +32,6 @@ from workbench.text import one_line, shortened
 
 
 def _about(line: StudyLine) -> Part:
-    """Return what is wrong with a study, or what it is for."""
     if line.problem:
         return one_line(f"{STATES['failed']} {line.problem}", 400), "failed"
     return one_line(line.study.title, 400) if line.study is not None else "", "dim"
@@ -66,11 +65,9 @@ class StudyList(Table[StudyLine]):
         self.go_to(to)
 
     def lead_of(self, row: StudyLine) -> str:
-        """Mark the study that is shown."""
         return "›" if row.name == self._current else ""
 
     def words_of_row(self, row: StudyLine) -> str:
-        """Return its name and title."""
         return f"{row.name} {row.study.title if row.study is not None else ''}"
 
 
@@ -153,7 +150,6 @@ class CellItems(Table[Item]):
         )  # fmt: skip
 
     def words_of_row(self, row: Item) -> str:
-        """Return a task's name, or a trial's state and error."""
         if isinstance(row, TaskTally):
             return row.name
         return " ".join(missing_of(row, self._measure, self._scale) or (row.state, row.error))
@@ -166,7 +162,6 @@ class Detail(Container):
     """A line of tabs over the list that is chosen."""
 
     def compose(self) -> ComposeResult:
-        """Compose the tabs and all lists, of which one is shown."""
         yield TabLine(TABS, id="study-tabs")
         self.cell_items = CellItems(id="study-cell")
         self.comparison = ComparisonList(id="study-comparison")
@@ -183,12 +178,10 @@ class Detail(Container):
 
     @property
     def current(self) -> str:
-        """The tab that is chosen."""
         return self.query_one(TabLine).current
 
     @property
     def shown(self) -> RowList:
-        """The list that is shown."""
         return self._lists()[self.current]
 
     def turn(self, step: int) -> str:

@@ -58,10 +58,10 @@ class Figures:
             self._led = outcome
             if outcome.study.kind == AGENTS:
                 found = lambda: (leaderboard(outcome), judge_agreement(outcome))  # noqa: E731
-                self._leading.ask(found, lambda both: detail.leaders.put(*both))
+                self._leading.ask(found, lambda both: detail.leaders.show(*both))
             else:
                 self._leading.drop_waiting()
-                detail.leaders.put((), ())
+                detail.leaders.show((), ())
 
     def compare_again(
         self, detail: Detail, outcome: StudyOutcome | None, measure: str, shown: Callable[[], None]

@@ -34,7 +34,6 @@ class Grouped:
         self.by = ""
 
     def forget(self) -> None:
-        """Group by nothing."""
         self.by = ""
         self._latest.drop_waiting()
 

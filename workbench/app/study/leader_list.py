@@ -3,119 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import BindingType
 
 from workbench.app.keys import bind
 from workbench.app.study.wording import NOTHING, SCORE, bounds, count, figure, progress, share, signed
-from workbench.app.toolkit.row_list import HeadedList, fit
-from workbench.app.toolkit.virtual_view import Part
+from workbench.app.toolkit.columns import Column, Columns
+from workbench.app.toolkit.table import Table
 from workbench.studies.agreement import JudgeAgreement
 from workbench.studies.cells import Mean
 from workbench.studies.leaderboard import GOOD, LeaderLine
 from workbench.text import one_line, shortened
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """A column; the higher its rank, the earlier it goes where there is no room."""
-
-    title: str
-    width: int
-    rank: int
-    cell: Callable[[LeaderLine], str]
-
-
 def _number(value: float | None, digits: int = 1) -> str:
     return NOTHING if value is None else f"{value:,.{digits}f}"
 
 
-def _tier(number: int) -> Callable[[LeaderLine], str]:
-    return lambda line: _number(line.tiers[number][0]) if number < len(line.tiers) else NOTHING
+def _figure(
+    title: str, width: int, priority: int, value: Callable[[LeaderLine], float | None], digits: int = 1
+) -> Column[LeaderLine]:
+    return Column(
+        title=title,
+        cell=lambda line: _number(value(line), digits),
+        width=width,
+        priority=priority,
+        sort=value,
+        descending=True,
+    )
 
 
-_COLUMNS = (
-    _Column("score", 6, 0, lambda line: figure(line.mean.value, SCORE)),
-    _Column("trials", 9, 1, lambda line: progress(line.trials, line.trials + line.mean.undefined)),
-    _Column("interval", 13, 5, lambda line: bounds(line.mean.interval, SCORE) or NOTHING),
-    *(_Column(f"T{number + 1}", 5, 4, _tier(number)) for number in range(4)),
-    _Column("steps", 6, 3, lambda line: _number(line.steps)),
-    _Column("tokens", 8, 6, lambda line: _number(line.tokens, 0)),
-    _Column("$", 7, 2, lambda line: _number(line.cost_usd, 3)),
-    _Column("s", 6, 8, lambda line: _number(line.seconds, 0)),
-    _Column(f"> {GOOD:.0f}", 6, 2, lambda line: share(line.above)),
-    _Column("spread", 7, 7, lambda line: _number(line.spread)),
-)
-_NAME, _LEAST = 26, 12
+def _tier(number: int) -> Callable[[LeaderLine], float | None]:
+    return lambda line: line.tiers[number][0] if number < len(line.tiers) else None
 
 
-class LeaderList(HeadedList):
-    """Row 0 is the heading; below it the agents, the best first, then the judges."""
+def _columns(lines: Sequence[LeaderLine]) -> tuple[Column[LeaderLine], ...]:
+    def place(line: LeaderLine) -> str:
+        return (NOTHING if line.place is None else f"{line.place}") + _of_cases(lines, line)
 
-    ALLOW_SELECT = False
+    return (
+        Column(title="#", cell=place, width=3, widest=9, sort=lambda line: line.place),
+        Column(title="agent", cell=lambda line: one_line(line.summary.title, 200), width=12, widest=60, text=True, shorten=shortened,
+               sort=lambda line: line.summary.title),
+        Column(title="score", cell=lambda line: (figure(line.mean.value, SCORE), "score"), width=6, sort=lambda line: line.mean.value,
+               descending=True),
+        Column(title="trials", cell=lambda line: progress(line.trials, line.trials + line.mean.undefined), width=9, priority=1),
+        Column(title="interval", cell=lambda line: bounds(line.mean.interval, SCORE) or NOTHING, width=13, priority=5),
+        *(_figure(f"T{number + 1}", 5, 4, _tier(number)) for number in range(4)),
+        _figure("steps", 6, 3, lambda line: line.steps),
+        _figure("tokens", 8, 6, lambda line: line.tokens, 0),
+        _figure("$", 7, 2, lambda line: line.cost_usd, 3),
+        _figure("s", 6, 8, lambda line: line.seconds, 0),
+        Column(title=f"> {GOOD:.0f}", cell=lambda line: share(line.above), width=6, priority=2, sort=lambda line: line.above,
+               descending=True),
+        _figure("spread", 7, 7, lambda line: line.spread),
+    )  # fmt: skip
+
+
+class LeaderList(Table[LeaderLine]):
+    """The agents, the best first, then what places rest on and how the judges agree."""
+
+    LEAD = 1
     BINDINGS: ClassVar[list[BindingType]] = [bind("study.open-leader", "choose", "its column")]
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.lines: tuple[LeaderLine, ...] = ()
-        self._below: list[tuple[str, str]] = []
-        self._said = "Only studies of agents have one: see Rankings."
+        super().__init__((), key=lambda line: line.summary.column.name, id=id)
+        self.empty = "Only studies of agents have one: see Rankings."
 
-    def put(self, lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -> None:
-        """Show the agents."""
-        self.lines = tuple(lines)
-        self._below = [*_rests_on(self.lines), *_judges(self.lines, agreements)]
-        self.rows_changed(cursor=max(1, self.cursor))
+    def show(self, lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -> None:
+        self.columns = Columns(_columns(lines))
+        self.notes = (*_rests_on(lines), *_judges(lines, agreements))
+        self.put(lines)
 
-    @property
-    def selected(self) -> LeaderLine | None:
-        """The agent under the cursor."""
-        return self.lines[self.cursor - 1] if 0 < self.cursor <= len(self.lines) else None
-
-    def row_count(self) -> int:
-        """Return how many lines there are, the heading included."""
-        return len(self.lines) + len(self._below) + 1
-
-    def selectable(self, index: int) -> bool:
-        """The cursor stands on agents, and on judges to see them all."""
-        return index > 0 and (index <= len(self.lines) or bool(self._below[index - len(self.lines) - 1][0]))
-
-    def words_of(self, index: int) -> str:
-        """Return the agent, or what is said of judges."""
-        if index <= len(self.lines):
-            return self.lines[index - 1].summary.title
-        return self._below[index - len(self.lines) - 1][0]
-
-    def _layout(self, width: int) -> tuple[int, list[_Column]]:
-        columns = list(_COLUMNS)
-        longest = max((len(line.summary.title) for line in self.lines), default=_LEAST)
-        longest += max((len(_of_cases(self.lines, line)) for line in self.lines), default=0)
-        names = 4 + min(longest + 1, _NAME)
-        while sum(one.width + 1 for one in columns) + names > width and any(one.rank for one in columns):
-            worst = max(one.rank for one in columns)
-            columns = [one for one in columns if one.rank != worst]
-        return max(_LEAST, min(width - sum(one.width + 1 for one in columns), longest + 5)), columns
-
-    def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return the names of the columns."""
-        if not self.lines:
-            return [(fit(f" {self._said}", width), "dim")]
-        names, columns = self._layout(width)
-        return [(fit("  # agent", names), "group"), *((f" {one.title:>{one.width}}", "group") for one in columns)]
-
-    def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return an agent, or a line on judges."""
-        if index > len(self.lines):
-            text, style = self._below[index - len(self.lines) - 1]
-            return [(fit(f" {text}", width), style)]
-        line = self.lines[index - 1]
-        names, columns = self._layout(width)
-        place = f"{f'{line.place}' if line.place is not None else NOTHING:>3}{_of_cases(self.lines, line)}"
-        name = fit(f"{place} {shortened(one_line(line.summary.title, 200), names - len(place) - 2)}", names)
-        cells = [(" " + fit(one.cell(line), one.width, right=True), "" if one.rank else "score") for one in columns]
-        return [(name, ""), *cells]
+    def words_of_row(self, row: LeaderLine) -> str:
+        return row.summary.title
 
 
 def _of(mean: Mean | None) -> str:

@@ -86,7 +86,6 @@ class StudyMatrix(HeadedList):
         self.styles.max_height = max(1, self.row_count())
 
     def _how(self) -> tuple[object, ...]:
-        """Return what decides how all rows are painted, and how many there are."""
         columns = self.outcome.columns if self.outcome is not None else ()
         return len(self._rows), columns, self.measure, tuple(self.marked), self._longest, self._heads, self.order
 
@@ -109,13 +108,11 @@ class StudyMatrix(HeadedList):
 
     @property
     def on_group(self) -> bool:
-        """Whether the cursor stands on a group, which has no cells of its own."""
         at = self.cursor - 1
         return 0 <= at < len(self._rows) and self._rows[at].is_group
 
     @property
     def grouped(self) -> bool:
-        """Whether the rows stand in groups."""
         return self._groups is not None
 
     @property
@@ -126,7 +123,6 @@ class StudyMatrix(HeadedList):
 
     @property
     def column(self) -> ColumnSummary | None:
-        """The column under the cursor."""
         columns = self.outcome.by_column if self.outcome is not None else ()
         return columns[self._column] if self._column < len(columns) else None
 
@@ -140,7 +136,6 @@ class StudyMatrix(HeadedList):
 
     @property
     def selected(self) -> Cell | None:
-        """The cell under the cursor."""
         if self.outcome is None or not self.row or self.column is None:
             return None
         return self._rows[self.cursor - 1].cells[self.column.column.name]
@@ -166,13 +161,11 @@ class StudyMatrix(HeadedList):
         self.post_message(self.Moved(self, self.cursor))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer nothing of a matrix where there is none."""
         if action in {"choose", "mark", "column"}:
             return bool(self._rows)
         return super().check_action(action, parameters)
 
     def action_column(self, step: int) -> None:
-        """Go to the next or previous column."""
         if self.outcome is not None:
             self._to_column(self._column + step)
 
@@ -189,7 +182,6 @@ class StudyMatrix(HeadedList):
             self.post_message(self.Moved(self, self.cursor))
 
     def action_mark(self) -> None:
-        """Mark the column under the cursor, or take its mark away; a third one takes the place of the oldest."""
         if self.column is None:
             return
         name = self.column.column.name
@@ -203,24 +195,20 @@ class StudyMatrix(HeadedList):
     # -- painting
 
     def row_count(self) -> int:
-        """Return how many rows there are, the heading included."""
         return len(self._rows) + 1 if self._rows else 0
 
     def words_of(self, index: int) -> str:
-        """Return the row, and the states of its cells that are not done."""
         one = self._rows[index - 1]
         states = {cell.state for cell in one.cells.values()} - {"done"}
         return " ".join((one.title, one.row, *sorted(states)))
 
     def divided(self, width: int) -> Layout:
-        """Return how the rows are divided now."""
         assert self.outcome is not None
         found = layout_of(self._longest, self._heads, len(self.outcome.columns), width, self._column, self._first)
         self._first = found.first
         return found
 
     def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return the columns' names, those that are marked with their letter, that of the order with its arrow."""
         if self.outcome is None:
             return []
         outcome, layout = self.outcome, self.divided(width)
@@ -261,13 +249,11 @@ class StudyMatrix(HeadedList):
         return parts
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Return a row; not the row but the cell under the cursor is marked."""
         if y == self.scroll_offset.y:
             return list(self.heading_parts(width)), ""
         return list(self.parts_of(self.shown_row(y), width)), ""
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return the cells of a row; the best of them stand out."""
         if self.outcome is None or not 0 < index <= len(self._rows):
             return self.heading_parts(width)
         outcome, layout, row = self.outcome, self.divided(width), self._rows[index - 1]
@@ -326,7 +312,6 @@ class StudyMatrix(HeadedList):
         return lines
 
     def on_click(self, event: events.Click) -> None:
-        """Sort by the column whose heading is clicked; elsewhere go to the column, and the list goes to the row."""
         if self.outcome is None or not self._rows:
             return
         at = self.divided(self.text_width).column_at(event.x)
@@ -367,11 +352,9 @@ class SystemLine(VirtualView, can_focus=False):
         self.refresh()
 
     def row_count(self) -> int:
-        """Return how many lines there are."""
         return 1
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Return the line."""
         return self._matrix.system_parts(width), ""
 
 
@@ -393,9 +376,7 @@ class SummaryLines(VirtualView, can_focus=False):
         self.refresh()
 
     def row_count(self) -> int:
-        """Return how many lines there are."""
         return self._matrix.summary_count()
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Return a line."""
         return self._matrix.summary_parts(y, width), ""

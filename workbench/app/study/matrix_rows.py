@@ -136,7 +136,6 @@ class MatrixRow:
 
     @property
     def is_group(self) -> bool:
-        """Whether it is the heading of a group."""
         return not self.row
 
     @property

@@ -30,7 +30,6 @@ class BeginList(RowList):
         self.ways: tuple[Beginning, ...] = ()
 
     def put(self, ways: Sequence[Beginning]) -> None:
-        """Show these."""
         self.ways = tuple(ways)
         self.rows_changed(cursor=max(0, self.cursor))
 
@@ -40,11 +39,9 @@ class BeginList(RowList):
         return self.ways[self.cursor] if 0 <= self.cursor < len(self.ways) else None
 
     def row_count(self) -> int:
-        """Return how many there are."""
         return len(self.ways)
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return what it is called and what it is."""
         way = self.ways[index]
         return [(fit(f" {way.title}", _NAMES), "group"), (fit(way.about, max(1, width - _NAMES)), "")]
 
@@ -87,7 +84,6 @@ class NothingHere(Container):
     """A sentence, over the list of ways to begin where there is no study."""
 
     def compose(self) -> ComposeResult:
-        """Compose both."""
         yield Static("", id="study-state", classes="state")
         begin = BeginList(id="study-begin")
         begin.add_class("-off")
@@ -95,11 +91,9 @@ class NothingHere(Container):
 
     @property
     def begins(self) -> bool:
-        """Whether the ways to begin are offered."""
         return self.display and not self.query_one(BeginList).has_class("-off")
 
     def on_mount(self) -> None:
-        """Read which studies come with the program, once something is on the screen."""
         self.call_after_refresh(lambda: self.query_one(BeginList).put(beginnings()))
 
     def say(self, sentence: str, *, failed: bool = False) -> None:

@@ -76,7 +76,6 @@ class RankingList(RowList):
 
     @property
     def selected(self) -> tuple[Ranking, PairOrder | None] | None:
-        """The ranking under the cursor, and the pair of it."""
         if not 0 <= self.cursor < len(self._rows):
             return None
         row = self._rows[self.cursor]
@@ -103,15 +102,12 @@ class RankingList(RowList):
     # -- painting
 
     def row_count(self) -> int:
-        """Return how many lines there are; where there is no ranking a sentence."""
         return (len(self._rows) or 1) + len(self._refused)
 
     def selectable(self, index: int) -> bool:
-        """The order below a setting, and the heading of its pairs, are passed over."""
         return index < len(self._rows) and self._rows[index].kind in ("setting", "pair")
 
     def words_of(self, index: int) -> str:
-        """Return the setting, or the two systems of a pair."""
         if index >= len(self._rows):
             return " ".join(self._refused)
         row = self._rows[index]
@@ -119,7 +115,6 @@ class RankingList(RowList):
         return row.ranking.setting.words + pair
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a line."""
         if index >= (len(self._rows) or 1):
             return [(fit(f" Not comparable: {self._refused[index - (len(self._rows) or 1)]}", width), "dim")]
         if not self._rows:

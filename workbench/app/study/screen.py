@@ -73,7 +73,6 @@ class StudyScreen(ModeScreen):
         self._remaining = Remaining(self.workbench, self, self._say_status)
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the matrix, with what is said of the cell, and the tabs beside it."""
         matrix = StudyMatrix(id="study-matrix")
         inside = (
             Static("", id="study-problems"), SystemLine(matrix, id="study-systems"), matrix,
@@ -93,18 +92,15 @@ class StudyScreen(ModeScreen):
         self._say(OPENING if self.workbench.session_path is not None else with_keys(NO_SESSION))
 
     async def after_first_paint(self) -> None:
-        """Begin in the matrix, or in the list of ways to begin."""
         nothing = self.query_one(NothingHere)
         (nothing.query_one(BeginList) if nothing.begins else self.matrix).focus()
 
     @property
     def matrix(self) -> StudyMatrix:
-        """The matrix."""
         return self.query_one("#study-matrix", StudyMatrix)
 
     @property
     def detail(self) -> Detail:
-        """What stands beside it."""
         return self.query_one("#study-detail", Detail)
 
     @property
@@ -125,7 +121,6 @@ class StudyScreen(ModeScreen):
         self._following.look()
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Read the study; another session has none of these."""
         path = reader.path if reader is not None else None
         if self._session not in (None, path):
             self._study = ""
@@ -138,7 +133,6 @@ class StudyScreen(ModeScreen):
             self._following.look()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Look again soon."""
         self._following.take(changes)
 
     def _failed(self, sentence: str) -> None:
@@ -190,7 +184,6 @@ class StudyScreen(ModeScreen):
             self.set_status("no study" if not failed else "✗ failed")
 
     def _put(self) -> None:
-        """Show the figures of the study by the measure that is chosen."""
         outcome, measure, view = self.outcome, self._measure, self._view
         self.matrix.put(outcome, measure)
         self._lay_out_lines()
@@ -264,7 +257,6 @@ class StudyScreen(ModeScreen):
     # -- keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only what makes sense now."""
         if not self.is_mounted or not self.query("#study-detail"):
             return True
         outcome = self.outcome
@@ -283,7 +275,6 @@ class StudyScreen(ModeScreen):
         return super().check_action(action, parameters)
 
     def action_compare(self) -> None:
-        """Compare the two marked columns, or the marked one with the one under the cursor."""
         marked, column = self.matrix.marked, self.matrix.column
         if len(marked) == 1 and column is not None and column.column.name not in marked:
             marked = [*marked, column.column.name]
@@ -309,24 +300,20 @@ class StudyScreen(ModeScreen):
         self._draw()
 
     def action_measure(self) -> None:
-        """Show the study by its next measure."""
         if self.outcome is not None:
             measures = self.outcome.study.measures
             self._measure = measures[(measures.index(self._measure) + 1) % len(measures)]
             self._put()
 
     def action_order(self) -> None:
-        """Sort the rows by the next thing: the column under the cursor, how far columns are apart, the name."""
         column = self.matrix.column
         self.matrix.sort(self.matrix.order.following(column.column.name if column is not None else ""))
 
     def action_reverse(self) -> None:
-        """Sort the other way round."""
         order = self.matrix.order
         self.matrix.sort(order.clicked(order.by, order.column))
 
     def action_group(self) -> None:
-        """Put the rows into groups by the next thing that makes some, after the last into none."""
         if self.workbench.reader is not None and self.outcome is not None:
             self._grouped.following(self.workbench.reader, self.outcome)
 
@@ -338,7 +325,6 @@ class StudyScreen(ModeScreen):
         self.refresh_bindings()
 
     def action_fold(self) -> None:
-        """Fold the group under the cursor, or unfold it; names may be shorter then."""
         self.matrix.fold()
         self._lay_out_lines()
 
@@ -347,11 +333,9 @@ class StudyScreen(ModeScreen):
         self.query_one(SummaryLines).again()
 
     def action_tab(self, step: int) -> None:
-        """Show the next or previous tab."""
         self._choose(self.detail.turn(step))
 
     def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
-        """Show the tab that was clicked."""
         self._choose(message.name)
 
     def _choose(self, tab: str) -> None:
@@ -362,35 +346,29 @@ class StudyScreen(ModeScreen):
         self.refresh_bindings()
 
     def action_weighting(self) -> None:
-        """Show the rankings of the next weighting only."""
         self.detail.rankings.weigh()
         self._title_detail()
 
     def action_study(self, step: int) -> None:
-        """Show the next or previous study of the session."""
         if self._view is not None:
             names = [line.name for line in self._view.lines]
             self.show_study(names[(names.index(self._study) + step) % len(names)])
 
     @work
     async def action_export(self) -> None:
-        """Write a report on the study."""
         if self._session is not None:
             await self._orders.ask_for_report(self._session, self._study)
 
     def action_resume_study(self) -> None:
-        """Execute what the study lacks."""
         if self._session is not None:
             self._orders.resume(self._session, self._study)
 
     def action_cancel_study(self) -> None:
-        """Cancel the run under way, and with it the study; what is done stays."""
         if self._session is not None and self.outcome is not None:
             self._orders.cancel(self._session, self.outcome)
 
     @work
     async def action_new_study(self) -> None:
-        """Ask what a new study is to compare, and start it."""
         await self.workbench.ask_for_study()
 
     @work
@@ -398,7 +376,6 @@ class StudyScreen(ModeScreen):
         await self._orders.begin(way.name)
 
     def action_leave(self) -> None:
-        """Go from the tabs to the matrix; there, take the marks away."""
         if self.current_pane is self.detail and self.outcome is not None:
             self.focus_pane(self.query_one("#study-matrix-pane"))
         elif self.matrix.marked:
@@ -408,22 +385,18 @@ class StudyScreen(ModeScreen):
     # -- lists
 
     def on_study_matrix_arranged(self) -> None:
-        """Say in which order rows stand."""
         self._title_matrix()
 
     def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
-        """Say how many rows are left."""
         self._title_matrix()
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """Say more of what is under the cursor."""
         if message.row_list is self.matrix:
             self._show_cell()
             self.query_one(SystemLine).refresh()
             self.query_one(SummaryLines).refresh()
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Open what is under the cursor."""
         detail, cell, chosen = self.detail, self.matrix.selected, message.row_list
         if isinstance(chosen, BeginList) and chosen.selected is not None:
             self._begin(chosen.selected)

@@ -108,7 +108,6 @@ class ThemedApp(App[int]):
             self._themes.stop()
 
     def on_themes_read(self, message: ThemesRead) -> None:
-        """Take over themes that are new or changed; the present one is repainted if it changed."""
         for theme in message.themes:
             self.register_theme(theme)
         for name in message.gone:
@@ -120,6 +119,5 @@ class ThemedApp(App[int]):
             self.notify("\n".join(message.problems), title="Themes", severity="warning", timeout=12)
 
     def action_next_theme(self) -> None:
-        """Change to the next theme."""
         names = sorted(self.available_themes)
         self.theme = names[(names.index(self.theme) + 1) % len(names)]

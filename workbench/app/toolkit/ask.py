@@ -48,14 +48,12 @@ class AskText(Dialog[str | None]):
         self._title, self._note, self._value, self._placeholder = title, note, value, placeholder
 
     def compose(self) -> ComposeResult:
-        """Compose the line and the remark."""
         with Vertical(id="frame") as frame:
             set_title(frame, self._title)
             yield LineInput(self._value, placeholder=self._placeholder, compact=True, suggester=self._suggester)
             yield Static(self._note, id="note")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter answers."""
         self.dismiss(event.value.strip())
 
 
@@ -77,7 +75,6 @@ class Confirm(Dialog[bool]):
         self._title, self._question, self._yes = title, question, yes
 
     def compose(self) -> ComposeResult:
-        """Compose the question and its answers."""
         with Vertical(id="frame") as frame:
             set_title(frame, self._title)
             with VerticalScroll(id="question", can_focus=False):
@@ -87,9 +84,7 @@ class Confirm(Dialog[bool]):
                 yield Button("No (n)", id="no")
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Answer."""
         self.dismiss(event.button.id == "yes")
 
     def action_scroll(self, rows: int) -> None:
-        """Scroll a long question by rows."""
         self.query_one("#question").scroll_relative(y=rows, animate=False)

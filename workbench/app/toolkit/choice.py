@@ -47,23 +47,18 @@ class Choice(Widget, can_focus=True):
 
     @property
     def value(self) -> str:
-        """The value that is chosen."""
         return self._options[self.at][0]
 
     def action_step(self, step: int) -> None:
-        """Go to the next or previous option, round and round."""
         self.at = (self.at + step) % len(self._options)
 
     def watch_at(self) -> None:
-        """Tell who listens."""
         self.post_message(self.Changed(self))
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the next option."""
         self.action_step(1)
 
     def render(self) -> RenderResult:
-        """Return the option with its arrows."""
         _, title, description = self._options[self.at]
         quiet = "" if self.has_focus else "$text-muted"
         text = Content.assemble(("‹ ", quiet), (clean(title), "bold"), (" › ", quiet), (clean(description), quiet))
@@ -79,7 +74,6 @@ class ChoiceField:
     options: tuple[tuple[str, str, str], ...]
 
     def widget(self) -> Widget:
-        """Return the line."""
         return OneOf(self.options, self.value, id=self.name)
 
 
@@ -89,6 +83,5 @@ class OneOf(Choice):
     DEFAULT_CSS = "OneOf { background: $panel; padding: 0; }"
 
     def watch_at(self) -> None:
-        """Tell the form."""
         super().watch_at()
         self.post_message(Filled())

@@ -26,7 +26,6 @@ class _Completion(Suggester):
         self._known, self._paths = tuple(known), paths
 
     async def get_suggestion(self, value: str) -> str | None:
-        """Return the first known name that begins so, else the first path."""
         for name in self._known:
             if name.startswith(value) and name != value:
                 return name
@@ -80,7 +79,6 @@ class PathSuggester(Suggester):
         super().__init__(use_cache=False, case_sensitive=True)
 
     async def get_suggestion(self, value: str) -> str | None:
-        """Return the completed text, None where nothing begins like it."""
         if "/" not in value or "://" in value:
             return None
         return await asyncio.to_thread(completed, value)

@@ -60,7 +60,6 @@ class TextArea(widgets.TextArea):
         self.move_cursor(result.end_location)
 
     def _set_document(self, text: str, language: str | None) -> None:
-        """Take a text as Textual does, without a language, in a document that knows its height."""
         self.document = Document(text)
         self.wrapped_document = _Wrapped(self.document, tab_width=self.indent_width)
         self.navigator = DocumentNavigator(self.wrapped_document)
@@ -97,7 +96,6 @@ class EditScreen(Dialog[str | None]):
         self._title, self._text = title, text
 
     def compose(self) -> ComposeResult:
-        """Compose the text and its keys."""
         with Vertical(id="frame") as frame:
             set_title(frame, self._title)
             yield TextArea(self._text)
@@ -107,5 +105,4 @@ class EditScreen(Dialog[str | None]):
             )
 
     def action_done(self) -> None:
-        """End with the text as it is now."""
         self.dismiss(self.query_one(TextArea).text)

@@ -71,7 +71,6 @@ class FilterDialog(Dialog[Filter[LineT]]):
         self._preview = preview
 
     def compose(self) -> ComposeResult:
-        """Compose a line per question to which there are answers."""
         with Vertical(id="frame") as frame:
             set_title(frame, "Filter")
             for question in self._before.questions:
@@ -91,19 +90,15 @@ class FilterDialog(Dialog[Filter[LineT]]):
             )
 
     def on_mount(self) -> None:
-        """Say how many lines are shown."""
         self._try(self._before)
 
     def on_choice_changed(self, message: Choice.Changed) -> None:
-        """Try another answer."""
         self._try(self._filter.choosing(message.choice.id or "", message.choice.value))
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Try another name."""
         self._try(replace(self._filter, name=event.value.strip()))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter in the field keeps the filter as well."""
         self.action_accept()
 
     def _try(self, wanted: Filter[LineT]) -> None:
@@ -113,16 +108,13 @@ class FilterDialog(Dialog[Filter[LineT]]):
         set_title(frame, f"Filter: {shown:,} of {_several(len(self._lines), self._what)}")
 
     def action_accept(self) -> None:
-        """Keep what was chosen."""
         self.dismiss(self._filter)
 
     def action_cancel(self) -> None:
-        """Go back to the filter from before."""
         self._preview(self._before)
         self.dismiss(self._before)
 
     def action_clear(self) -> None:
-        """Show all lines."""
         for choice in self.query(Choice):
             choice.at = 0
         self.query_one(Input).value = ""

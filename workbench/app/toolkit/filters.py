@@ -58,7 +58,6 @@ class Filter(Generic[LineT]):
         return bool(self.chosen or self.name)
 
     def cleared(self) -> Filter[LineT]:
-        """Return the filter that shows all."""
         return replace(self, chosen=(), name="")
 
     def asking(self, questions: tuple[Question[LineT], ...]) -> Filter[LineT]:

@@ -168,11 +168,9 @@ class FormDialog(Dialog[AnswerT | None], Generic[AnswerT]):
         raise NotImplementedError
 
     def text(self, field: str) -> str:
-        """Return what stands in a field."""
         return self.query_one(f"#{field}", Input).value.strip()
 
     def compose(self) -> ComposeResult:
-        """Compose the fields, the remark and the buttons."""
         with Vertical(id="frame") as frame:
             set_title(frame, self._title)
             for field in self._fields:
@@ -190,7 +188,6 @@ class FormDialog(Dialog[AnswerT | None], Generic[AnswerT]):
         yield Button("Cancel", id="cancel")
 
     def on_mount(self) -> None:
-        """Say what the defaults mean, and begin where something is to be typed."""
         self._note()
         if self._begin:
             self.query_one(f"#{self._begin}").focus()
@@ -203,12 +200,10 @@ class FormDialog(Dialog[AnswerT | None], Generic[AnswerT]):
         self.says_anew()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Keep the remark in step with what is typed."""
         self._typed = event.input is self.focused
         self.changed()
 
     def on_filled(self) -> None:
-        """Keep the remark in step with what is chosen."""
         self.changed()
 
     def changed(self) -> None:
@@ -217,12 +212,10 @@ class FormDialog(Dialog[AnswerT | None], Generic[AnswerT]):
         self._note()
 
     def on_descendant_focus(self) -> None:
-        """Explain the field that has the focus."""
         self._typed = False
         self._note()
 
     def action_complete(self) -> None:
-        """Take what completes the text that was typed, or go to the next field: one that was only passed stays as it is."""
         field = self.focused
         if isinstance(field, Input) and self._typed:
             before = field.value
@@ -253,14 +246,12 @@ class FormDialog(Dialog[AnswerT | None], Generic[AnswerT]):
             self.focused.scroll_visible(animate=False)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Start or cancel."""
         if event.button.id == "start":
             self._start()
         else:
             self.dismiss(None)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter in a field starts as well."""
         self._start()
 
     def _start(self) -> None:

@@ -87,7 +87,6 @@ def easily(header: Sequence[Part], width: int) -> str | None:
 
 
 def _whole_or_short(header: Sequence[Part], width: int) -> list[Part]:
-    """Return the parts that say something, in their short forms where they have no room."""
     parts = [replace(part, text=one_line(part.text, len(part.text) + 1)) for part in header]
     parts = [part for part in parts if part.text]
     if _excess(parts, width) <= 0:
@@ -149,6 +148,7 @@ _COLOURS = {
 }
 _STATE = re.compile(f"(?:^| · )([{''.join(_COLOURS)}]) ")
 _APP = "Workbench"
+_NARROW, _WIDE = 70, 110  # cells of the line
 _LEAST = 12  # cells of a session's name that are worth their room
 
 
@@ -172,13 +172,16 @@ class StatusLine(Widget):
         self.header = header_of(what) if isinstance(what, str) else what
 
     def render(self) -> RenderResult:
-        """Return the line for the present width."""
         width = self.size.width
         marked = one_line(self.marked, 300)
         # What is marked elsewhere is seen nowhere but here.
-        marked = f"  {middle_out(marked, width // 2)}" if marked else ""
+        marked = f"  {middle_out(marked, width // (4 if width < _WIDE else 2))}" if marked else ""
         room = width - cell_len(marked) - (2 if marked else 0)
-        right = self._beside_the_session(room) or laid_out(self.header, room)
+        right = self._beside_the_session(room)
+        if right is None:
+            # A mark takes no room from the session's name.
+            name = len(_APP) + 4 + min(_LEAST, cell_len(one_line(self.session, len(self.session) + 1)))
+            right = laid_out(self.header, room - (name if marked and width >= _NARROW else 0))
         left = beside(self.session, width - cell_len(right) - cell_len(marked) - 2)
         content = Content.assemble(
             (left[: len(_APP)], "bold $primary"), (left[len(_APP) :], "$text"), (marked, "bold $accent")

@@ -27,7 +27,6 @@ class KeyBar(Widget):
     keys: reactive[tuple[tuple[str, str, str], ...]] = reactive(())
 
     def on_mount(self) -> None:
-        """Follow the screen's bindings."""
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
 
     def _bindings_changed(self, screen: Screen[object]) -> None:
@@ -56,7 +55,6 @@ class KeyBar(Widget):
         return pieces + tail
 
     def _room_of_modes(self) -> int:
-        """Return how many columns are kept for the modes at the right."""
         if self.size.width < _SOME:
             return 0
         named = sum(len(key) + len(name) + 3 for key, name, _ in self._modes())
@@ -73,7 +71,6 @@ class KeyBar(Widget):
         return [binding for _, binding in self.app._bindings if binding.action.startswith("mode(")]
 
     def _modes(self) -> list[tuple[str, str, bool]]:
-        """Return (key, name, whether it is the present one) of each mode."""
         modes = self._mode_bindings()
         return [
             (self.app.get_key_display(binding), binding.description, f"'{self.app.current_mode}'" in binding.action)
@@ -81,7 +78,6 @@ class KeyBar(Widget):
         ]
 
     def render(self) -> RenderResult:
-        """Return the keys that fit, and where there is room the modes on the right."""
         parts: list[Content | str | tuple[str, str]] = []
         for key, name, _ in self._pieces():
             parts += [(key, "bold $accent"), f" {name}  "]
@@ -104,7 +100,6 @@ class KeyBar(Widget):
         return left
 
     def on_click(self, event: events.Click) -> None:
-        """Press the key under the mouse."""
         x = 0
         for key, name, pressed in self._pieces():
             x += len(key) + len(name) + 3

@@ -85,12 +85,10 @@ class ModeScreen(BaseScreen[None]):
         return names | _room(size)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Note how much room there is."""
         room = _room(event.size)
         self.update_classes({name: name in room for name in ("-tabs", "-tiny")})
 
     def compose(self) -> ComposeResult:
-        """Compose the frame around the mode's panes."""
         yield StatusLine()
         yield PaneTabs()
         body = list(self.compose_body())
@@ -115,7 +113,6 @@ class ModeScreen(BaseScreen[None]):
         self.query_one(StatusLine).say(header)
 
     def on_facts_changed(self, sentence: str) -> None:
-        """Say in the header how the session stands, unless the mode has a sentence of its own."""
         if not self._own_status:
             self.query_one(StatusLine).say(sentence)
 
@@ -130,7 +127,6 @@ class ModeScreen(BaseScreen[None]):
 
     @property
     def takes_keys(self) -> bool:
-        """Whether it has a focus, and all that keys act on."""
         return self._is_ready
 
     async def _get_ready(self) -> None:
@@ -170,7 +166,6 @@ class ModeScreen(BaseScreen[None]):
         self._name_session()
 
     def on_screen_resume(self) -> None:
-        """Something may have been marked meanwhile."""
         if self.query(StatusLine):
             self.marks_changed()
 
@@ -206,20 +201,17 @@ class ModeScreen(BaseScreen[None]):
         """Stars or tags were written; of the open session the feed tells as well."""
 
     def action_star(self) -> None:
-        """Give what is selected a star, or take it away."""
         target = self.labelled()
         if target is not None:
             self._labels.star(target)
 
     @work
     async def action_tags(self) -> None:
-        """Ask for the tags of what is selected."""
         target = self.labelled()
         if target is not None:
             await self._labels.ask(target)
 
     def action_copy(self) -> None:
-        """Copy the text, or the rows of the list, that has the focus."""
         from workbench.app.toolkit.actions import copy
 
         shown, pane = self.focused, self.current_pane
@@ -231,7 +223,6 @@ class ModeScreen(BaseScreen[None]):
 
     @work
     async def action_remark(self) -> None:
-        """Ask for a remark on what is selected."""
         target = self.labelled()
         if target is not None:
             await self._labels.remark(target)
@@ -239,14 +230,12 @@ class ModeScreen(BaseScreen[None]):
     # -- what threads bring
 
     def on_latest_finished(self, message: Latest.Finished) -> None:
-        """Bring a result of a thread to who asked for it."""
         message.stop()
         error = message.loader.settle(message)
         if error is not None:
             self.notify(sentence_of(error), title=self.mode_name, severity="error", timeout=10)
 
     def on_latest_reported(self, message: Latest.Reported) -> None:
-        """Show what a thread found so far."""
         self.on_latest_finished(message)
 
     # -- panes
@@ -262,7 +251,6 @@ class ModeScreen(BaseScreen[None]):
         return next((pane for pane in self.panes if pane.has_class("-current")), None)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Note which pane has the focus."""
         for node in event.widget.ancestors_with_self:
             if isinstance(node, Widget) and node.has_class("pane"):
                 self._make_current(node)
@@ -282,7 +270,6 @@ class ModeScreen(BaseScreen[None]):
         )
 
     def on_pane_tabs_chosen(self, message: PaneTabs.Chosen) -> None:
-        """Go to the pane whose name was clicked."""
         if message.index < len(self.panes):
             self.focus_pane(self.panes[message.index])
 
@@ -307,11 +294,9 @@ class ModeScreen(BaseScreen[None]):
         self.set_focus(None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer another pane only where there is one."""
         return not (action == "next_pane" and self.is_mounted and len(self.panes) == 1)
 
     def action_next_pane(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) pane."""
         panes = self.panes
         if panes:
             current = self.current_pane

@@ -28,11 +28,9 @@ class Pane(Vertical, Lasting):
         set_title(self, title, subtitle)
 
     def on_latest_reported(self, message: Latest.Reported) -> None:
-        """Show what a thread found so far."""
         self.on_latest_finished(message)
 
     def on_latest_finished(self, message: Latest.Finished) -> None:
-        """Bring a result of a thread to this pane's own code, and a failure to the person."""
         message.stop()
         error = message.loader.settle(message)
         if error is not None:
@@ -72,7 +70,6 @@ class PaneTabs(Widget):
         return [(fit(name, size), current) for (name, current), size in zip(self.tabs, sizes, strict=True)]
 
     def render(self) -> RenderResult:
-        """Return the names, the current one marked by more than colour."""
         parts: list[tuple[str, str]] = []
         for name, current in self._shown():
             parts.append((f"[{name}]", "bold $primary") if current else (f" {name} ", "$text-muted"))
@@ -80,7 +77,6 @@ class PaneTabs(Widget):
         return Content.assemble(*parts)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the pane whose name was clicked."""
         x = 1
         for index, (name, _) in enumerate(self._shown()):
             x += cell_len(name) + 3
@@ -98,7 +94,6 @@ class TooSmall(Widget):
     """
 
     def render(self) -> RenderResult:
-        """Return the sentence, with the present size."""
         width, height = self.app.size
         return Content(
             f"The terminal is {width}×{height}; the workbench needs 40×12. Enlarge it, or press {key_of('app.quit')} to quit."

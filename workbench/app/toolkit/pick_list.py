@@ -67,16 +67,13 @@ class PickRows(RowList):
         self.post_message(self.Moved(self, self.cursor))
 
     def row_count(self) -> int:
-        """Return how many there are."""
         return len(self.options)
 
     def words_of(self, index: int) -> str:
-        """Return its name and what it is."""
         option = self.options[index]
         return f"{option.name} {option.about}"
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return mark, name and what it is."""
         option = self.options[index]
         longest = max(len(one.name) for one in self.options)
         names = min(longest, _NAMES if option.about else width - 3)
@@ -85,7 +82,6 @@ class PickRows(RowList):
         return [(mark, "marked"), (name, ""), ("  ", ""), (one_line(option.about, 200), "dim")]
 
     def action_mark(self) -> None:
-        """Mark the one under the cursor or take its mark away, and go on."""
         if not 0 <= self.cursor < len(self.options):
             return
         name = self.options[self.cursor].name
@@ -98,7 +94,6 @@ class PickRows(RowList):
         self.post_message(self.Moved(self, self.cursor))
 
     def action_mark_all(self) -> None:
-        """Mark all that are shown, or none of them where all are marked."""
         shown = [self.options[self.shown_row(line)].name for line in range(self.lines_shown())]
         every = set(shown) <= set(self.marked)
         self.marked = [name for name in self.marked if name not in shown] + ([] if every else shown)
@@ -140,7 +135,6 @@ class PickList(Dialog[tuple[str, ...] | None]):
         self.rows = PickRows(field.offered, chosen)
 
     def compose(self) -> ComposeResult:
-        """Compose the list, the line for another one, and the keys."""
         with Vertical(id="frame"):
             yield self.rows
             if self._field.others:
@@ -157,7 +151,6 @@ class PickList(Dialog[tuple[str, ...] | None]):
             )
 
     def on_mount(self) -> None:
-        """As high as its rows, and say how many are marked."""
         self._count()
 
     def _count(self) -> None:
@@ -167,15 +160,12 @@ class PickList(Dialog[tuple[str, ...] | None]):
         set_title(self.query_one("#frame"), f"{self._field.name}: {marked:,} of {of:,}")
 
     def on_row_list_moved(self) -> None:
-        """Something was marked, perhaps."""
         self._count()
 
     def action_done(self) -> None:
-        """End with what is marked."""
         self.dismiss(self.rows.chosen)
 
     def action_other(self) -> None:
-        """Go to the line for another one, or back to the list."""
         fields = self.query(LineInput)
         if fields and self.rows.has_focus:
             fields.first().focus()
@@ -183,7 +173,6 @@ class PickList(Dialog[tuple[str, ...] | None]):
             self.rows.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Add what was typed; nothing goes back to the list."""
         event.stop()
         if name := event.value.strip():
             self.rows.add(name)
@@ -221,7 +210,6 @@ class ListField:
     others: str = ""
 
     def widget(self) -> Widget:
-        """Return the line."""
         return Several(self)
 
 
@@ -252,18 +240,15 @@ class Several(Widget, can_focus=True):
 
     @work
     async def action_pick(self) -> None:
-        """Open the list."""
         answer = await self.app.push_screen_wait(PickList(self._field, self.chosen))
         if answer is not None:
             self.put(answer)
 
     async def on_click(self, event: events.Click) -> None:
-        """Open the list."""
         self.focus()
         self.action_pick()
 
     def render(self) -> RenderResult:
-        """Return as many names as have room, and how many more there are."""
         if not self.chosen:
             return Content.styled(f"none chosen: {key_of('several.pick')} opens the list", "$text-muted")
         return Content(named(self.chosen, max(1, self.size.width)))

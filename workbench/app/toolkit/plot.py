@@ -103,12 +103,10 @@ class Axis:
 
     @property
     def low(self) -> float:
-        """The first tick."""
         return self.ticks[0]
 
     @property
     def high(self) -> float:
-        """The last tick."""
         return self.ticks[-1]
 
     def share(self, value: float) -> float:
@@ -189,7 +187,6 @@ class ScatterPlot(VirtualView):
         self._again()
 
     def mark(self, group: Hashable) -> None:
-        """Mark the points of a group."""
         if group != self.marked:
             self.marked = group
             self._again()
@@ -199,11 +196,9 @@ class ScatterPlot(VirtualView):
         self.refresh()
 
     def action_step(self, step: int) -> None:
-        """Ask for the group beside."""
         self.post_message(self.Stepped(step))
 
     def on_resize(self) -> None:
-        """Draw for the new size."""
         self._again()
 
     def on_focus(self) -> None:
@@ -212,11 +207,9 @@ class ScatterPlot(VirtualView):
     # -- painting
 
     def row_count(self) -> int:
-        """The plot fills the pane."""
         return self.page_height()
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Return a row of the plot."""
         size = width, self.page_height()
         if self._drawn is None or self._drawn[0] != size:
             self._drawn = size, self._draw(*size)
@@ -288,7 +281,6 @@ class CurvePlot(Widget):
     lines: reactive[tuple[PlotLine, ...]] = reactive(())
 
     def render(self) -> RenderResult:
-        """Return the plot for the present size."""
         rows = plotted(self.lines, self.size.width, self.size.height)
         return Content("\n").join(Content.assemble(*row) for row in rows)
 
@@ -359,7 +351,6 @@ class _Canvas:
             self._owner[cell] = number, band
 
     def row(self, row: int) -> list[tuple[str, str]]:
-        """Return the pieces of a row."""
         pieces = []
         for column, dots in enumerate(self._dots[row]):
             if (end := self._ends.get((row, column))) is not None:

@@ -91,17 +91,14 @@ class ReportDialog(FormDialog[WantedReport]):
         self._formats, self._foreign = formats, foreign
 
     def about(self, field: str) -> str:
-        """Return which formats there are."""
         others = "" if self._foreign is None else "; ".join(["", *self._foreign, "package.module:Class"])
         return f"{in_words(self._formats)}{others}. A file of that name is replaced."
 
     def will_do(self) -> str:
-        """Return in which format it will be written."""
         answer = self.answer()
         return answer.sentence if isinstance(answer, Refused) else f"Written as {answer.format}."
 
     def answer(self) -> WantedReport | Refused:
-        """Return file and format, or what is wrong with one of them."""
         place, format = self.text("file"), self.text("format")
         if not place:
             return Refused("file", "Name a file.")

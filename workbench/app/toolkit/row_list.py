@@ -64,7 +64,6 @@ class RowList(VirtualView):
 
         @property
         def control(self) -> RowList:
-            """The list."""
             return self.row_list
 
     class Chosen(Moved):
@@ -88,11 +87,9 @@ class RowList(VirtualView):
     # -- what subclasses say
 
     def row_count(self) -> int:
-        """Return how many rows there are."""
         raise NotImplementedError
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return the pieces of a row."""
         raise NotImplementedError
 
     def selectable(self, index: int) -> bool:
@@ -152,17 +149,14 @@ class RowList(VirtualView):
         return self.row_count() if self._visible is None else len(self._visible)
 
     async def action_narrow(self) -> None:
-        """Let a person type what the rows must hold."""
         from workbench.app.toolkit.typed_line import ask_narrowing
 
         await ask_narrowing(self)
 
     def action_widen(self) -> None:
-        """Show all rows again."""
         self.narrow("")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave these keys to the screen where they mean nothing here."""
         if action == "narrow":
             searched = getattr(self.screen, "searches", False)
             return self.narrows and not searched and bool(self.narrowed or self.row_count())
@@ -182,13 +176,11 @@ class RowList(VirtualView):
     # -- painting
 
     def render_line(self, y: int) -> Strip:
-        """Paint one visible line."""
         if self._visible is not None and y + self.scroll_offset.y >= len(self._visible):
             return Strip.blank(self.text_width + 1, self.style(""))
         return super().render_line(y)
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Return a row, with the cursor's style where it stands."""
         row = self.shown_row(y)
         fill = ""
         if row == self.cursor:
@@ -214,19 +206,16 @@ class RowList(VirtualView):
         self.refresh()
 
     def on_resize(self) -> None:
-        """Keep the size in step."""
         self.set_size(self.lines_shown())
         if self.cursor >= 0:
             self.keep_in_sight(self.line_of(self.cursor))
 
     def on_focus(self) -> None:
-        """Paint the cursor bright, and show what narrows this list."""
         if self.narrows:
             self._show_narrowing()
         self.refresh()
 
     def on_blur(self) -> None:
-        """Paint the cursor quiet."""
         self.refresh()
 
     # -- moving
@@ -261,25 +250,20 @@ class RowList(VirtualView):
             self.post_message(self.Moved(self, at))
 
     def action_move_cursor(self, step: int) -> None:
-        """Go up or down by a row."""
         self.set_cursor(self.cursor + step, step)
 
     def action_page(self, step: int) -> None:
-        """Go up or down by a page."""
         line = min(max(self.line_of(self.cursor) + step * self.page_height(), 0), max(0, self.lines_shown() - 1))
         self.set_cursor(self.shown_row(line), step)
 
     def action_edge(self, last: bool) -> None:
-        """Go to the first or last row."""
         self.set_cursor(self.row_count() - 1 if last else 0, -1 if last else 1)
 
     def action_choose(self) -> None:
-        """Choose the row under the cursor."""
         if self.cursor >= 0:
             self.post_message(self.Chosen(self, self.cursor))
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor under the mouse; a click on the cursor chooses."""
         line = event.y + self.scroll_offset.y
         row = self.shown_row(line)
         if 0 <= line < self.lines_shown() and self.selectable(row):
@@ -302,26 +286,21 @@ class HeadedList(RowList):
         raise NotImplementedError
 
     def selectable(self, index: int) -> bool:
-        """The heading is passed over."""
         return index > 0
 
     def always_shown(self) -> Sequence[int]:
-        """The heading stays."""
         return (0,)
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Paint the heading in the first row of the screen."""
         if y == self.scroll_offset.y:
             return list(self.heading_parts(width)), ""
         return super().row_parts(y, width)
 
     def rearranged(self, *, cursor: int | None = None) -> None:
-        """Paint again, and keep the cursor on a row below the heading."""
         super().rearranged(cursor=cursor)
         self.uncover_cursor()
 
     def set_cursor(self, index: int, step: int = 1) -> None:
-        """Put the cursor on a row and keep it below the heading."""
         super().set_cursor(index, step)
         self.uncover_cursor()
 

@@ -60,7 +60,6 @@ class RunScreen(ModeScreen):
         self._once_read: dict[str, tuple[Path | None, Callable[[], None]]] = {}  # by action, with the session it is for
 
     def compose(self) -> ComposeResult:
-        """Compose the frame, the remark and the line that asks."""
         yield from super().compose()
         yield Static("", id="remark")
         yield PromptLine()
@@ -120,16 +119,13 @@ class RunScreen(ModeScreen):
         return self.focused if isinstance(self.focused, VirtualView) else self.main_list()
 
     def action_move(self, rows: int) -> None:
-        """Go down or up in the current pane."""
         self.current_view().move(rows)
 
     def action_page(self, step: int) -> None:
-        """Go a page down or up in the current pane."""
         pane = self.current_view()
         pane.move(step * max(1, pane.page_height() - 1))
 
     def action_edge(self, last: bool) -> None:
-        """Go to the first or last row of the current pane."""
         self.current_view().go_to_end(last)
 
     def action_search(self) -> None:
@@ -143,29 +139,23 @@ class RunScreen(ModeScreen):
             self.finder.go(step)
 
     def action_rerun(self) -> None:
-        """Do the selected work once more."""
         self.do("rerun", self.actions.rerun)
 
     def action_resume(self) -> None:
-        """Have an engine take up what is missing."""
         self.do("resume", self.actions.resume)
 
     def action_cancel(self) -> None:
-        """Stop the run."""
         self.do("cancel", self.actions.cancel)
 
     @work
     async def action_export(self) -> None:
-        """Write a report of the session."""
         from workbench.app.toolkit.report_dialog import ask_and_export
 
         if self.workbench.session_path is not None:
             await ask_and_export(self.workbench, self.workbench.session_path)
 
     def action_copy(self) -> None:
-        """Copy the text of the current pane."""
         self.actions.copy()
 
     def action_open_outside(self) -> None:
-        """Open the text of the current pane in another program."""
         self.actions.open_outside()

@@ -36,7 +36,6 @@ class TabLine(Widget):
 
         @property
         def control(self) -> TabLine:
-            """The line of tabs."""
             return self.line
 
     current: reactive[str] = reactive("")
@@ -76,7 +75,6 @@ class TabLine(Widget):
         return [*([("", "…")] if first else []), *tabs[first:last], *([("", "…")] if last < len(tabs) else [])]
 
     def render(self) -> RenderResult:
-        """Return the names, and the remark at the right where it fits."""
         parts: list[tuple[str, str]] = []
         used = 0
         for name, shown in self._shown:
@@ -94,7 +92,6 @@ class TabLine(Widget):
         return Content.assemble(*parts)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the tab under the mouse."""
         x = 0
         tabs = self._shown
         for place, (name, shown) in enumerate(tabs):
@@ -137,7 +134,6 @@ class TabbedText(Pane):
     # -- what subclasses say
 
     def choose(self, tab: str) -> None:
-        """Show a tab."""
         raise NotImplementedError
 
     def _ask(self) -> None:
@@ -157,7 +153,6 @@ class TabbedText(Pane):
 
     @property
     def text(self) -> TextPane:
-        """What is shown."""
         return self.query_one(TextPane)
 
     @property
@@ -170,7 +165,6 @@ class TabbedText(Pane):
         self.choose(self.query_one(TabLine).beside(step))
 
     def more(self) -> None:
-        """Show more of what is cut."""
         if self.is_cut:
             self._limit *= GROWTH
             self._ask()
@@ -183,6 +177,5 @@ class TabbedText(Pane):
             self._limit = characters * 4 + 2000
 
     def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
-        """Show the tab that was clicked."""
         message.stop()
         self.choose(message.name)

@@ -61,6 +61,7 @@ class Table(HeadedList, Generic[Row]):
         rows: All rows.
         shown: Those that pass the filter, sorted.
         empty: What to say where no row is shown.
+        notes: Lines below the rows, each a text with its style.
         arrangement: How they are sorted and grouped.
     """
 
@@ -85,7 +86,6 @@ class Table(HeadedList, Generic[Row]):
 
         @property
         def control(self) -> Table[Any]:
-            """The table."""
             return self.table
 
     def __init__(
@@ -103,6 +103,7 @@ class Table(HeadedList, Generic[Row]):
         self.groupings = tuple(groupings)
         self.rows: tuple[Row, ...] = ()
         self.empty = ""
+        self.notes: tuple[Part, ...] = ()
         self.shown: list[Row] = []
         self.arrangement = self._first_arrangement = Arrangement(order)
         self._next_order = next_order
@@ -144,7 +145,6 @@ class Table(HeadedList, Generic[Row]):
         return column.sort
 
     def rank_of_group(self, group: Group[Row]) -> Any:
-        """Return what groups are sorted by."""
         return group.name.casefold()
 
     def title_of_group(self, group: Group[Row]) -> str:
@@ -318,17 +318,14 @@ class Table(HeadedList, Generic[Row]):
         return list(dict.fromkeys([*first, *titles]))
 
     def action_sort_next(self) -> None:
-        """Sort by the next column."""
         orders = self._orders()
         at = orders.index(self.arrangement.order) if self.arrangement.order in orders else -1
         self.change_arrangement(order=orders[(at + 1) % len(orders)], reverse=False)
 
     def action_reverse(self) -> None:
-        """Sort the other way round."""
         self.change_arrangement(reverse=not self.arrangement.reverse)
 
     def action_group_next(self) -> None:
-        """Put rows together in the next way, folded where the groups do not fit on the screen; after the last, not at all."""
         titles = ["", *(one.title for one in self.groupings)]
         grouping = titles[(titles.index(self.arrangement.grouping) + 1) % len(titles)]
         self.arrangement = replace(self.arrangement, grouping=grouping)
@@ -337,7 +334,6 @@ class Table(HeadedList, Generic[Row]):
         self.change_arrangement(folded=frozenset() if fits else names)
 
     def action_fold(self) -> None:
-        """Fold the group under the cursor, or unfold it; on a row, fold its group."""
         line = self._line(self.cursor)
         if line is None or not self.arrangement.grouping:
             return
@@ -349,14 +345,12 @@ class Table(HeadedList, Generic[Row]):
         self.post_message(self.Arranged(self))
 
     def action_choose(self) -> None:
-        """Choose the row under the cursor; fold or unfold a group."""
         if self.selected_group is not None:
             self.action_fold()
         else:
             super().action_choose()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer what the columns and groupings allow."""
         if action in {"sort_next", "reverse"}:
             return len(self._orders()) > 1
         if action in {"group_next", "fold"}:
@@ -366,30 +360,29 @@ class Table(HeadedList, Generic[Row]):
     # -- painting
 
     def row_count(self) -> int:
-        """Return the number of rows and groups, and the heading; a sentence stands in the place of rows."""
-        return len(self._lines) + 1 if self._lines else 2 if self.empty else 0
+        return len(self._lines) + 1 + len(self.notes) if self._lines else 2 if self.empty else 0
 
     def selectable(self, index: int) -> bool:
-        """Heading and sentence are passed over."""
-        return index > 0 and bool(self._lines)
+        noted = index > len(self._lines)
+        return index > 0 and bool(self._lines) and (not noted or bool(self.notes[index - len(self._lines) - 1][0]))
 
     def words_of(self, index: int) -> str:
-        """Return the text in which typed words are looked for."""
         line = self._line(index)
         if line is None:
-            return ""
+            return self.notes[index - len(self._lines) - 1][0] if self._lines and index > len(self._lines) else ""
         return line.name if isinstance(line, Group) else self.words_of_row(line)
 
     def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return the titles of the columns."""
         return [(" " * self.LEAD, ""), *self.columns.heading(width - self.LEAD, self.arrangement.order)]
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a row or a group."""
         if index == 0:
             return self.heading_parts(width)
         if not self._lines:
             return [(f" {self.empty}", "dim")]
+        if index > len(self._lines):
+            text, style = self.notes[index - len(self._lines) - 1]
+            return [(fit(f" {text}", width), style)]
         line, width = self._lines[index - 1], width - self.LEAD
         if isinstance(line, Group):
             if (line.name, width) not in self._figures:
@@ -399,7 +392,6 @@ class Table(HeadedList, Generic[Row]):
         return [(fit(self.lead_of(line), self.LEAD), "marked"), *cells]
 
     def on_click(self, event: events.Click) -> None:
-        """Sort by the column whose heading is clicked, the other way round when it is that already."""
         if event.y != 0 or not self._lines:
             return
         event.prevent_default()  # Textual also calls the handler of the list, which moves the cursor

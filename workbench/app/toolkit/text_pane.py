@@ -83,7 +83,6 @@ class TextPane(VirtualView):
 
     @property
     def hit(self) -> int:
-        """Which hit is shown, from 0; -1 for none."""
         return self.hits.index(self._current) if self._current is not None else -1
 
     def go_to_next_hit(self, step: int) -> None:
@@ -145,19 +144,15 @@ class TextPane(VirtualView):
     # -- painting
 
     def plain_text(self) -> str:
-        """Return the text, not cut into the rows that it takes here."""
         return self.document.text
 
     def missing_of(self, copied: str) -> str:
-        """Return what the document says that it lacks."""
         return self.document.cut or ""
 
     def row_count(self) -> int:
-        """Return the number of wrapped rows."""
         return len(self._rows)
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Return a wrapped row with its line number, colours and marks."""
         row = self._rows[y]
         line = self.document.lines[row.line]
         gutter = self.document.gutter
@@ -178,11 +173,9 @@ class TextPane(VirtualView):
         return parts, line.fill
 
     def on_resize(self) -> None:
-        """Wrap again for the new width."""
         self._layout()
 
     def render_line(self, y: int) -> Strip:
-        """Paint one visible row; a pane that comes back from hiding may find another width than at its last wrapping."""
         if self._width != self.text_width:
             self.call_next(self._rewrap)
         return super().render_line(y)
@@ -192,7 +185,6 @@ class TextPane(VirtualView):
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """Follow the step link of the clicked line."""
         y = event.y + self.scroll_offset.y
         if 0 <= y < len(self._rows):
             step = self.document.lines[self._rows[y].line].step

@@ -24,14 +24,12 @@ class Static(widgets.Static):
         super().__init__(self._now, id=id, classes=classes, markup=False)
 
     def update(self, content: VisualType = "", *, layout: bool = True) -> None:
-        """Show another text."""
         before, self._now = self._now, _shown(content)
         # The same once more would lay out, and paint, the whole screen.
         if not (isinstance(before, Content) and isinstance(self._now, Content) and before.is_same(self._now)):
             super().update(self._now, layout=layout)
 
     def render_line(self, y: int) -> Strip:
-        """Return a line; the last one that has room ends with an ellipsis where the text goes on."""
         line = super().render_line(y)
         width, height = self.size
         if y != height - 1 or self.get_content_height(self.size, self.size, width) <= height:

@@ -35,7 +35,6 @@ class TourPanel(Widget):
         self.set_class(bool(heading), "-open")
 
     def render(self) -> RenderResult:
-        """Return the step."""
         return Content.assemble(
             (self.heading, "bold $accent"),
             "  ",
@@ -44,5 +43,4 @@ class TourPanel(Widget):
         )
 
     def on_click(self) -> None:
-        """Ask for the next step."""
         self.post_message(self.Clicked())

@@ -44,14 +44,12 @@ class TypedLine(Horizontal):
         super().__init__(id=id)
 
     def compose(self) -> ComposeResult:
-        """Compose the sign, the field and the count."""
         yield Label("/")
         yield LineInput(compact=True, max_length=LONGEST, select_on_focus=False)
         yield Label("", id="typed-count")
 
     @property
     def is_typed(self) -> bool:
-        """Whether the field has the focus."""
         return self.query_one(LineInput).has_focus
 
     def begin(self) -> None:
@@ -68,7 +66,6 @@ class TypedLine(Horizontal):
         self.show(bool(text))
 
     def count(self, said: str) -> None:
-        """Say how many there are."""
         self.query_one("#typed-count", Label).update(said)
 
     def show(self, wanted: bool) -> None:
@@ -80,12 +77,10 @@ class TypedLine(Horizontal):
                     other.remove_class("-open")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go to what follows."""
         event.stop()
         self.action_keep()
 
     def action_keep(self) -> None:
-        """Go to what follows, and leave what was typed as it is."""
         raise NotImplementedError
 
 
@@ -121,19 +116,16 @@ class NarrowLine(TypedLine):
             )
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow with each letter."""
         event.stop()
         if self._list is not None:
             self._list.narrow(event.value)
 
     def action_keep(self) -> None:
-        """Go to what is left; with nothing typed all are shown."""
         if self._list is not None:
             self._list.focus()
             self.serve(self._list)
 
     def action_leave(self) -> None:
-        """Show all rows again."""
         if self._list is not None:
             self._list.narrow("")
             self.action_keep()
@@ -187,7 +179,6 @@ class FindLine(TypedLine):
         )
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Mark the hits with each letter, and show the first."""
         event.stop()
         if self._text is not None:
             self._text.find(event.value)
@@ -195,13 +186,11 @@ class FindLine(TypedLine):
             self.say_count()
 
     def action_keep(self) -> None:
-        """Go to the text, where n and N go from hit to hit."""
         if self._text is not None:
             self._text.focus()
             self.serve(self._text)
 
     def action_leave(self) -> None:
-        """Mark no hits, and go back to the text."""
         if self._text is not None:
             self._text.find("")
             self.action_keep()
@@ -244,12 +233,10 @@ class PromptLine(Horizontal):
         self._purpose = ""
 
     def compose(self) -> ComposeResult:
-        """Compose the label and the input."""
         yield Label("")
         yield LineInput(compact=True)
 
     def ask(self, purpose: str, label: str, text: str = "") -> None:
-        """Open the line."""
         self._purpose = purpose
         self.query_one(Label).update(label)
         field = self.query_one(Input)
@@ -259,12 +246,10 @@ class PromptLine(Horizontal):
         field.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Hand the text over and close."""
         event.stop()
         self.remove_class("-open")
         self.post_message(self.Answered(self._purpose, event.value))
 
     def action_leave(self) -> None:
-        """Close without an answer."""
         self.remove_class("-open")
         self.post_message(self.Left())

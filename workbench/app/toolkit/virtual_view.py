@@ -121,7 +121,6 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         self._styles_by_name: dict[str, Style] = {}
 
     def notify_style_update(self) -> None:
-        """Forget resolved styles: the theme or the focus changed."""
         self._styles_by_name.clear()
         super().notify_style_update()
 
@@ -190,7 +189,6 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         return max(1, self.scrollable_content_region.width - 1)
 
     def render_line(self, y: int) -> Strip:
-        """Paint one visible row."""
         width = self.text_width
         row = y + self.scroll_offset.y
         base = self.style("")
@@ -235,7 +233,6 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
             self.refresh()
 
     async def _on_mouse_down(self, event: events.MouseDown) -> None:
-        """Go where the scroll bar was pressed."""
         await super()._on_mouse_down(event)
         height = self.page_height()
         if event.x >= self.text_width and self.virtual_size.height > height:

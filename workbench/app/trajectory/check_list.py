@@ -246,7 +246,6 @@ class CheckList(HeadedList):
 
     @property
     def current(self) -> CheckLine | None:
-        """The line under the cursor."""
         return self._lines[self.cursor - 1] if 0 < self.cursor <= len(self._lines) else None
 
     @property
@@ -255,7 +254,6 @@ class CheckList(HeadedList):
         return self.current.number if self.current else 0
 
     def plain_text(self) -> str:
-        """Return what the list shows, how the check stands first."""
         sentence = [self.shown.sentence] if self.shown else []
         lines = lines_of(self.shown.readme, self.shown.checked, self._opened) if self.shown else []
         rows = [f"{SIGNS[line.word][0] if line.number and line.word else ' '} {line.text}" for line in lines]
@@ -294,20 +292,16 @@ class CheckList(HeadedList):
         self.rows_changed(cursor=at)
 
     def on_resize(self) -> None:
-        """Wrap what is said for the new width."""
         if self.text_width != self._width:
             self._build(self.number)
 
     def row_count(self) -> int:
-        """Return the number of rows, the heading included."""
         return 1 + len(self._lines)
 
     def selectable(self, index: int) -> bool:
-        """The cursor goes from line to line of the README."""
         return 0 < index <= len(self._lines) and self._lines[index - 1].number > 0
 
     def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return how the check stands."""
         sentence = self.shown.sentence if self.shown else "Looking for a check…"
         wrong = len(self.alarms)
         keys = f"  n {wrong:,} alarm{'' if wrong == 1 else 's'}" if wrong else ""
@@ -317,7 +311,6 @@ class CheckList(HeadedList):
         return [(said, "strong"), (keys, "failed")]
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a line of the README, or what is said below one."""
         line = self._lines[index - 1]
         room = max(1, width - self._digits - 4)
         if not line.number:
@@ -331,7 +324,6 @@ class CheckList(HeadedList):
         ]
 
     def action_choose(self) -> None:
-        """Say everything below a line, or nothing again; within a block, all of the block below its first line or its alarm."""
         line = self.current
         if line is None or not (line.word or line.block >= 0):
             return

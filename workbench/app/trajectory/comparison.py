@@ -105,7 +105,6 @@ def _change(name: str, before: float | None, after: float | None, shape: str, *,
 
 
 def _readme_diff(before: list[str], after: list[str]) -> Iterator[tuple[Line, str]]:
-    """Yield what is shown, each line with its text as it is."""
     heading = "README"
     if before == after:
         text = "README  the same" if after else "README  neither trial wrote one"

@@ -47,17 +47,14 @@ class ContentPane(TabbedText):
         self._now: tuple[SessionReader, TrialState, StepRow] | None = None
 
     def compose(self) -> ComposeResult:
-        """Compose the tabs and the text."""
         yield TabLine(TABS, id="content-tabs")
         yield TextPane(id="content-text")
 
     @property
     def tab(self) -> str:
-        """The tab that is shown."""
         return self.query_one(TabLine).current
 
     def show_no_step(self, state: TrialState, waited: float = 0.0) -> None:
-        """Say why there is no step."""
         self._now, self._asked, self._shown = None, (), ()
         self.titled("Step")
         self.text.show(note(*_no_steps(state, waited)))
@@ -83,12 +80,10 @@ class ContentPane(TabbedText):
         self._ask()
 
     def choose(self, tab: str) -> None:
-        """Show a tab, now and of the steps to come."""
         self.wanted = tab
         self._ask()
 
     def reading_all(self) -> Callable[[], Document] | None:
-        """Return what reads all that the tab has."""
         if self._now is None:
             return None
         reader, _, step = self._now
@@ -97,7 +92,6 @@ class ContentPane(TabbedText):
 
     @property
     def is_cut(self) -> bool:
-        """Whether there is more than is shown; of a prompt and a raw call that is not known."""
         return super().is_cut or self.tab in {"Prompt", "Raw"}
 
     def _ask(self) -> None:

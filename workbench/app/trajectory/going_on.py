@@ -49,13 +49,11 @@ class ModelDialog(FormDialog[str]):
         self._settings, self._known, self._says, self._refused = settings, known, says, refused
 
     def has_measured(self, measured: Measured) -> None:
-        """Models that were used before are known as well."""
         self._known = tuple(dict.fromkeys((*(rate.model for rate in measured.trials), *self._known)))
         self.query_one("#model", Input).suggester = suggester(self._known, paths=True)
         super().has_measured(measured)
 
     def about(self, field: str) -> str:
-        """Return which models there are."""
         others = ", ".join(self._known[:4])
         used = f"Used before or at hand: {others}. " if others else ""
         return (
@@ -63,12 +61,10 @@ class ModelDialog(FormDialog[str]):
         )
 
     def will_do(self) -> str:
-        """Return what starting with the model that is typed will do."""
         model = self.text("model")
         return self._says(model, self.measured) if model else ""
 
     def answer(self) -> str | Refused:
-        """Return the model, or why it cannot be asked."""
         model = self.text("model")
         problem = model_problem(model, "the agent", self._settings) or self._refused(model)
         return Refused("model", problem) if problem else model

@@ -61,33 +61,27 @@ class OutcomePane(TabbedText):
         self._check_of = ""
 
     def compose(self) -> ComposeResult:
-        """Compose the tabs and the text."""
         yield TabLine(TABS, id="outcome-tabs")
         yield TextPane(id="outcome-text")
         yield GroundingList(id="grounding")
         yield CheckList(id="check")
 
     def on_mount(self) -> None:
-        """The lists come with their tabs."""
         self.items.display = self.checks.display = False
 
     @property
     def items(self) -> GroundingList:
-        """The items of the README."""
         return self.query_one(GroundingList)
 
     @property
     def checks(self) -> CheckList:
-        """The README with what a check said of it."""
         return self.query_one(CheckList)
 
     @property
     def tab(self) -> str:
-        """The tab that is shown."""
         return self._tab
 
     def show_trial(self, reader: SessionReader, state: TrialState) -> None:
-        """Show the outcome of a trial as it is now."""
         if self._now is None or self._now[1].trial.id != state.trial.id:
             self._limit = SHOWN_AT_FIRST
         self._now = (reader, state)
@@ -133,7 +127,6 @@ class OutcomePane(TabbedText):
         self._ask()
 
     def choose(self, tab: str) -> None:
-        """Show a tab."""
         self._tab = tab
         self._ask_why()
         self._ask_check()
@@ -141,7 +134,6 @@ class OutcomePane(TabbedText):
         self._ask()
 
     def reading_all(self) -> Callable[[], Document] | None:
-        """Return what reads all that the tab has."""
         if self._now is None:
             return None
         (reader, state), tab = self._now, self._tab
@@ -154,7 +146,6 @@ class OutcomePane(TabbedText):
         self._ask()
 
     def on_resize(self) -> None:
-        """Say as much in the title as fits."""
         self._title()
 
     def toggle_marks(self) -> None:

@@ -42,7 +42,6 @@ class Repository(Pane):
     _legend_lines = 0
 
     def compose(self) -> ComposeResult:
-        """Compose the tree and the legend."""
         yield RepositoryPane(id="tree")
         yield Static("", id="legend")
 
@@ -65,12 +64,10 @@ class Steps(Pane):
     _heading = ""
 
     def compose(self) -> ComposeResult:
-        """Compose the heading and the list."""
         yield Static("", id="steps-heading")
         yield StepList(id="steps")
 
     def on_resize(self) -> None:
-        """Fit the heading to the columns."""
         self.call_after_refresh(self.show_heading)
 
     def show_heading(self) -> None:
@@ -115,7 +112,6 @@ class Score(Pane):
         self.reading_repeats = Latest(self, "repeats")
 
     def on_descendant_focus(self) -> None:
-        """Read how the repeats of the trial came out: that takes a look at each, and only here it is shown."""
         self._ask_repeats()
 
     def _ask_repeats(self) -> None:
@@ -140,7 +136,6 @@ class Score(Pane):
         self.reading_repeats.ask(work, done)
 
     def compose(self) -> ComposeResult:
-        """Compose the criteria."""
         yield ScorePane(id="criteria")
         yield Static("", id="score-remarks")
 
@@ -214,7 +209,6 @@ class Score(Pane):
         pane.choose(tier, key)
 
     def next_rubric(self, state: TrialState) -> None:
-        """Show the next scorecard."""
         shown = self.query_one(ScorePane).card
         at = next((index for index, card in enumerate(self._cards) if card == shown), 0)
         if self._cards:

@@ -121,7 +121,6 @@ class RepositoryPane(VirtualView):
         return self.entries[self.cursor] if 0 <= self.cursor < len(self.entries) else None
 
     def plain_text(self) -> str:
-        """Return all rows as text to copy: mark and path."""
         return "".join(f"{entry.mark} {entry.path}\n" for entry in self.entries)
 
     def point_at(self, path: str) -> None:
@@ -141,11 +140,9 @@ class RepositoryPane(VirtualView):
                 self.scroll_to(y=max(0, at - height // 3), animate=False, immediate=True)
 
     def row_count(self) -> int:
-        """Return the number of rows."""
         return len(self.entries) or 1
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Return one file or directory."""
         if not self.entries:
             return [(fit(self.empty_text, width), "dim")], ""
         entry = self.entries[y]
@@ -160,14 +157,12 @@ class RepositoryPane(VirtualView):
         return [(f" {indent}", ""), (mark, style), (" ", ""), (name, "" if entry.mark == READ else "dim")], fill
 
     def move(self, rows: int) -> None:
-        """Move the cursor."""
         if self.entries:
             self.cursor = max(0, min(self.cursor + rows, len(self.entries) - 1))
             self.keep_in_sight(self.cursor)
             self.refresh()
 
     def go_to_end(self, last: bool) -> None:
-        """Move the cursor to the first or last row."""
         self.move(len(self.entries) if last else -len(self.entries))
 
     def open_current(self) -> None:
@@ -177,7 +172,6 @@ class RepositoryPane(VirtualView):
             self.post_message(self.Opened(entry.path, entry.step))
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the row under the mouse."""
         y = event.y + self.scroll_offset.y
         if y < len(self.entries):
             self.cursor = y
@@ -185,13 +179,10 @@ class RepositoryPane(VirtualView):
             self.open_current()
 
     def on_resize(self) -> None:
-        """Measure again."""
         self.set_size(self.row_count())
 
     def on_focus(self) -> None:
-        """Repaint the cursor."""
         self.refresh()
 
     def on_blur(self) -> None:
-        """Repaint the cursor."""
         self.refresh()

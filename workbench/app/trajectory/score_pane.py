@@ -125,11 +125,9 @@ class ScorePane(VirtualView):
         self._build()
 
     def row_count(self) -> int:
-        """Return the number of rows."""
         return len(self._rows)
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Return one row."""
         row = self._rows[y]
         fill = ""
         if row.head and row.item == self.cursor:
@@ -137,21 +135,18 @@ class ScorePane(VirtualView):
         return list(row.parts), fill
 
     def move(self, rows: int) -> None:
-        """Go to another criterion."""
         order = self._order
         if order:
             at = order.index(self.cursor) + rows if self.cursor in order else 0
             self._choose(order[max(0, min(at, len(order) - 1))])
 
     def go_to_end(self, last: bool) -> None:
-        """Go to the first or last criterion."""
         order = self._order
         if order:
             self._choose(order[-1 if last else 0])
 
     @property
     def _order(self) -> list[int]:
-        """The criteria in the order of the rows."""
         return [row.item for row in self._rows if row.head and row.item is not None]
 
     def turn(self, step: int) -> None:
@@ -189,23 +184,19 @@ class ScorePane(VirtualView):
             self.keep_in_sight(mine[0], margin=1 if mine[0] else 0)
 
     def on_click(self, event: events.Click) -> None:
-        """Select the criterion under the mouse."""
         y = event.y + self.scroll_offset.y
         if y < len(self._rows) and self._rows[y].item is not None:
             self._choose(self._rows[y].item or 0)
 
     def on_resize(self) -> None:
-        """Lay out for the new width."""
         self._build()
 
     def on_focus(self) -> None:
-        """Put the cursor somewhere."""
         if self.cursor < 0 and self._items:
             self._choose(next(iter(self._order), 0))
         self.refresh()
 
     def on_blur(self) -> None:
-        """Repaint the cursor."""
         self.refresh()
 
     # -- laying out

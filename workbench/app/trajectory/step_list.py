@@ -49,11 +49,9 @@ class StepList(VirtualView):
 
     @property
     def selected(self) -> StepRow | None:
-        """The selected step."""
         return self.steps[self.cursor] if self.cursor < len(self.steps) else None
 
     def clear(self) -> None:
-        """Show no steps."""
         self.steps = []
         self.cursor = 0
         self._resized()
@@ -84,7 +82,6 @@ class StepList(VirtualView):
         return self.selected != before
 
     def _looks(self) -> tuple[object, ...]:
-        """What the rows in sight depend on besides their steps."""
         return self.cursor, self._costs, self._most, self._number_width()
 
     def known_tail(self) -> tuple[int, int]:
@@ -108,7 +105,6 @@ class StepList(VirtualView):
             self.post_message(self.Selected(self.selected, by_user))
 
     def select_number(self, number: int, *, by_user: bool = True) -> None:
-        """Select the step with this number."""
         guess = number - 1
         if not (0 <= guess < len(self.steps) and self.steps[guess].number == number):
             guess = next((index for index, step in enumerate(self.steps) if step.number == number), -1)
@@ -128,11 +124,9 @@ class StepList(VirtualView):
     # -- painting
 
     def row_count(self) -> int:
-        """Return the number of steps, and one more while something is going on."""
         return len(self.steps) + bool(self.working)
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Return one step."""
         if y >= len(self.steps):
             return [(fit(f"  {self.working}", width), "running")], ""
         step = self.steps[y]
@@ -190,31 +184,25 @@ class StepList(VirtualView):
     # -- moving
 
     def move(self, rows: int) -> None:
-        """Select the step so many rows on."""
         self.select(self.cursor + rows)
 
     def go_to_end(self, last: bool) -> None:
-        """Select the first or the last step."""
         self.select(len(self.steps) - 1 if last else 0)
 
     def on_click(self, event: events.Click) -> None:
-        """Select the step under the mouse."""
         y = event.y + self.scroll_offset.y
         if y < len(self.steps):
             self.select(y)
 
     def on_resize(self) -> None:
-        """Keep the selected step in sight."""
         self._resized()
         if self.steps:
             self.keep_in_sight(self.cursor)
 
     def on_focus(self) -> None:
-        """Repaint the selected step."""
         self.refresh()
 
     def on_blur(self) -> None:
-        """Repaint the selected step."""
         self.refresh()
 
     def _resized(self) -> None:
@@ -227,5 +215,4 @@ def _tokens(step: StepRow) -> float:
 
 
 def _took(step: StepRow) -> tuple[float, float, float]:
-    """Return tokens, seconds and dollars of a step."""
     return _tokens(step), step.seconds or 0.0, step.cost_usd or 0.0

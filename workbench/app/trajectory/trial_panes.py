@@ -40,7 +40,6 @@ class TrialPanes(RunScreen):
     state: TrialState | None = None
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the panes."""
         yield panes.Repository(id="repository", classes="pane pane-left")
         yield panes.Steps(id="steps-pane", classes="pane")
         yield ContentPane(id="content", classes="pane")
@@ -49,38 +48,31 @@ class TrialPanes(RunScreen):
         yield Static("", id="nothing", classes="state")
 
     def main_list(self) -> VirtualView:
-        """Return the list of steps."""
         return self.step_list
 
     @property
     def reader(self) -> SessionReader | None:
-        """The open session."""
         return self.workbench.reader
 
     @property
     def step_number(self) -> int:
-        """The number of the selected step, 0 for none."""
         selected = self.step_list.selected
         return selected.number if selected is not None else 0
 
     @property
     def has_scores(self) -> bool:
-        """Whether a scorecard is shown."""
         return self.score_pane.card is not None
 
     @property
     def step_list(self) -> StepList:
-        """The list of steps."""
         return self.query_one(StepList)
 
     @property
     def score_pane(self) -> ScorePane:
-        """The criteria."""
         return self.query_one(ScorePane)
 
     @property
     def content(self) -> ContentPane:
-        """What the selected step says."""
         return self.query_one(ContentPane)
 
     @property
@@ -96,7 +88,6 @@ class TrialPanes(RunScreen):
         self.set_class(isinstance(current, panes.Score), "-at-score")
 
     def focus_pane(self, pane: Widget) -> None:
-        """Go to a pane at once, so that a key typed right after this one finds it."""
         super().focus_pane(pane)
         inside = next((view for view in pane.query(VirtualView) if view.display), None)
         if inside is not None and inside.focusable:
@@ -118,16 +109,13 @@ class TrialPanes(RunScreen):
     # -- what is selected
 
     def files(self) -> Iterable[str]:
-        """Return the files of the repository that the agent worked on."""
         return [path for path, *_ in self.state.files] if self.state is not None else ()
 
     @property
     def files_of(self) -> str:
-        """The name of the case."""
         return self.state.trial.case_name or self.state.trial.case_id if self.state is not None else ""
 
     def go_to_file(self, path: str) -> None:
-        """Put the cursor on a file, and go to the step that met it."""
         self.workbench.leave_place()
         tree = self.query_one(RepositoryPane)
         tree.point_at(path)
@@ -142,7 +130,6 @@ class TrialPanes(RunScreen):
         return Location(self.workbench.session_path, "trajectory", self.state.trial.id, somewhere)
 
     def labelled(self) -> Labelled | None:
-        """Return the selected step or criterion where its pane has the focus, else the trial."""
         state, step = self.state, self.step_list.selected
         if state is None:
             return None

@@ -206,20 +206,16 @@ class GroundingList(Table[Item]):
             self.refresh()
 
     def lead_of(self, row: Item) -> str:
-        """Mark what the selected step gave."""
         return "›" if self.step in row.steps else ""
 
     def style_of(self, row: Item) -> str:
-        """Let what the selected step gave stand out."""
         return "marked" if self.step in row.steps else ""
 
     def action_choose(self) -> None:
-        """Go to where the item comes from."""
         if self.selected is not None:
             self.post_message(self.Followed(self.selected, True))
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """Let the step follow the cursor."""
         message.stop()
         if self.selected is not None and self.has_focus:
             self.post_message(self.Followed(self.selected, False))

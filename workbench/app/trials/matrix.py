@@ -17,6 +17,7 @@ from workbench.results.trials import Cell, Matrix, TrialLine, matrix_of
 from workbench.text import shortened
 
 _CELL = 12
+"""Cells of the screen for one of the matrix: fewer, down to what they say, where all columns have room then."""
 
 
 class MatrixView(RowList):
@@ -33,11 +34,12 @@ class MatrixView(RowList):
         super().__init__(id=id)
         self.matrix = Matrix((), (), {})
         self._column = 0
+        self._least = _CELL
         self._first = 0
 
     def put(self, lines: Sequence[TrialLine]) -> None:
-        """Show the matrix of some trials."""
         self.matrix = matrix_of(lines)
+        self._least = max((len(self._cell(cell)[0]) for cell in self.matrix.cells.values()), default=_CELL)
         self._column = min(self._column, max(0, len(self.matrix.columns) - 1))
         self.rows_changed(cursor=max(self._headings, self.cursor))
 
@@ -54,45 +56,41 @@ class MatrixView(RowList):
         return self.matrix.cases[at], self.matrix.columns[self._column]
 
     def action_column(self, step: int) -> None:
-        """Go to the next or previous agent."""
         self._column = min(max(self._column + step, 0), max(0, len(self.matrix.columns) - 1))
         self.refresh()
 
     # -- painting
 
     def row_count(self) -> int:
-        """Return how many rows there are, the headings included."""
         return len(self.matrix.cases) + self._headings if self.matrix.cases else 0
 
     def selectable(self, index: int) -> bool:
-        """The headings are passed over."""
         return index >= self._headings
 
     def words_of(self, index: int) -> str:
-        """Return the case."""
         return self.matrix.cases[index - self._headings]
 
     def always_shown(self) -> Sequence[int]:
-        """The headings stay."""
         return range(self._headings)
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Return a row; not the row but the cell under the cursor is marked."""
         return list(self.parts_of(self.shown_row(y), width)), ""
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return a heading or a case."""
         longest = max(map(len, self.matrix.cases), default=8)
         names = max(8, min(longest, width // 3))
-        room = max(1, (width - names) // (_CELL + 1))
         columns = self.matrix.columns
+        cell = min(_CELL, max(self._least, (width - names) // max(1, len(columns)) - 1))
+        if len(columns) * (cell + 1) > width - names:  # then a name may be shortened, too
+            names = max(8, min(names, width - len(columns) * (cell + 1)))
+        room = max(1, (width - names) // (cell + 1))
         if self._column < self._first or self._column >= self._first + room:
             self._first = max(0, min(self._column, len(columns) - room))
         shown = columns[self._first : self._first + room]
         if index < self._headings:
             rest = len(columns) - self._first - len(shown)
             head: list[Part] = [(fit("", names), "")]
-            head += [(" " + fit(shortened(one[index], _CELL), _CELL, right=True), "dim") for one in shown]
+            head += [(" " + fit(shortened(one[index], cell), cell, right=True), "dim") for one in shown]
             return [*head, (f" +{rest}" if rest > 0 and not index else "", "dim")]
         case = self.matrix.cases[index - self._headings]
         parts: list[Part] = [(fit(shortened(case, names), names), "")]
@@ -100,7 +98,7 @@ class MatrixView(RowList):
             text, style = self._cell(self.matrix.cells.get((case, column)))
             if index == self.cursor and at == self._column:
                 style = "cursor" if self.has_focus else "cursor-blurred"
-            parts += [(" ", ""), (fit(text, _CELL, right=True), style)]
+            parts += [(" ", ""), (fit(text, cell, right=True), style)]
         return parts
 
     def _cell(self, cell: Cell | None) -> Part:

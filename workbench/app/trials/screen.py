@@ -91,7 +91,6 @@ class TrialsScreen(ModeScreen):
         self._without = ""
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the table, the matrix and the criteria that cost most."""
         table = Container(TrialTable(id="trial-table"), Static("", id="trial-line"), id="trials", classes="pane")
         set_title(table, "Trials")
         matrix = Container(MatrixView(id="matrix"), id="matrix-pane", classes="pane")
@@ -116,7 +115,6 @@ class TrialsScreen(ModeScreen):
 
     @property
     def table(self) -> TrialTable:
-        """The table."""
         return self.query_one("#trial-table", TrialTable)
 
     @property
@@ -126,20 +124,17 @@ class TrialsScreen(ModeScreen):
 
     @property
     def losses(self) -> LossList:
-        """What the trials lost."""
         return self.query_one("#losses", LossList)
 
     # -- what is shown
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Read the trials; another session than the one that was open has none of these."""
         if reader is None:
             self._show(Trials((), (), None))
         else:
             self._load()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Read again soon."""
         if any(change.kind in _SHOWN for change in changes):
             self._loading.soon(self._load, REFRESH_SECONDS)
 
@@ -224,7 +219,6 @@ class TrialsScreen(ModeScreen):
         self.refresh_bindings()
 
     def _plot(self) -> None:
-        """Draw the plots again, where they are shown."""
         if not self.has_class("-plotting"):
             return
         table, spread = self.table, self.query_one(SpreadPlot)
@@ -247,11 +241,9 @@ class TrialsScreen(ModeScreen):
         self.retitle("#costs-pane", title_of(self.query_one("#costs-pane")), f"{said}{self._without}")
 
     def on_scatter_plot_stepped(self, message: ScatterPlot.Stepped) -> None:
-        """Go to the agent beside, also from the other plot."""
         self.query_one(SpreadPlot).action_move_cursor(message.step)
 
     def action_plots(self) -> None:
-        """Show plots in place of the matrix and of what was lost, or these again."""
         plotting = not self.has_class("-plotting")
         self.set_class(plotting, "-plotting")
         for selector, shown in (("beside", not plotting), ("plots", plotting)):
@@ -282,7 +274,6 @@ class TrialsScreen(ModeScreen):
         self.query_one("#trial-line", Static).update(one_line(text, 400))
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """Say more of what is under the cursor."""
         self._show_line()
         self.marks_changed()
         if isinstance(message.row_list, SpreadPlot):
@@ -291,7 +282,6 @@ class TrialsScreen(ModeScreen):
     # -- what one can do
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only what makes sense now."""
         if not self.is_mounted or not self.query("#trial-table"):
             return True
         if action == "scale":
@@ -301,12 +291,10 @@ class TrialsScreen(ModeScreen):
         return True
 
     def labelled(self) -> Labelled | None:
-        """Return the trial under the cursor."""
         line = self.table.selected
         return Labelled(f"{line.case} · {line.agent} · repeat {line.repeat}", line.id) if line is not None else None
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Open the trial under the cursor; from the matrix, show its pair's trials alone."""
         if message.row_list is self.table and self.table.selected is not None:
             app, path, rows = self.app, self.workbench.session_path, self.table.in_order()
             results = ResultList(
@@ -345,29 +333,23 @@ class TrialsScreen(ModeScreen):
             self.workbench.show_pair(replace(pair, rubric=rubric, judge=judge))
 
     def on_table_arranged(self, message: TrialTable.Arranged) -> None:
-        """Say how the trials are sorted and grouped."""
         if message.table is self.table:
             self._arranged()
 
     def action_sort_next(self) -> None:
-        """Sort the table by the next column."""
         self.table.action_sort_next()
 
     def action_reverse(self) -> None:
-        """Sort the table the other way round."""
         self.table.action_reverse()
 
     def action_group_next(self) -> None:
-        """Put the trials together in the next way."""
         self.table.action_group_next()
 
     def action_scale(self) -> None:
-        """Show the points by the next rubric or judge."""
         self._read(self.workbench.reader, chosen_scale(self.table.trials))
 
     @work
     async def action_filter(self) -> None:
-        """Choose which trials are shown; the table follows at once."""
         from workbench.app.toolkit.filter_dialog import FilterDialog
 
         names = "a case, agent, model, error or file read"
@@ -377,14 +359,12 @@ class TrialsScreen(ModeScreen):
 
     @work
     async def action_export(self) -> None:
-        """Write a report of the session."""
         from workbench.app.toolkit.report_dialog import ask_and_export
 
         if self.workbench.session_path is not None:
             await ask_and_export(self.workbench, self.workbench.session_path)
 
     def action_clear_filter(self) -> None:
-        """Show all trials again."""
         self.filter_trials(self.table.filter.cleared())
 
     def filter_trials(self, wanted: TrialFilter) -> int:
@@ -395,12 +375,10 @@ class TrialsScreen(ModeScreen):
         return len(self.table.shown)
 
     def action_leave(self) -> None:
-        """Go back to the trial that was shown."""
         self.dismiss()
 
 
 def _about_marks(table: TrialTable, line: TrialLine) -> str:
-    """Return what the key for comparing would do."""
     first, *second = table.marks.of("trial")
     of = "" if first.session == table.session else f" (of {first.session.name})"
     if second:

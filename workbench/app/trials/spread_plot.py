@@ -148,11 +148,9 @@ class SpreadPlot(HeadedList):
         return self.scores[at].agent if self.cursor > 0 and at < len(self.scores) else None
 
     def row_count(self) -> int:
-        """Return the number of rows."""
         return 1 + len(self.scores) * _EACH
 
     def selectable(self, index: int) -> bool:
-        """The cursor stands on an agent's first row."""
         return index > 0 and (index - 1) % _EACH == 0
 
     def _widths(self, width: int) -> tuple[int, int]:
@@ -161,7 +159,6 @@ class SpreadPlot(HeadedList):
         return names, width - names - _NUMBERS
 
     def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return the names of the columns over the axis."""
         names, strip = self._widths(width)
         ticks = self._axis.written(strip) if self.scores and strip >= _LEAST else " " * max(0, strip)
         each = self._strips(strip)[1]
@@ -170,7 +167,6 @@ class SpreadPlot(HeadedList):
         return [(fit(dot, names - 1) + " " + ticks + f"{'trials':>8}{'mean':>7}{'sd':>6} ", "dim")]
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        """Return an agent's dots, or below them the mean with a standard deviation either way."""
         at, second = divmod(index - 1, _EACH)
         one = self.scores[at]
         names, strip = self._widths(width)

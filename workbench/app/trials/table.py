@@ -162,7 +162,6 @@ class TrialTable(Table[TrialLine]):
         self.put(trials.lines)
 
     def filtered(self, rows: Sequence[TrialLine]) -> list[TrialLine]:
-        """Return the trials that the filter lets through."""
         return [rows[place] for place in self.filter.passing(rows)]
 
     def arrange_rows(self, *, measure: bool = True) -> None:
@@ -177,7 +176,6 @@ class TrialTable(Table[TrialLine]):
         return self._spreads[group.name]
 
     def sort_key(self, column: Column[TrialLine], rows: Sequence[TrialLine]) -> Callable[[TrialLine], Any] | None:
-        """Sort by scores of the same tiers; a trial that lacks tiers of the others comes last."""
         if column.title != "score":
             return column.sort
         basis = {(one.tiers, one.out_of) for one in comparable([line.total for line in rows])}
@@ -191,21 +189,17 @@ class TrialTable(Table[TrialLine]):
         return share
 
     def rank_of_group(self, group: Group[TrialLine]) -> float:
-        """The best mean comes first."""
         return -share_of(self.spread_of_group(group))
 
     def title_of_group(self, group: Group[TrialLine]) -> str:
-        """Return name, number of trials and how their scores lie."""
         spread = self.spread_of_group(group)
         count = f"{spread.trials:,} trial{'' if spread.trials == 1 else 's'}"
         return f"{group.name}  {count}  {spread_in_words(spread)}{without_forks(len(group.rows) - spread.trials)}"
 
     def lead_of(self, row: TrialLine) -> str:
-        """Return the mark of a trial, or that it is the one behind the table."""
         return self.marks.letter(self.marked(row)) or ("›" if row.id == self.current else "")
 
     def words_of_row(self, row: TrialLine) -> str:
-        """Return what a trial is, what went wrong in it and which files it read."""
         return f"{row.case} {row.agent} {row.model} {row.state} {row.tags} {row.error} {row.read}"
 
     def lead_of_group(self, group: Group[TrialLine]) -> str:
@@ -213,7 +207,6 @@ class TrialTable(Table[TrialLine]):
         return self.marks.letter(self.marked_group(group)) or super().lead_of_group(group)
 
     def on_group(self) -> str:
-        """Return what the keys do with the group under the cursor."""
         group = self.selected_group
         marked = self.marks.of("trials")
         if len(marked) == 2:
@@ -243,7 +236,6 @@ class TrialTable(Table[TrialLine]):
         return None if self.selected_group is None else self.marked_group(self.selected_group)
 
     def marked(self, line: TrialLine) -> Marked:
-        """Return a trial as it is marked."""
         title = f"{line.agent} · {line.case} · rep {line.repeat}"
         return Marked(self.session, "trial", line.id, one_line(title, 100))
 

@@ -44,13 +44,11 @@ class HandingDialog(FormDialog[Wanted]):
         self._checkout, self._on_disk = checkout, on_disk
 
     def about(self, field: str) -> str:
-        """Return what may stand in a field."""
         if field == "branch":
             return self._checkout or "A branch with one commit; the working tree stays as it is. Empty for none."
         return "A file that git apply and git am take; empty for none. It must not be there yet."
 
     def answer(self) -> Wanted | Refused:
-        """Return what is wanted, or what is wrong."""
         patch, branch = self.text("patch"), self.text("branch")
         if not patch and not branch:
             return Refused("patch", "Name a file, or a branch.")

@@ -68,7 +68,6 @@ def standing_of(reader: SessionReader, run: str) -> str:
 
 
 def _said(reader: SessionReader, row: ImprovementRow) -> tuple[str, str]:
-    """Return the state of an order, and what is said of it."""
     from workbench.engine.improvement_client import state_of
 
     state = state_of(row)

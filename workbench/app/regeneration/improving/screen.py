@@ -38,7 +38,6 @@ class AttemptsPane(Pane):
     short = "Attempts"
 
     def compose(self) -> ComposeResult:
-        """Compose the list."""
         yield FindingList(id="attempts")
 
 
@@ -68,7 +67,6 @@ class ImprovingScreen(ModeScreen):
         self.reading, self.detailing, self.doing = (Latest(self, name) for name in ("attempts", "sides", "order"))
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the attempts and both sides of one."""
         before = Container(TextPane(id="before-text"), id="before-pane", classes="pane")
         set_title(before, "as it is")
         after = Container(TextPane(id="after-text"), id="after-pane", classes="pane")
@@ -77,13 +75,11 @@ class ImprovingScreen(ModeScreen):
         yield Container(before, after, id="sides", classes="pane-group")
 
     def on_mount(self) -> None:
-        """Say what is being read."""
         self.set_status("reading what was tried…")
         self.list.show(COMING)
 
     @property
     def list(self) -> FindingList:
-        """The list of attempts."""
         return self.query_one("#attempts", FindingList)
 
     @property
@@ -94,12 +90,10 @@ class ImprovingScreen(ModeScreen):
     # -- what is shown
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Read what was tried."""
         if reader is not None:
             self._load()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Read again soon."""
         if any(change.kind in _KINDS for change in changes):
             self.reading.soon(self._load, REFRESH_SECONDS)
 
@@ -150,13 +144,11 @@ class ImprovingScreen(ModeScreen):
         self.query_one("#after-text", TextPane).show(sides.after, keep_place=same)
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """Show the attempt under the cursor."""
         self._show_sides()
 
     # -- what one can do
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only what makes sense now."""
         state = self.shown.state if self.shown is not None else ""
         if action == "resume":
             return state in ("interrupted", "failed", "cancelled")
@@ -167,12 +159,10 @@ class ImprovingScreen(ModeScreen):
         return super().check_action(action, parameters)
 
     def action_attempt(self, step: int) -> None:
-        """Go to the next or previous attempt."""
         self.list.set_cursor(self.list.cursor + step, step)
         self._show_sides()
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Show the run with the samples of the attempt."""
         one = self.selected
         if one is not None and one.attempt.run:
             host, run = self.workbench, one.attempt.run
@@ -181,11 +171,9 @@ class ImprovingScreen(ModeScreen):
             self.app.call_later(host.show_run, run, one.plan.base.evaluator)
 
     def action_resume(self) -> None:
-        """Have an engine go on with the last order."""
         self._do("An engine goes on; nothing is asked twice.", resume=True)
 
     def action_cancel(self) -> None:
-        """Stop the last order."""
         self._do("Asked the engine to stop; what is there is kept.", resume=False)
 
     def _do(self, said: str, *, resume: bool) -> None:
@@ -209,7 +197,6 @@ class ImprovingScreen(ModeScreen):
 
     @work
     async def action_export(self) -> None:
-        """Write what was kept as a patch, or as a branch."""
         from workbench.app.regeneration.improving.handing import ask_and_write
 
         session, one = self.workbench.session_path, self.selected
@@ -221,7 +208,6 @@ class ImprovingScreen(ModeScreen):
         await ask_and_write(self.workbench, Path(session), order)
 
     def action_leave(self) -> None:
-        """Go back to the tasks."""
         self.dismiss()
 
 

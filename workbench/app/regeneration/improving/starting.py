@@ -77,7 +77,6 @@ class ImprovementDialog(FormDialog[ImprovementChoice]):
         self._said = ""
 
     def says_anew(self) -> None:
-        """Say it, and have it counted in a thread what it takes: that reads the session."""
         super().says_anew()
         choice = self._chosen()
         if isinstance(choice, Refused) or choice == self._asked:
@@ -90,14 +89,12 @@ class ImprovementDialog(FormDialog[ImprovementChoice]):
         super().says_anew()
 
     def will_do(self) -> str:
-        """Return what starting will take, or why nothing can be improved."""
         choice = self._chosen()
         if isinstance(choice, Refused):
             return ""
         return self._refused(choice) or self._said
 
     def about(self, field: str) -> str:
-        """Return what may stand in a field."""
         return {
             "functions": f"{THIS}, {MARKED} ({key_of('regeneration.mark')} marks), or {FAILED}: documented badly, though their own bodies pass.",
             "writer": "Who writes docstrings: it sees the function, and bodies that failed with what they did, never the tests.",
@@ -111,7 +108,6 @@ class ImprovementDialog(FormDialog[ImprovementChoice]):
         )
 
     def answer(self) -> ImprovementChoice | Refused:
-        """Return what was chosen, or what is wrong."""
         choice = self._chosen()
         if isinstance(choice, Refused):
             return choice
@@ -258,7 +254,6 @@ def _unfit(view: RunView) -> str:
 
 
 def _why_none(functions: str, lines: Sequence[TaskLine]) -> str:
-    """Return why none of the tasks that were chosen can be improved."""
     if not lines:
         return (
             f"There are no {functions}: {key_of('regeneration.mark')} marks one."

@@ -142,7 +142,6 @@ class FindingList(Table[Entry]):
         super().__init__((), key=lambda entry: entry.cells, id=id)
 
     def show(self, listing: Listing, *, cursor: int = 1) -> None:
-        """Show a listing with the cursor on a row."""
         self.columns = Columns(listing.columns)
         self.empty = listing.empty
         self.cursor = -1
@@ -161,7 +160,6 @@ class FindingsPane(Pane):
     short = "What went wrong"
 
     def compose(self) -> ComposeResult:
-        """Compose tabs and list."""
         yield TabLine(TABS, id="went-wrong-tabs")
         yield FindingList(id="findings")
 
@@ -203,7 +201,6 @@ class WentWrongScreen(ModeScreen):
         self._seconds = REFRESH_SECONDS
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the findings and what is to be seen of one."""
         test = Container(TextPane(id="test-text"), id="test-pane", classes="pane")
         set_title(test, "test")
         body = Container(TextPane(id="body-text"), id="body-pane", classes="pane")
@@ -214,13 +211,11 @@ class WentWrongScreen(ModeScreen):
         yield Container(test, body, plot, id="beside", classes="pane-group")
 
     def on_mount(self) -> None:
-        """Say what is being read."""
         self.set_status("reading why candidates fail…")
         self.list.show(COMING)
 
     @property
     def list(self) -> FindingList:
-        """The list of the current tab."""
         return self.query_one("#findings", FindingList)
 
     @property
@@ -231,14 +226,12 @@ class WentWrongScreen(ModeScreen):
     # -- what is shown
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Read the run; another session than the one that was open has none of it."""
         if reader is None:
             self._put(Findings({}))
         else:
             self._load()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Read again soon."""
         if any(change.kind in {"candidate", "task"} for change in changes):
             self.reading.soon(self._load, self._seconds)
 
@@ -290,7 +283,6 @@ class WentWrongScreen(ModeScreen):
             self._show_tab()
 
     def _show_tab(self) -> None:
-        """Show the list of the current tab and what belongs to its entry."""
         tabs = self.query_one(TabLine)
         tabs.current = self.tab
         found = self.findings
@@ -348,18 +340,15 @@ class WentWrongScreen(ModeScreen):
             test.go_to(asserting)
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        """Show what belongs to the entry under the cursor."""
         self._cursors[self.tab] = self.list.cursor
         self._show_entry()
 
     def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
-        """Show the tab that was clicked."""
         self.show_tab(message.name)
 
     # -- what one can do
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer other evaluators only where there are some."""
         if action == "evaluator":
             return len(self._view.groups) > 1
         if action == "group":
@@ -369,18 +358,15 @@ class WentWrongScreen(ModeScreen):
         return super().check_action(action, parameters)
 
     def show_tab(self, name: str) -> None:
-        """Show another tab."""
         self.tab, self.opened, self._shown = name, None, None
         if self.curves is None:
             self._load_curves()
         self._show_tab()
 
     def action_tab(self, step: int) -> None:
-        """Show the next or previous tab."""
         self.show_tab(TABS[(TABS.index(self.tab) + step) % len(TABS)])
 
     def action_group(self) -> None:
-        """Put failures together that are less alike: the same error whatever test, then the same exception."""
         levels = list(LEVELS)
         self.level = levels[(levels.index(self.level) + 1) % len(levels)]
         self._cursors.pop(FAILURES, None)
@@ -388,14 +374,12 @@ class WentWrongScreen(ModeScreen):
         self._show_tab()
 
     def action_evaluator(self) -> None:
-        """Show the candidates of the next evaluator, after the last one those of all."""
         order = [*self._view.groups, None]
         self.group = order[(order.index(self.group) + 1) % len(order)] if self.group in order else order[0]
         self._cursors, self.opened, self._shown, self.curves = {}, None, None, None
         self._load()
 
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        """Show the candidate that stands for the entry in the mode."""
         entry = self.list.selected
         if entry is not None and entry.candidate is not None:
             self.dismiss()
@@ -417,7 +401,6 @@ class WentWrongScreen(ModeScreen):
         self._show_tab()
 
     def action_leave(self) -> None:
-        """Go back from the members of a group to all groups, from there to the tasks."""
         if self.opened is not None:
             self.action_members(False)
         else:
