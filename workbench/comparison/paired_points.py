@@ -116,7 +116,7 @@ def paired_points(pairs: Iterable[TrialsPair], left_card: ReadCard, right_card: 
         left, right = _points_of(pair.left, left_card), _points_of(pair.right, right_card)
         if pair.difference is not None:
             left[TOTAL], right[TOTAL] = (_Points(one.points or 0.0, one.out_of, "") for one in (pair.left, pair.right))
-        for part in {TOTAL} | left.keys() | right.keys():
+        for part in dict.fromkeys((TOTAL, *left, *right)):
             if part in left and part in right:
                 both[part].append((pair.either.trial.case_id, left[part], right[part]))
             else:

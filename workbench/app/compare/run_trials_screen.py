@@ -26,7 +26,7 @@ class RunTrialsScreen(SideBySide):
 
     titles: ClassVar[dict[str, str]] = {"paired-points": "Points", "run-trials": "Trials"}
 
-    what, head_lines = "two", 5
+    what, head_lines = "two sets of trials", 5
 
     def lists_of(self) -> Sequence[DifferenceList[Any]]:
         return [DifferenceTable(PAIRED_POINTS), DifferenceTable(TRIALS, id="run-trials-list")]
