@@ -284,7 +284,7 @@ async def test_the_original_body_is_nowhere(arena: Pool, search: str, route: Rou
     text = text.replace("@HALVES@", f"({MARK[:6].encode()!r}, {MARK[6:].encode()!r})")
     report = await arena.run(job(f"{text}\n{RIGHT}", route))
     assert report.verdict is Verdict.PASSED, report.failing
-    assert all(what.startswith("it opened /proc/") for what in report.suspicious)
+    assert all(what.startswith("it opened ") for what in report.suspicious)
 
 
 async def test_the_environment_and_the_home_of_the_user_are_not_visible(arena: Pool) -> None:

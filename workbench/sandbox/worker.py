@@ -112,11 +112,13 @@ class Worker:
 
     async def _doubted(self, job: Job, report: Report, original: bytes, found: Plainness) -> Report:
         assert job.function is not None
+        changed = await self._changed_beyond_original(job, report, original)
+        unseen = found.opens and PROCESSES in report.changed
+        if found.plain and not changed and not unseen:
+            return report
         if await asyncio.to_thread(forgery.is_same_body, job.content, original, job.function):
             return report  # what is the repository's own needs no proof
-        changed = await self._changed_beyond_original(job, report, original)
         report = replace(report, suspicious=(*report.suspicious, *changed))
-        unseen = found.opens and PROCESSES in report.changed
         if not unseen and (found.plain or await self._passes_with_checks(job, original, found)):
             return replace(report, plain=True, doubtful="; ".join(changed))
         reason = "it opens files, perhaps in processes that its tests start" if unseen else found.reason
