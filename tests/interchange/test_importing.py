@@ -202,6 +202,18 @@ BAD: dict[str, tuple[str | bytes, str]] = {
         '{"date": "", "eval": {"T/0": [{"solution": "", "base_status": "maybe"}]}}',
         "results.json has the status maybe at T/0; EvalPlus has pass, fail and timeout.",
     ),
+    "listed.json": (
+        '{"date": "", "eval": {"T/0": [{"solution": "", "base_status": ["pass"]}]}}',
+        "listed.json has the status ['pass'] at T/0; EvalPlus has pass, fail and timeout.",
+    ),
+    "counted.json": (
+        '{"date": "", "eval": {"T/0": [{"solution": "", "base_status": "pass", "base_fail_tests": 3}]}}',
+        "counted.json has 3 where a list must be (the failing tests of T/0).",
+    ),
+    "roles.jsonl": (
+        '{"messages": [{"role": ["user"], "content": "Hi."}]}',
+        "roles.jsonl has the role ['user'] at message 1, which is none of the API's (line 1).",
+    ),
 }
 
 

@@ -53,7 +53,7 @@ def steps_of(messages: Iterable[Any]) -> list[Step]:
         if role == "tool" and steps and steps[-1].source == "agent":
             last = steps[-1]
             steps[-1] = replace(last, results=(*(last.results or ()), _result(message, number)))
-        elif role in _SOURCES or role == "tool":
+        elif role in (*_SOURCES, "tool"):
             steps.append(_step(message, number))
         else:
             raise ForeignProblem(f"has the role {said(role)} at message {number}, which is none of the API's")
@@ -96,7 +96,7 @@ def _step(message: Mapping[str, Any], number: int) -> Step:
         _call(one, number) for one in list_of(message.get("tool_calls") or [], f"the tool_calls of message {number}")
     ]
     kept = _kept(message, "role", "content", *(["tool_calls"] if calls else []), "reasoning_content")
-    if role not in {"system", "user", "assistant"}:
+    if role not in ("system", "user", "assistant"):
         kept["role"] = role
     reasoning = message.get("reasoning_content")
     if reasoning is not None and not isinstance(reasoning, str):

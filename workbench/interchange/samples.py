@@ -105,7 +105,7 @@ def read_results(value: Mapping[str, Any], file_name: str) -> Iterator[ForeignCa
 def _result(entry: Mapping[str, Any], task: str, file_name: str, head: Mapping[str, Any]) -> ForeignCandidate:
     statuses = {name: entry.get(f"{name}_status") for name in ("base", "plus")}
     told = {name: status for name, status in statuses.items() if status is not None}
-    unknown = [status for status in told.values() if status not in _STATUSES]
+    unknown = [status for status in told.values() if not (isinstance(status, str) and status in _STATUSES)]
     if unknown or "base" not in told:
         raise ForeignProblem(
             f"has the status {said(unknown[0] if unknown else None)} at {said(task)}; EvalPlus has pass, fail and timeout"
@@ -115,7 +115,7 @@ def _result(entry: Mapping[str, Any], task: str, file_name: str, head: Mapping[s
     failing = [
         (f"{kind}: {one_line(json.dumps(given, ensure_ascii=False), _LONGEST_TEST)}", "")
         for kind in ("base", "plus")
-        for given in entry.get(f"{kind}_fail_tests") or ()
+        for given in list_of(entry.get(f"{kind}_fail_tests") or [], f"the failing tests of {said(task)}")
     ]
     return ForeignCandidate(
         task=task,

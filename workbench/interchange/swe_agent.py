@@ -21,7 +21,7 @@ NAMED_BY_FILE = "__named_by_file__"
 """The key under which the reader of a file passes the name of the task, which only the file's name says."""
 _SWE, _MINI = "swe-agent", "mini-swe-agent"
 _SHELL = "bash"
-_SPOKEN = frozenset({"reasoning", "message", "function_call", "custom_tool_call", "local_shell_call", "shell_call"})
+_SPOKEN = ("reasoning", "message", "function_call", "custom_tool_call", "local_shell_call", "shell_call")
 """Items of a response of the Responses API that a model says."""
 _MINI_FORMAT = "mini-swe-agent-1."
 
@@ -65,7 +65,7 @@ def read_swe_agent(value: Any) -> Trajectory:
     history = list_of(root.get("history") or [], "history")
     opening = []
     for message in history:
-        if not isinstance(message, dict) or message.get("role") not in {"system", "user"}:
+        if not isinstance(message, dict) or message.get("role") not in ("system", "user"):
             break
         opening.append(message)
     spoken = [one for one in history if isinstance(one, dict) and one.get("role") == "assistant"]
@@ -208,7 +208,7 @@ def _observed(message: Mapping[str, Any]) -> Result:
 def _said_by(message: Mapping[str, Any]) -> Step:
     if isinstance(message.get("output"), list):
         return _responded(message, message["output"])
-    if message.get("type") in _SPOKEN and message.get("role") in {None, "assistant"}:
+    if message.get("type") in _SPOKEN and message.get("role") in (None, "assistant"):
         return _responded(message, [message])
     role, content, extra = message.get("role"), message.get("content"), _extra(message)
     kept = _without(message, *(["content"] if isinstance(content, str) else []))
