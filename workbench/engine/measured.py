@@ -16,6 +16,7 @@ from workbench.engine.builds import builds
 from workbench.engine.estimate import DocsRate, Measured, Rate
 from workbench.errors import WorkbenchError
 from workbench.session import SUFFIX, SessionReader
+from workbench.session.verdict_counts import COUNTS
 
 NEWEST = 30
 """So many sessions are looked at, the newest first: prices and machines change."""
@@ -29,10 +30,10 @@ SELECT model, count(*), sum(latency_s), sum(cost_usd), count(cost_usd) FROM call
 WHERE purpose = 'judge' AND source = 'live' AND answer_blob IS NOT NULL AND run_id NOT IN (SELECT value FROM json_each(?))
 GROUP BY scope, model
 """
-_CANDIDATES = """
+_CANDIDATES = f"""
 SELECT run_id, evaluator, count(*), count(call_id), max(at) - min(at), sum(coalesce(asked_s, 0) + coalesce(tested_s, 0)),
        sum(cost_usd), count(cost_usd), sum(coalesce(tested_s, 0))
-FROM candidates WHERE verdict IS NOT NULL AND verdict != 'error' AND run_id NOT IN (SELECT value FROM json_each(?))
+FROM candidates WHERE {COUNTS.format("")} AND run_id NOT IN (SELECT value FROM json_each(?))
 GROUP BY run_id, evaluator
 """
 _DOCUMENTING = """
