@@ -76,6 +76,17 @@ class NavigatingApp(SessionApp):
         else:
             await self._show_what_matters()
 
+    def go_to(self, location: Location) -> None:
+        """Show a location in its own session, soon: it may take away the screen that asks for it."""
+        self._in_session(location.session, lambda: self.show(location))
+
+    def _in_session(self, session: Path | None, then: Callable[[], Any]) -> None:
+        opened = self.session_path
+        if session is None or (opened is not None and opened.resolve() == session.resolve()):
+            self.call_later(then)
+        else:
+            self.open_session(session, then=then)
+
     async def show_mode(self, mode: str) -> None:
         """Show a mode, without what stands over it."""
         from workbench.app.toolkit.mode_screen import ModeScreen
@@ -220,7 +231,6 @@ class NavigatingApp(SessionApp):
 
     def follow(self, results: ResultList, at: int) -> None:
         """Go to a row of a list, soon: what is shown then takes the list's own screen away."""
-        session, opened = results.locations[at].session, self.session_path
         results.at = at
 
         async def go() -> None:
@@ -232,10 +242,7 @@ class NavigatingApp(SessionApp):
             self.results = results
             self._say_where()
 
-        if session is None or (opened is not None and opened.resolve() == session.resolve()):
-            self.call_later(go)
-        else:
-            self.open_session(session, then=go)
+        self._in_session(results.locations[at].session, go)
 
     @property
     def goes_through_hits(self) -> bool:

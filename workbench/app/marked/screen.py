@@ -148,7 +148,3 @@ class MarkedScreen(ModeScreen):
     def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
         """Say how many are left."""
         self._say()
-
-    def action_leave(self) -> None:
-        """Go back."""
-        self.dismiss()

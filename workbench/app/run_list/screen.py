@@ -314,7 +314,3 @@ class RunsScreen(ModeScreen):
     def on_table_arranged(self) -> None:
         """Say how the runs are sorted."""
         self._arranged()
-
-    def action_leave(self) -> None:
-        """Go back to what was shown."""
-        self.dismiss()

@@ -294,10 +294,6 @@ class SearchScreen(ModeScreen):
         self._fill()
         self._ask()
 
-    def action_leave(self) -> None:
-        """Go back to where the search was begun."""
-        self.dismiss()
-
 
 def _lines(reader: SessionReader | None, found: Found, query: Query, first: int, last: int) -> list[Line]:
     """Return the lines of some hits; those of another session than the open one are read from their own files."""

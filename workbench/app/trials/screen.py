@@ -397,10 +397,6 @@ class TrialsScreen(ModeScreen):
         self._arranged()
         return len(self.table.shown)
 
-    def action_leave(self) -> None:
-        """Go back to the trial that was shown."""
-        self.dismiss()
-
 
 def _about_marks(table: TrialTable, line: TrialLine) -> str:
     """Return what the key for comparing would do."""

@@ -288,7 +288,3 @@ class WentWrongScreen(ModeScreen):
         if entry is not None and entry.candidate is not None:
             self.dismiss()
             self._opened(entry.candidate)
-
-    def action_leave(self) -> None:
-        """Go back to the tasks."""
-        self.dismiss()
