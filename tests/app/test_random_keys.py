@@ -197,7 +197,7 @@ def turns() -> Iterator[Any]:
 
 
 @pytest.mark.timeout(1200 if ALL else 240)
-@pytest.mark.parametrize(("state", "seed", "looks"), turns())
+@pytest.mark.parametrize(("state", "seed", "looks"), [*turns()])
 def test_no_keys_end_the_app(faults: list[object], state: str, seed: int, looks: list[walking.Look]) -> None:
     template = paths.sessions_dir() / "demo.session"
     template.parent.mkdir(parents=True)

@@ -160,9 +160,11 @@ class NavigatingApp(SessionApp):
     def open_session(self, path: Path, *, show: bool = False, then: Callable[[], Any] | None = None) -> None:
         """Open a session file; ``show`` goes to what its state is about, ``then`` is called once it is open."""
         then = then or (self._show_what_matters if show else None)
-        if then is not None and path != self.session_path:
-            self._note()
-            then = self._arriving(then)
+        if path != self.session_path:
+            self.results = None  # its rows are of the session that was open
+            if then is not None:
+                self._note()
+                then = self._arriving(then)
         super().open_session(path, then=then)
 
     def open_latest(self) -> None:
