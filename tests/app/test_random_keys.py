@@ -186,15 +186,24 @@ def opened(app: WorkbenchApp, session: Path) -> Callable[[], Any]:
     return lambda: app.reader is not None and app.reader.path == session
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("state", walking.FILLED)
-def test_no_keys_end_the_app(faults: list[object], state: str, seed: int) -> None:
+def turns() -> Iterator[Any]:
+    """Yield (state, seed, screens): a spread of the screens in one test, or when all is swept a test for each."""
+    for state in walking.FILLED:
+        for seed in SEEDS:
+            some = spread(walking.LOOKS, len(walking.FILLED), walking.FILLED.index(state) + seed)
+            for looks in [[one] for one in some] if ALL else [some]:
+                name = looks[0].name if ALL else "some"
+                yield pytest.param(state, seed, looks, id=f"{state}-{name}-{seed}")
+
+
+@pytest.mark.timeout(1200 if ALL else 240)
+@pytest.mark.parametrize(("state", "seed", "looks"), [*turns()])
+def test_no_keys_end_the_app(faults: list[object], state: str, seed: int, looks: list[walking.Look]) -> None:
     template = paths.sessions_dir() / "demo.session"
     template.parent.mkdir(parents=True)
     states.STATES[state](template)
-    looks = spread(walking.LOOKS, len(walking.FILLED), walking.FILLED.index(state) + seed)
     try:
-        asyncio.run(walk(template, state, looks, random.Random(f"{state} {seed}"), faults))
+        asyncio.run(walk(template, state, looks, random.Random(f"{state} {seed} {looks[0].name}"), faults))
     except Exception:
         if not faults:
             raise

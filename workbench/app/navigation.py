@@ -76,6 +76,17 @@ class NavigatingApp(SessionApp):
         else:
             await self._show_what_matters()
 
+    def go_to(self, location: Location) -> None:
+        """Show a location in its own session, soon: it may take away the screen that asks for it."""
+        self._in_session(location.session, lambda: self.show(location))
+
+    def _in_session(self, session: Path | None, then: Callable[[], Any]) -> None:
+        opened = self.session_path
+        if session is None or (opened is not None and opened.resolve() == session.resolve()):
+            self.call_later(then)
+        else:
+            self.open_session(session, then=then)
+
     async def show_mode(self, mode: str) -> None:
         """Show a mode, without what stands over it."""
         from workbench.app.toolkit.mode_screen import ModeScreen
@@ -149,9 +160,11 @@ class NavigatingApp(SessionApp):
     def open_session(self, path: Path, *, show: bool = False, then: Callable[[], Any] | None = None) -> None:
         """Open a session file; ``show`` goes to what its state is about, ``then`` is called once it is open."""
         then = then or (self._show_what_matters if show else None)
-        if then is not None and path != self.session_path:
-            self._note()
-            then = self._arriving(then)
+        if path != self.session_path:
+            self.results = None  # its rows are of the session that was open
+            if then is not None:
+                self._note()
+                then = self._arriving(then)
         super().open_session(path, then=then)
 
     def open_latest(self) -> None:
@@ -220,7 +233,6 @@ class NavigatingApp(SessionApp):
 
     def follow(self, results: ResultList, at: int) -> None:
         """Go to a row of a list, soon: what is shown then takes the list's own screen away."""
-        session, opened = results.locations[at].session, self.session_path
         results.at = at
 
         async def go() -> None:
@@ -232,10 +244,7 @@ class NavigatingApp(SessionApp):
             self.results = results
             self._say_where()
 
-        if session is None or (opened is not None and opened.resolve() == session.resolve()):
-            self.call_later(go)
-        else:
-            self.open_session(session, then=go)
+        self._in_session(results.locations[at].session, go)
 
     @property
     def goes_through_hits(self) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -247,18 +246,13 @@ class SideBySide(ModeScreen):
 
     def go_to(self, one: Marked, place: Place | None = None) -> None:
         """Show a trial, candidate or run in its mode; the way back leads here."""
-        key = str(one.key)
         if one.kind == "trial":
-            then = partial(self.workbench.show_trial, key, place)
+            location = Location(one.session, "trajectory", str(one.key), place)
         elif one.kind == "run":
-            then = partial(self.workbench.show_run, key)
+            location = Location(one.session, "regeneration", str(one.key))
         else:
-            then = partial(self.workbench.show_run, one.run, self.evaluator_of(one), place)
-        if one.session == self.workbench.session_path:
-            # It takes this screen away as well.
-            self.app.call_later(then)
-        else:
-            self.workbench.open_session(one.session, then=then)
+            location = Location(one.session, "regeneration", one.run, place, self.evaluator_of(one))
+        self.workbench.go_to(location)
 
     def evaluator_of(self, one: Marked) -> str:
         """Return whose samples are shown where a candidate or a group is gone to."""
@@ -266,9 +260,6 @@ class SideBySide(ModeScreen):
 
     def location(self) -> Location | None:
         return Location(self.workbench.session_path, str(self.app.current_mode), pair=self.pair)
-
-    def action_leave(self) -> None:
-        self.dismiss()
 
 
 def _write(out: Path, comparison: Any, pair: Pair) -> Path:

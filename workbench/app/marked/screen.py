@@ -140,6 +140,3 @@ class MarkedScreen(ModeScreen):
 
     def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
         self._say()
-
-    def action_leave(self) -> None:
-        self.dismiss()

@@ -294,6 +294,3 @@ class RunsScreen(ModeScreen):
 
     def on_table_arranged(self) -> None:
         self._arranged()
-
-    def action_leave(self) -> None:
-        self.dismiss()

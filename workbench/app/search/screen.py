@@ -278,9 +278,6 @@ class SearchScreen(ModeScreen):
         self._fill()
         self._ask()
 
-    def action_leave(self) -> None:
-        self.dismiss()
-
 
 def _lines(reader: SessionReader | None, found: Found, query: Query, first: int, last: int) -> list[Line]:
     """Return the lines of some hits; those of another session than the open one are read from their own files."""

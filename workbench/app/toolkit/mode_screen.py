@@ -169,6 +169,10 @@ class ModeScreen(BaseScreen[None]):
         if self.query(StatusLine):
             self.marks_changed()
 
+    def action_leave(self) -> None:
+        """Go back to what this screen stands over."""
+        self.dismiss()
+
     def on_session_opened(self, reader: SessionReader | None) -> None:
         """The app opened another session (or None is open); called also once after the mode was mounted."""
 

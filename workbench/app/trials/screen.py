@@ -374,9 +374,6 @@ class TrialsScreen(ModeScreen):
         self._arranged()
         return len(self.table.shown)
 
-    def action_leave(self) -> None:
-        self.dismiss()
-
 
 def _about_marks(table: TrialTable, line: TrialLine) -> str:
     first, *second = table.marks.of("trial")

@@ -207,9 +207,6 @@ class ImprovingScreen(ModeScreen):
         order = one.order.id if one is not None and one.order.id in orders else orders[0]
         await ask_and_write(self.workbench, Path(session), order)
 
-    def action_leave(self) -> None:
-        self.dismiss()
-
 
 def _key(one: Tried | None) -> tuple[str, str, int] | None:
     return None if one is None else (one.order.id, one.attempt.task.id, one.attempt.number)

@@ -404,4 +404,4 @@ class WentWrongScreen(ModeScreen):
         if self.opened is not None:
             self.action_members(False)
         else:
-            self.dismiss()
+            super().action_leave()
