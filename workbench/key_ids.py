@@ -31,7 +31,7 @@ _NAMES = {
     "regeneration": "cancel clear-filter compare copy docs down dropped enter escape evaluator export filter first improve improvements last mark mark-evaluator more new "
     "next-hit next-run next-sample next-tab next-task open open-task page-down page-up previous-hit "
     "previous-run previous-sample previous-tab previous-task problem rerun-failed rerun-task resume "
-    "samples search up zoom went-wrong sort reverse group fold",
+    "samples search up zoom went-wrong sort reverse group",
     "runs": "all back bring-back cancel compare later mark name open pause put-away resume sooner",
     "search": "all-sessions back facet next open previous query results",
     "sessions": "all back bring-back cancel delete export mark merge name new open reload resume use",

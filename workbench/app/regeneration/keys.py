@@ -15,6 +15,10 @@ KEYS: list[BindingType] = [
     Binding("F", "clear_filter", "clear filter", id="regeneration.clear-filter"),
     Binding("f", "filter", "filter", id="regeneration.filter"),
     Binding("w", "what_went_wrong", "what went wrong", id="regeneration.went-wrong"),
+    # Also where what shows a sample has the focus.
+    Binding("o", "arrange('sort_next')", "sort", id="regeneration.sort"),
+    Binding("O", "arrange('reverse')", "Sort the other way round", id="regeneration.reverse", show=False),
+    Binding("b", "arrange('group_next')", "group by", id="regeneration.group"),
     Binding("r", "rerun", "rerun task", id="regeneration.rerun-task"),
     Binding("R", "rerun_failed", "rerun failed", id="regeneration.rerun-failed"),
     Binding("plus", "add_samples", "5 more samples", key_display="+", id="regeneration.samples"),
@@ -68,6 +72,7 @@ _ON_TASKS = frozenset(
         "improve",
         "sample",
         "tab",
+        "arrange",
         "what_went_wrong",
         "mark",
         "mark_group",
