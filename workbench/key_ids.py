@@ -46,7 +46,7 @@ _KEYS = {
     "plot": "next=down,j previous=up,k",
     "prompt": "leave=escape",
     "regeneration": (
-        "open-task=enter resume=u clear-filter=F filter=f went-wrong=w "
+        "open-task=enter resume=u clear-filter=F filter=f went-wrong=w sort=o reverse=O group=b "
         "rerun-task=r rerun-failed=R samples=plus problem=exclamation_mark cancel=c docs=Y improve=i improvements=I "
         "next-hit=n previous-hit=N new=ctrl+n search=slash dropped=D mark=space mark-evaluator=M compare=C export=x "
         "open=ctrl+e next-sample=l,right previous-sample=h,left next-task=J previous-task=K next-run=L previous-run=H "

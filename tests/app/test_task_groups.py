@@ -53,3 +53,11 @@ async def test_many_tasks_are_grouped_folded(recorder: Recorder) -> None:
         assert table.selected.path == "pkg/m1.py"
         await press(pilot, screen, "b")  # by class: one group, which would hide all
         assert table.row_count() == 1 + 1 + 90
+
+
+async def test_tasks_are_sorted_from_the_pane_of_a_sample_too(recorder: Recorder) -> None:
+    word_counter(recorder)
+    async with regeneration(recorder.path) as (pilot, screen):
+        await press(pilot, screen, "enter", "o", "O")
+        assert not screen.table.has_focus
+        assert "sorted by pass@1, descending" in screen_text(screen.app)

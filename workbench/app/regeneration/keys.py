@@ -17,6 +17,10 @@ KEYS: list[BindingType] = [
     bind("regeneration.clear-filter", "clear_filter", "clear filter"),
     bind("regeneration.filter", "filter", "filter"),
     bind("regeneration.went-wrong", "what_went_wrong", "what went wrong"),
+    # Also where what shows a sample has the focus.
+    bind("regeneration.sort", "arrange('sort_next')", "sort"),
+    bind("regeneration.reverse", "arrange('reverse')", "Sort the other way round", show=False),
+    bind("regeneration.group", "arrange('group_next')", "group by"),
     bind("regeneration.rerun-task", "rerun", "rerun task"),
     bind("regeneration.rerun-failed", "rerun_failed", "rerun failed"),
     bind("regeneration.samples", "add_samples", "5 more samples"),
@@ -68,6 +72,7 @@ _ON_TASKS = frozenset(
         "improve",
         "sample",
         "tab",
+        "arrange",
         "what_went_wrong",
         "mark",
         "mark_group",

@@ -366,6 +366,10 @@ class RegenerationScreen(RunPanes):
         else:
             self.go_to(one.task, one.sample)
 
+    def action_arrange(self, how: str) -> None:
+        """Sort or group the tasks, see :class:`Table`."""
+        getattr(self.table, f"action_{how}")()
+
     def action_problem(self) -> None:
         """Go to the next task on which a self-check failed, with the sample that shows it."""
         found = self._problems.next(self.view.check.problems if self.view is not None else ())
