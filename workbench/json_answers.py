@@ -31,11 +31,12 @@ _DECODER = json.JSONDecoder(strict=False, parse_constant=no_constant)  # models 
 
 
 class FoundObject(NamedTuple):
-    """A JSON object and where it stands in the text."""
+    """A JSON object and where it stands in the text; ``strict`` is False of what is nearly JSON."""
 
     start: int
     end: int
     value: dict[str, Any]
+    strict: bool = True
 
 
 def objects_in(text: str) -> list[FoundObject]:
@@ -46,7 +47,7 @@ def objects_in(text: str) -> list[FoundObject]:
     return list(_objects(text))
 
 
-def loose_object(text: str, start: int) -> tuple[Any, int] | None:
+def _loose_object(text: str, start: int) -> tuple[Any, int] | None:
     """Return the object that begins at a brace and is nearly JSON, and where it ends; None where there is none.
 
     Single quotes, comments, commas at the end, escapes that there are not, and ``True``, ``False`` and ``None`` are understood.
@@ -84,12 +85,12 @@ def _objects(text: str) -> Iterator[FoundObject]:
             return  # each brace of the nest would fail like this one
         except ValueError:
             failures, end = failures + 1, start + 1
-            found = loose_object(text, start) if loose_failures < _MOST_LOOSE_FAILURES else None
+            found = _loose_object(text, start) if loose_failures < _MOST_LOOSE_FAILURES else None
             loose_failures += found is None
             if found is not None:
                 value, end = found
                 if is_shallow(value):
-                    yield FoundObject(start, end, value)
+                    yield FoundObject(start, end, value, strict=False)
         else:
             if is_shallow(value):
                 yield FoundObject(start, end, value)

@@ -164,21 +164,6 @@ def test_a_call_without_its_tag_is_read_as_the_original_reads_it(answer: str) ->
     assert answer.startswith(thought)
 
 
-@pytest.mark.parametrize("shape", ["{}", "<json>{}</json>", "```python\n{}\n```"])
-@pytest.mark.parametrize(
-    "call",
-    [
-        '{"name": "list_directory", "kwargs": {"path": "src",},}',
-        "{'name': 'list_directory', 'kwargs': {'path': 'src', 'deep': False}}",
-        '{\n  // look first\n  "name": "list_directory", "kwargs": {"path": "src"}\n}',
-    ],
-)
-def test_a_call_that_is_nearly_json_is_one(shape: str, call: str) -> None:
-    outcome = parse_action(shape.replace("{}", call))
-    assert isinstance(outcome, Action)
-    assert (outcome.name, outcome.kwargs["path"]) == ("list_directory", "src")
-
-
 @pytest.mark.parametrize("shape", ["{}", "```json\n{}\n```", "Here it is: {}", "<json>{}</json>"])
 def test_a_submission_is_read_without_a_name(shape: str) -> None:
     given_ = {"readme": '# A\n```json\n{"name": "read_file", "kwargs": {}}\n```', "metadata": {"name": "a"}}
@@ -192,6 +177,7 @@ def test_a_submission_is_read_without_a_name(shape: str) -> None:
     "answer",
     [
         "A dict such as {} or {name} is meant.",
+        '{"name": "list_directory", "kwargs": {"path": "src",},}',
         'The package.json has {"name": "demo", "version": "1"}.',
         '{"tool": "list_directory"}',
         '{"name": "respond", "kwargs": {"readme": "cut',

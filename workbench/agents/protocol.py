@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from workbench.files import is_shallow, parse_json
-from workbench.json_answers import loose_object, objects_in
+from workbench.json_answers import objects_in
 from workbench.models.reasoning import split_reasoning
 
 OPEN, CLOSE = "<json>", "</json>"
@@ -91,8 +91,8 @@ def parse_action(answer: str) -> Action | Problem:
 
     The last opening tag followed by a complete call wins, unless it lies inside an earlier object. Without one, the last
     JSON object that is a call or a submission wins, wherever it stands: alone, in a fence, in prose. Deviations with a
-    clear meaning are accepted: a tag in capitals, a missing closing tag, what is nearly JSON, ``arguments`` instead
-    of ``kwargs``, arguments beside the name, a submission without a name. A call that the model only considered in its
+    clear meaning are accepted: a tag in capitals, a missing closing tag, raw newlines in strings, ``arguments`` instead
+    of ``kwargs``, arguments beside the name, a submission without a name. What is nearly JSON is none, as in AEO-Bench. A call that the model only considered in its
     reasoning is none.
 
     Args:
@@ -121,8 +121,8 @@ def parse_action(answer: str) -> Action | Problem:
 
 
 def _untagged(answer: str, problem: Problem | None) -> Action | Problem:
-    for start, end, value in reversed(objects_in(answer)):
-        if _is_call(value):
+    for start, end, value, strict in reversed(objects_in(answer)):
+        if strict and _is_call(value):
             outcome = _action(value, _FENCE.sub("", answer[:start]).strip(), answer[start:end])
             if isinstance(outcome, Action) or problem is None:
                 return outcome
@@ -141,8 +141,6 @@ def _read_object(answer: str, position: int) -> tuple[Action | Problem, int]:
     try:
         decoded, end = json.JSONDecoder(strict=False).raw_decode(answer, brace)
     except json.JSONDecodeError as error:
-        if (found := loose_object(answer, brace)) and is_shallow(found[0]):
-            return _action(found[0], "", answer[brace : found[1]]), found[1]
         cut = " (the answer seems to be cut off)" if error.pos >= len(answer) - 1 or "Unterminated" in error.msg else ""
         return Problem("bad JSON", f"The JSON after <json> is not valid: {error.msg}{cut}."), position
     except RecursionError:
