@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.comparison.texts import MOST_BYTES
 from workbench.comparison.trials import Side
+from workbench.grounding.exploration import PARTLY, READ, WHOLE
 from workbench.results.scores import card_of
 from workbench.session.blob_reader import TextDamaged
 from workbench.session.pending_work import trial_state
@@ -14,7 +16,7 @@ from workbench.text import clean, one_line
 if TYPE_CHECKING:
     from workbench.rubric.scorecard import Scorecard
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import ScoreRow, TrialRow
+    from workbench.session.rows import AccessedFileRow, ScoreRow, TrialRow
 
 
 def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> Side | None:
@@ -35,7 +37,7 @@ def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> 
         state=state,
         told_apart=reader.told_apart(trial),
         steps=tuple(reader.steps(trial_id)),
-        seen=tuple(reader.seen(trial_id)),
+        seen=_seen(reader, trial),
         readme=readme,
         no_readme=no_readme,
         cut=readme is not None and reader.size(trial.readme_blob) > MOST_BYTES,
@@ -87,6 +89,15 @@ def _state(reader: SessionReader, trial: TrialRow) -> str:
         of_run = reader.run_state(run) if run is not None else trial.state
         return trial.state if of_run in {"queued", "running"} else "interrupted"
     return trial_state(reader, trial)
+
+
+def _seen(reader: SessionReader, trial: TrialRow) -> tuple[AccessedFileRow, ...]:
+    """Return the paths that the agent saw; a file of which it was shown a part only is partly read."""
+    sizes = dict(reader.files_of(trial.snapshot)) if trial.snapshot else {}
+    return tuple(
+        replace(row, how=PARTLY) if row.how == READ and 0 < row.size < WHOLE * sizes.get(row.path, 0) else row
+        for row in reader.seen(trial.id)
+    )
 
 
 def _readme(reader: SessionReader, trial: TrialRow, state: str) -> tuple[str | None, str]:

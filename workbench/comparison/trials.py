@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from workbench.comparison.alignment import align
 from workbench.comparison.criteria import TierPair, difference, join_criteria
 from workbench.comparison.words import TextDiff, word_diff
+from workbench.grounding.exploration import LISTED, PARTLY, READ
 
 if TYPE_CHECKING:
     from workbench.rubric.scorecard import Scorecard
     from workbench.session.rows import AccessedFileRow, StepRow, TrialRow
 
-_HOW_CLOSELY = {"listed": 1, "read": 2}
+_HOW_CLOSELY = {LISTED: 1, PARTLY: 2, READ: 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class StepPair:
 
 @dataclass(frozen=True, slots=True)
 class FilePair:
-    """How closely each agent looked at a path: ``read``, ``listed``, or "" for not at all."""
+    """How closely each agent looked at a path: ``read``, ``partly read``, ``listed``, or "" for not at all."""
 
     path: str
     left: str

@@ -50,6 +50,7 @@ def _target(pair: StepPair) -> str:
 def _look(how: str) -> Part:
     return {
         "read": ("● read", "seen-read"),
+        "partly read": ("◐ partly", "seen-read"),
         "listed": ("○ listed", "seen-listed"),
         "": ("· unseen", "dim"),
     }.get(how, (how, ""))
