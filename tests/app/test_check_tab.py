@@ -125,7 +125,7 @@ async def test_works_stands_beside_the_points_of_strict_and_in_none(recorder: Re
         await press(pilot, screen, "s", "s")
         before = screen.score_pane.card
         assert before is not None
-        assert before["rubric"] == "strict"
+        assert before.rubric == "strict"
         with recorder.writer.__class__(recorder.path) as writer:
             recorder.writer = writer
             keep(recorder, CHECKED)

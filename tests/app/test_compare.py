@@ -150,7 +150,7 @@ async def test_marks_in_groups_and_the_scale_of_the_table(tmp_path: Path, home: 
     many_trials(tmp_path / "many.session", 120)
     async with trajectory(tmp_path / "many.session", (200, 60)) as (pilot, _):
         table = await table_of_trials(pilot)
-        await pilot.press("b", "space", "down")
+        await pilot.press("b", "minus", "down")
         assert table.table.selected is not None
         first = table.table.selected.id
         await pilot.press("space", "down", "s")

@@ -113,7 +113,7 @@ def _words(one: RowList, at: int) -> list[str]:
 
 def test_every_list_of_the_app_is_in_the_walk() -> None:
     import_all()
-    walked = {"CaseList", "RepositoryTree", "Outline", "SessionTable", "TrialTable", "MatrixView", "LossList", "RunTable",
+    walked = {"CaseList", "CostsTable", "RepositoryTree", "Outline", "SessionTable", "TrialTable", "MatrixView", "LossList", "RunTable",
               "MarkedList", "DifferenceTable", "TextRows", "UnifiedRows", "FacetList", "SpreadPlot", "FindingList", "StudyMatrix", "CellItems",
               "ComparisonList", "RankingList", "LeaderList", "StudyList", "BeginList", "PickRows"}  # fmt: skip
     found = {kind.__name__ for kind in kinds() if kind not in ABSTRACT and kind.__module__.startswith("workbench")}

@@ -139,7 +139,7 @@ FILES = (
         for name, words in (
             *NOT_READ,
             ("", ("is a folder",)),
-            ("binary", ("not text in UTF-8",)),
+            ("binary", ("line 1", "not JSON")),
             ("latin1", ("not text in UTF-8",)),
             ("empty", ("is empty",)),
             ("text.jsonl", ("line 1", "not JSON")),

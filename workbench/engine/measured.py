@@ -116,7 +116,7 @@ def _had(session: Path) -> dict[tuple[str, str], tuple[int, ...]]:
 
 def _measured(reader: SessionReader) -> Measured:
     sources = {run.id: str(run.plan.get("source") or "") for run in reader.runs() if run.kind == "regenerate"}
-    elsewhere = (json.dumps(_example_runs()),)
+    elsewhere = (json.dumps(_example_runs(paths.bundled("sessions"))),)
     trials = [
         Rate(str(agent), str(model), str(case), _number(requests), _number(seconds), _price(cost))
         for agent, model, case, requests, seconds, cost in reader.query(_TRIALS, elsewhere)
@@ -141,10 +141,10 @@ def _measured(reader: SessionReader) -> Measured:
 
 
 @cache
-def _example_runs() -> tuple[str, ...]:
-    """Return the runs of bundled sessions, which another machine did: a copy of them, or their session itself, measures nothing here."""
+def _example_runs(folder: Path) -> tuple[str, ...]:
+    """Return the runs of the bundled sessions in a folder, which another machine did: a copy of them, or their session itself, measures nothing here."""
     found: list[str] = []
-    for path in paths.bundled("sessions").glob(f"*{SUFFIX}"):
+    for path in folder.glob(f"*{SUFFIX}"):
         with contextlib.suppress(WorkbenchError, OSError), SessionReader(path, surveyed=False) as reader:
             found += [run.id for run in reader.every_run()]
     return tuple(found)

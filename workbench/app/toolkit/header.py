@@ -115,12 +115,12 @@ def middle_out(text: str, width: int) -> str:
     """Return a text in at most ``width`` cells, its middle left out: both ends of a long name tell it apart."""
     if cell_len(text) <= width:
         return text
-    end = (width - 1) // 2
+    end = max(0, (width - 1) // 2)
     tail = text
     while cell_len(tail) > end:
         tail = tail[1:]
-    head = set_cell_size(text, width - 1 - cell_len(tail)).rstrip()
-    return f"{head}…{tail}"
+    head = set_cell_size(text, max(0, width - 1 - cell_len(tail))).rstrip()
+    return f"{head}…{tail}" if width > 0 else ""
 
 
 def _cut_reason(parts: list[Part], header: Sequence[Part], width: int, least: int) -> None:

@@ -352,9 +352,9 @@ class Table(HeadedList, Generic[Row]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in {"sort_next", "reverse"}:
-            return len(self._orders()) > 1
+            return bool(self.rows) and len(self._orders()) > 1
         if action in {"group_next", "fold"}:
-            return bool(self.groupings)
+            return bool(self.rows and self.groupings)
         return super().check_action(action, parameters)
 
     # -- painting
