@@ -92,5 +92,6 @@ async def test_a_mark_does_not_push_the_sessions_name_out(width: int) -> None:
         line.say("regenerate word_counter · docs original · local · pass@1 0.19 · ✓ done, 48 samples in 3 min")
         said = str(line.render())
         assert cell_len(said) <= width
-        for words in ("demo.session", "marked", "pass@1 0.19", "✓ done"):
+        # 80 columns have no room for all of it; the state stays.
+        for words in ("demo.session", "marked", "✓ done", *(["pass@1 0.19"] if width > 80 else [])):
             assert words in said, (words, said)
