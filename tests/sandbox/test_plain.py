@@ -85,6 +85,7 @@ PLAIN = [
     "return sum(numbers)",
     "import math\nreturn math.fsum(x for x in numbers)",
     "from itertools import chain\nreturn list(chain.from_iterable(numbers))",
+    "try:\n    from math import sumprod\nexcept ImportError:\n    sumprod = None\nreturn numbers",
     "return os.path.join(self.name, 'x') + os.environ.get('HOME', '') + sys.platform",
     "self._prices[numbers] = json.dumps({'a': [n.strip() for n in given]}, indent=2)\nreturn self._prices",
     "return f'{type(given).__name__}: {self.__class__.__name__} {given!r:>{numbers}}'",

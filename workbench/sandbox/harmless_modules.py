@@ -44,6 +44,13 @@ _EXCEPT = {
     "string": {"Formatter"},  # the same, as get_field
     "typing": {"get_type_hints", "ForwardRef"},  # evaluates texts
 }
+#: What newer versions of Python have in them: code asks for it and does without where it is missing.
+_NEWER = {
+    "itertools": {"batched"},
+    "math": {"fma", "sumprod"},
+    "random": {"binomialvariate"},
+    "statistics": {"kde", "kde_random"},
+}
 #: Modules of which only this is harmless.
 _PART = {
     "abc": "ABC abstractmethod abstractproperty",
@@ -56,7 +63,7 @@ _PART = {
     "codecs": "BOM_UTF8 BOM_UTF16 BOM_UTF16_BE BOM_UTF16_LE BOM_UTF32 BOM_UTF32_BE BOM_UTF32_LE decode encode "
     "getincrementaldecoder getincrementalencoder",
     "enum": "auto",
-    "gettext": "GNUTranslations NullTranslations gettext ngettext",
+    "gettext": "GNUTranslations NullTranslations gettext ngettext translation",
     "http": "HTTPStatus",
     "importlib.metadata": "PackageNotFoundError version",
     "inspect": "Parameter cleandoc getdoc isawaitable isclass iscoroutine iscoroutinefunction isfunction isgenerator "
@@ -105,7 +112,7 @@ def public(module: str) -> frozenset[str] | None:
     kept = {
         name for name in names if not name.startswith("_") and type(getattr(live, name, None)) is not types.ModuleType
     }
-    return frozenset(kept - _EXCEPT.get(module, set()))
+    return frozenset(kept - _EXCEPT.get(module, set()) | _NEWER.get(module, set()))
 
 
 def of_standard_library(module: str) -> bool:
