@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             found = _one(left, right, arguments.rubric, arguments.judge)
             if arguments.json:
-                kind = left.kind if left.trials else f"{left.kind}s"
+                kind = "trials" if left.trials else f"{left.kind}s"
                 print_json({"type": "comparison", "kind": kind, **found.to_json()})
             blocks += blocks_of(found)
     if out is not None:
@@ -164,7 +164,7 @@ def _named(reader: SessionReader, item: str) -> _Named:
         return _of_run(reader, runs[-1].id)
     trials = _trials_of(reader, item)
     if trials is not None:
-        return _Named(reader, "trials", "", trials=trials)
+        return _Named(reader, "group of trials", "", trials=trials)
     first, _, rest = item.partition("/")
     meant = [run for run in runs if run.id.startswith(first.lower()) or run.name == first]
     if len(meant) == 1:
@@ -173,10 +173,11 @@ def _named(reader: SessionReader, item: str) -> _Named:
         for run in reversed(runs):
             if any(item in _names(side) for side in groups_of(reader, run.id)):
                 return _of_run(reader, run.id, item)
-        known = ", ".join(dict.fromkeys(side.name for run in runs for side in _of_run(reader, run.id).groups))
+        names = [side.name for run in runs for side in _of_run(reader, run.id).groups]
+        known = ", ".join(dict.fromkeys([*names, *(row.agent for row in reader.trials())]))
         raise UsageError(
-            f"{reader.path.name} has no item, run or evaluator {one_line(item, 60)!r}"
-            + (f"; its evaluators are {one_line(known, 300)}." if known else ".")
+            f"{reader.path.name} has no item, run, agent or evaluator {one_line(item, 60)!r}"
+            + (f"; it has {one_line(known, 300)}." if known else ".")
         )
     one = find_item(reader, item)
     return _Named(reader, one.kind, one.id)

@@ -183,6 +183,7 @@ class TrialsComparison:
             "only_b": self.only_right,
             "joined_without": list(self.ignored),
             "same_judge": self.left.scale == self.right.scale,
+            "conditions": {name: [mine, other] for name, mine, other in self.conditions},
             "mean": {"a": means[0], "b": means[1], "difference": difference(*means)},
             "wins": wins,
             "ties": ties,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from textual.binding import BindingType
 
-from workbench.app.key_table import with_keys
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bind
 from workbench.app.marks import Marked, Marks
 from workbench.app.toolkit.columns import Column
@@ -210,9 +210,9 @@ class TrialTable(Table[TrialLine]):
         group = self.selected_group
         marked = self.marks.of("trials")
         if len(marked) == 2:
-            return "A and B are marked: C shows them side by side, case by case and criterion by criterion."
+            return with_keys("A and B are marked: {trials.compare} shows them side by side, by case and by criterion.")
         if marked and group is not None and not self.marks.letter(self.marked_group(group)):
-            return f"A ({marked[0].title}) is marked: C shows it beside this group."
+            return f"A ({marked[0].title}) is marked: {key_of('trials.compare')} shows it beside this group."
         folded = group is not None and group.name in self.arrangement.folded
         way = "opens" if folded else "folds"
         return with_keys(
