@@ -85,7 +85,7 @@ async def test_the_app_lists_the_same(sessions: Path) -> None:
         await person.press("3")
         await person.sees("second")
         await person.press("dollar_sign")
-        await person.sees("openai/gpt", "5 requests · 440 tokens · $1.00", "2 without a price")
+        await person.sees("openai/gpt", "5 requests · 440 tokens · $1.00", "2 without a price", "o sort  b group")
         assert "regenerate" in screen_text(app)
         await person.press("escape")
         await person.sees("first", "second")

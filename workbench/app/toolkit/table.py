@@ -174,7 +174,9 @@ class Table(HeadedList, Generic[Row]):
 
     def put(self, rows: Sequence[Row]) -> None:
         """Show these rows; cursor, filter and arrangement stay."""
-        self.rows = tuple(rows)
+        were_some, self.rows = bool(self.rows), tuple(rows)
+        if self.is_attached and were_some is not bool(rows):
+            self.refresh_bindings()  # without rows there is nothing to sort
         self._places = {self._key(row): place for place, row in enumerate(self.rows)}
         to, self._to = self._to, None if rows else self._to
         self.rearrange(to=to)
