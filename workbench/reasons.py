@@ -65,7 +65,6 @@ def reason_of(error: BaseException) -> str:
 
 
 def _inside(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and all errors that it was raised from or contains, innermost first."""
     visited: list[BaseException] = []
     pending: list[object] = [error]
     while pending:

@@ -42,7 +42,6 @@ class Interface:
 
     @property
     def is_older(self) -> bool:
-        """Whether it speaks 0.3 or an older version."""
         return self.version.lower().lstrip("v").partition(".")[0] in ("", "0")
 
     def described(self) -> str:
@@ -188,7 +187,6 @@ def read_card(card: Mapping[str, Any], address: str) -> PeerCard:
 
 
 def _interfaces(card: Mapping[str, Any], address: str) -> list[Interface]:
-    """Return every way that a card names: in the list of 1.x, or in the fields of 0.3."""
     newer = [
         Interface(
             _whole(one.get("url"), address),
@@ -210,14 +208,12 @@ def _interfaces(card: Mapping[str, Any], address: str) -> list[Interface]:
 
 
 def _binding(name: object) -> str:
-    """Return the binding that a card names, in whatever spelling; JSON-RPC, the first one, where it names none."""
     said = str(name or "JSONRPC").upper()
     spoken = {"JSONRPC": "JSONRPC", "HTTPJSON": "HTTP+JSON", "REST": "HTTP+JSON"}
     return spoken.get(re.sub(r"[^A-Z]", "", said), said)
 
 
 def _whole(url: object, address: str) -> str:
-    """Return an address of a card whole: what it leaves out is that of the card's own."""
     given = str(url or "").strip()
     if _HOST.match(given):
         given = f"//{given}"

@@ -75,7 +75,6 @@ class Peer:
 
     @property
     def who(self) -> str:
-        """Return how sentences name the agent."""
         return f"The agent at {self.address}"
 
     async def connect(self) -> PeerCard:
@@ -171,7 +170,6 @@ class Peer:
 
 
 async def _ended(events: AsyncIterator[StreamResponse]) -> AsyncGenerator[StreamResponse, None]:
-    """Yield events and close their source for certain."""
     try:
         async for event in events:
             yield event

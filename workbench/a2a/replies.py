@@ -61,7 +61,6 @@ class Collected:
 
     @property
     def is_answered(self) -> bool:
-        """Whether the answer is whole."""
         return bool(self._messages) or (self._status is not None and not self.is_pending)
 
     @property

@@ -97,7 +97,6 @@ class Conversation:
         return cls([Message("system", system), Message("user", user)])
 
     def add_user(self, text: str) -> None:
-        """Add a user message."""
         self.messages.append(Message("user", text))
 
     def add_assistant(self, text: str) -> None:
@@ -172,12 +171,10 @@ class AgentContext:
 
     @property
     def steps_taken(self) -> int:
-        """Return how many steps were recorded."""
         return self._number
 
     @property
     def steps_left(self) -> int:
-        """Return how many steps remain."""
         return self.max_steps - self._number
 
     def _record(
@@ -334,5 +331,4 @@ class AgentContext:
         return observation
 
     def _observe(self, tool: str, kwargs: Mapping[str, object]) -> Observation:
-        """Return what a tool gives; an agent that is served to others learns it from whoever asks."""
         return use_tool(self.view, tool, kwargs, self._read_limit)

@@ -30,7 +30,6 @@ class Observation:
 
     @property
     def failed(self) -> bool:
-        """Return whether the tool failed."""
         return self.text.startswith("Error:")
 
 

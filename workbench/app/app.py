@@ -86,7 +86,6 @@ class WorkbenchApp(NavigatingApp):
 
     @cached_property
     def tour(self) -> Tour:
-        """The tour."""
         from workbench.app.tour import Tour
 
         return Tour(self)
@@ -120,7 +119,6 @@ class WorkbenchApp(NavigatingApp):
         sys.setswitchinterval(0.001)
 
     def start(self) -> None:
-        """Open the session and start what waited for the first mode."""
         if self.session_path is not None:
             self.open_session(self.session_path, show=self.begins_with_overview)
         else:
@@ -155,7 +153,6 @@ class WorkbenchApp(NavigatingApp):
         self._warming.ask(work, lambda _: None, lambda sentence: self.notify(sentence, severity="warning"))
 
     def on_unmount(self) -> None:
-        """Stop the threads, let the idle engine go and close the session."""
         self._ended = True
         self.end_session()
         self.stop_themes()
@@ -205,8 +202,6 @@ class WorkbenchApp(NavigatingApp):
         self._doing.ask(work, done)
 
     def cancel_session(self, path: Path, run: str | None = None) -> None:
-        """Cancel the runs of a session, or one of them."""
-
         def work() -> int:
             from workbench.app import runs
 
@@ -254,7 +249,6 @@ class WorkbenchApp(NavigatingApp):
         await ask_and_start(self, rows, like)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer resuming only where something was interrupted, and ways only where they lead somewhere."""
         if action == "travel":
             return bool(self.history.behind if parameters == (-1,) else self.history.ahead)
         if action == "leave_tour":
@@ -269,7 +263,6 @@ class WorkbenchApp(NavigatingApp):
         return super().check_action(action, parameters)
 
     def action_resume(self) -> None:
-        """Take up what is missing in the open session."""
         if self.session_path is not None:
             self.resume_session(self.session_path)
 
@@ -323,18 +316,15 @@ class WorkbenchApp(NavigatingApp):
     # -- modes, keys and themes
 
     async def action_interrupt(self) -> None:
-        """Copy what is selected; else leave, but only when asked twice: elsewhere this key copies."""
         if self._interrupting.wants_to_leave():
             await self.action_quit()
 
     async def action_mode(self, mode: str) -> None:
-        """Go to a mode."""
         if mode != self.current_mode:
             self.leave_place()
         await self.switch_mode(mode)
 
     def action_command_palette(self) -> None:
-        """Offer every command, and everything that one can go to by its name."""
         from workbench.app.palette import Palette
 
         if not isinstance(self.screen, Palette):
@@ -342,27 +332,22 @@ class WorkbenchApp(NavigatingApp):
             self.push_screen(Palette(id="--command-palette", placeholder=known))
 
     async def action_tour(self) -> None:
-        """Begin the tour, in Cases."""
         await self.show_mode("cases")
         self.tour.begin()
 
     def action_leave_tour(self) -> None:
-        """End the tour."""
         self.tour.leave()
 
     def on_tour_panel_clicked(self) -> None:
-        """Go on in the tour."""
         self.tour.go_on()
 
     def action_help(self) -> None:
-        """Show all keys."""
         from workbench.app.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(self.screen))
 
     def action_save_picture(self) -> None:
-        """Save an SVG picture of the screen; in a browser, download it."""
         if self.in_browser:
             self.deliver_screenshot()
             return

@@ -93,18 +93,15 @@ class HelpScreen(Dialog[None]):
         self._keys = keys_of(about)
 
     def compose(self) -> ComposeResult:
-        """Compose one text, and the field in which one types what a key must do."""
         with VerticalScroll(id="frame") as frame:
             set_title(frame, "Help")
             yield LineInput(compact=True, max_length=LONGEST, placeholder="only keys with…", select_on_focus=False)
             yield Static()
 
     def on_mount(self) -> None:
-        """Show all keys."""
         self._show("")
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay the columns out for the new width."""
         if self.is_mounted:
             self._show(self.query_one(LineInput).value)
 
@@ -153,21 +150,17 @@ class HelpScreen(Dialog[None]):
         return Content.assemble(*parts)
 
     def action_narrow(self) -> None:
-        """Let a person type what a key must do."""
         field = self.query_one(LineInput)
         field.add_class("-open")
         field.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show only keys that hold what is typed."""
         self._show(event.value)
 
     def on_input_submitted(self) -> None:
-        """Go back to the keys that are left."""
         self.set_focus(None)
 
     def action_close(self) -> None:
-        """Show all keys again where only some are shown, else leave."""
         field = self.query_one(LineInput)
         if field.has_class("-open"):
             field.value = ""
@@ -177,13 +170,10 @@ class HelpScreen(Dialog[None]):
             self.dismiss(None)
 
     def action_scroll(self, rows: int) -> None:
-        """Scroll by rows."""
         self.query_one("#frame").scroll_relative(y=rows, animate=False)
 
     def action_page(self, step: int) -> None:
-        """Scroll a page down (1) or up (-1); a line of the last one stays in sight."""
         self.action_scroll(step * max(1, self.query_one("#frame").scrollable_content_region.height - 1))
 
     def action_edge(self, step: int) -> None:
-        """Go to the end (1) or the top (-1)."""
         self.action_scroll(step * self.query_one("#frame").virtual_size.height)

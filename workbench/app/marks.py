@@ -83,7 +83,6 @@ class Marks:
         return next((letter for letter, known in self._letters() if known.same(one)), "")
 
     def letters(self, session: Path, kind: str) -> dict[object, str]:
-        """Return the letters of what of a kind is marked in a session, by key."""
         return {
             known.key: letter for letter, known in self._letters() if (known.session, known.kind) == (session, kind)
         }
@@ -100,7 +99,6 @@ class Marks:
         return Pair(*found) if len(found) == 2 else None
 
     def of(self, kind: str) -> tuple[Marked, ...]:
-        """Return what of a kind is marked."""
         return tuple(one for one in self._marked if one.kind == kind)
 
     def keep(self, session: Path, kind: str, keys: Container[object]) -> None:

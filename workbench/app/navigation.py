@@ -214,7 +214,6 @@ class NavigatingApp(SessionApp):
         return last_part
 
     async def action_travel(self, step: int) -> None:
-        """Go back (-1) or forward (1) through the places that were visited."""
         location = self.history.go(step, self._here())
         if location is None:
             self.notify("There is no place to go back to." if step < 0 else "There is no place ahead.", timeout=3)
@@ -248,7 +247,6 @@ class NavigatingApp(SessionApp):
 
     @property
     def goes_through_hits(self) -> bool:
-        """Whether hits of a search led here, through which the keys for hits go."""
         return self.results is not None and self.results.searched
 
     @property
@@ -303,21 +301,18 @@ class NavigatingApp(SessionApp):
     # -- lists that stand over a mode
 
     def action_runs(self) -> None:
-        """Show all runs of the open session."""
         from workbench.app.run_list.screen import RunsScreen
 
         if self._has_session():
             self.push_screen(RunsScreen(self.selected_run or ""))
 
     def action_marked(self) -> None:
-        """Show all stars, tags and remarks of the open session."""
         from workbench.app.marked.screen import MarkedScreen
 
         if self._has_session():
             self.push_screen(MarkedScreen())
 
     def action_search(self) -> None:
-        """Search everything that sessions hold; the last search is still there."""
         from workbench.app.search.screen import SearchScreen
 
         if not isinstance(self.screen, SearchScreen):

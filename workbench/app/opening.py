@@ -46,7 +46,6 @@ class OpeningApp(ThemedApp):
         """Do what waited for the first mode to be shown."""
 
     def on_mount(self) -> None:
-        """Leave all that can wait until something has been painted."""
         self.after_first_paint(self._show_first_mode)
 
     def after_first_paint(self, what: Callable[[], Any]) -> None:
@@ -79,7 +78,6 @@ class OpeningApp(ThemedApp):
     # -- keys that come before there is something for them to act on
 
     async def on_event(self, event: events.Event) -> None:
-        """Handle an event; a key waits until the screen takes keys, and so do those after it."""
         if isinstance(event, events.Key) and (self._early_keys or not self._takes_keys):
             self._early_keys.append(event)
             # One that the screen of before had no use for comes back here behind later ones.
@@ -123,7 +121,6 @@ class OpeningScreen(Screen[None]):
         self._css_update_count = self.app._css_update_count
 
     def compose(self) -> ComposeResult:
-        """Compose the header and one sentence."""
         path = cast(OpeningApp, self.app).session_path
         name = literal(path.name) if path is not None else Content("")
         yield Words(Content.assemble(("Workbench", "bold $primary"), "  ", name), id="header")
@@ -138,5 +135,4 @@ class Words(Widget):
         self._words = words
 
     def render(self) -> Content:
-        """Return the text."""
         return self._words

@@ -80,13 +80,11 @@ class WorkbenchCommands(Provider):
         )
 
     async def discover(self) -> Hits:
-        """Offer everything before something is typed."""
         for title, text, run in self._commands():
             # The texts are plain, too: Textual takes them for what is typed when a command is chosen.
             yield DiscoveryHit(literal(title), run, text=clean(title), help=_help(text))
 
     async def search(self, query: str) -> Hits:
-        """Offer what matches."""
         matcher = self.matcher(query)
         for title, text, run in self._commands():
             score = matcher.match(title)
@@ -119,7 +117,6 @@ class PlaceCommands(Provider):
         return cast("WorkbenchApp", self.app)
 
     async def search(self, query: str) -> Hits:
-        """Offer the places that match."""
         matcher = self.matcher(query)
         for found in await asyncio.to_thread(find, query, self._places):
             name = shown_name(found.place)

@@ -74,7 +74,6 @@ class SessionApp(OpeningApp):
 
     @property
     def facts_sentence(self) -> str:
-        """How the open session stands, in one sentence."""
         return open_sentence(self.facts) if self.facts is not None else ""
 
     # -- opening and closing
@@ -109,7 +108,6 @@ class SessionApp(OpeningApp):
         self.opening_session.ask(work, done, self.session_failed)
 
     def _replace_session(self, reader: SessionReader, last_change: int) -> None:
-        """Put the new session in the place of the old one."""
         from workbench.app.feed import SessionFeed
 
         if not self.screen_stack:  # the user left while the file was being opened
@@ -160,21 +158,18 @@ class SessionApp(OpeningApp):
     # -- what the feed tells
 
     def on_session_changed(self, message: SessionChanged) -> None:
-        """Hand a batch of changes to the modes."""
         if message.reader is self.reader and self.screen_stack:
             self.session_changed.publish(message.changes)
             if any(change.kind in {"run", "trial", "candidate", "task"} for change in message.changes):
                 self._counting.soon(self._count, self._count_seconds)
 
     def on_session_migrated(self, message: SessionMigrated) -> None:
-        """Follow the file that took the place of one of a former version; the same trial or run is shown, and nothing is said."""
         reader = message.reader
         if reader is self.reader and self._wanted_session in {None, reader.path}:
             self._wanted_session = reader.path
             self._read_session(reader.path)
 
     def on_session_failed(self, message: SessionFailed) -> None:
-        """Say why a session is no longer followed."""
         self.session_failed(message.sentence)
 
     def session_failed(self, sentence: str) -> None:
@@ -185,7 +180,6 @@ class SessionApp(OpeningApp):
         self.session_opened.publish(self.reader)
 
     def on_latest_finished(self, message: Latest.Finished) -> None:
-        """Bring a result of a thread to who asked for it, and a failure to the person."""
         error = message.loader.settle(message)
         if error is not None and self.screen_stack:
             self.notify(sentence_of(error), severity="error", timeout=12)

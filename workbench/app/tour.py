@@ -85,7 +85,6 @@ class Tour:
         self.at: int | None = None
 
     def begin(self) -> None:
-        """Begin, or begin again."""
         remember()
         self.at = 0
         if self._timer is None:

@@ -90,7 +90,6 @@ class Repository:
 
     @property
     def url(self) -> str:
-        """The repository's page."""
         return f"https://github.com/{self.repository}"
 
     @property

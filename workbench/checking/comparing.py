@@ -121,7 +121,6 @@ def may_be_random(diff: Sequence[str]) -> bool:
 
 
 def _sides(diff: Sequence[str]) -> tuple[str, str]:
-    """Return what a difference has of the page, and of the output."""
     claimed, real = ("\n".join(line[1:] for line in diff if line.startswith(sign)) for sign in "-+")
     return claimed, real
 
@@ -172,7 +171,6 @@ def of_the_machine(claimed: str, real: str) -> str:
 
 @functools.cache
 def _machine() -> frozenset[str]:
-    """Return the words by which this machine, which is the sandbox's as well, tells of itself."""
     said = [platform.node(), platform.release(), platform.version(), platform.machine(), platform.platform()]
     with contextlib.suppress(OSError):
         system = platform.freedesktop_os_release()
@@ -257,7 +255,6 @@ def _form(node: object) -> object:
 
 
 def _pairs(node: ast.expr) -> list[tuple[object, object]]:
-    """Return the pairs of a list of nothing but pairs."""
     elements = node.elts if isinstance(node, ast.List) else []
     pairs = [one.elts for one in elements if isinstance(one, ast.Tuple) and len(one.elts) == 2]
     return [(_form(key), _form(value)) for key, value in pairs] if len(pairs) == len(elements) else []
@@ -360,7 +357,6 @@ def _is_about_now(text: str) -> bool:
 
 
 def _is_of_the_check(path: str) -> bool:
-    """Tell whether a path leads into a folder that a check has made, or that is the system's."""
     return path.startswith(("/home/sandbox", "/tmp/", "/dev/", "/usr/")) or "/checked/" in path
 
 

@@ -126,7 +126,6 @@ def _said(row: str, column: int | None) -> str:
 
 
 def _only_one(pattern: re.Pattern[str], row: str) -> re.Match[str] | None:
-    """Return the match in a row that says one default."""
     return pattern.search(row) if len(re.findall(r"\bdefault", row, re.I)) == 1 else None
 
 

@@ -296,7 +296,6 @@ def _build_requirements(root: Path) -> tuple[str, ...]:
 
 
 async def _outside(command: Sequence[str], what: str) -> None:
-    """Run an installer, which unpacks wheels and runs nothing of them."""
     process = await asyncio.create_subprocess_exec(
         *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )

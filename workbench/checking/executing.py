@@ -88,7 +88,6 @@ class _Apart:
 
     @property
     def at(self) -> int:
-        """The step that the page is at."""
         return next((step for step in self.steps if step > self.passed), self.passed)
 
     def left(self, share: tuple[int, int]) -> list[Chain]:
@@ -141,7 +140,6 @@ async def executed(
 
 
 def _orders(page: Page, plan: Plan, project: Project, chains: Sequence[Chain], seconds: float) -> list[dict[str, Any]]:
-    """Return what the runners are told of each step."""
     chain_of = {at: chain for chain in chains for at in chain.steps}
     found = []
     for index, step in enumerate(plan.steps):
@@ -205,7 +203,6 @@ async def _run(
 
 
 async def _follow(path: Path, tell: Callable[[Results], None], apart: _Apart) -> None:
-    """Tell of the results as they come, and those that are run apart of how far the page is."""
     clock = asyncio.get_running_loop().time
     pause = _TELL_SECONDS if apart.waiting else _LOOK_SECONDS
     known, size, told_at = 0, 0, clock()
@@ -259,7 +256,6 @@ async def _one_apart(
 
 
 async def _take_over(folder: Path, way: Way, apart: _Apart) -> None:
-    """Take over what chains come to, and tell them how far the page is."""
     size, known = 0, -2
     while True:
         await asyncio.sleep(_TELL_SECONDS)
@@ -291,7 +287,6 @@ def _size(path: Path) -> int:
 
 
 def _merged(raw: Results, apart: _Apart) -> tuple[dict[int, Mapping[str, Any]], bool]:
-    """Return the results of a page with those of the chains that it has left out, and whether there are any."""
     left_out = [at for at, one in raw.items() if one.get("apart")]
     found = {at: apart.results.get(at, {}) if at in left_out else one for at, one in raw.items()}
     return {at: one for at, one in found.items() if one}, bool(left_out)
@@ -306,14 +301,12 @@ def _folder() -> Any:
 
 
 async def _prepare(folder: Path, project: Project, asked: Any) -> None:
-    """Copy the tree, and write what is to be run."""
     await asyncio.to_thread(copy_tree, project.root, folder / "repo")
     (folder / "repo").mkdir(exist_ok=True)
     (folder / "steps.json").write_text(json.dumps(asked))
 
 
 def _write(path: Path, value: Any) -> None:
-    """Write a value to a file that a sandbox reads, at once."""
     beside = path.with_name(f".{path.name}")
     beside.write_text(json.dumps(value))
     beside.replace(path)

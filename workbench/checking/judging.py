@@ -263,7 +263,6 @@ def _only_shows_options(code: str, line: int) -> bool:
 
 
 def _typed_at(code: str) -> str:
-    """Return what is typed in a session with its lines where they are, a snippet as it is."""
     lines = [line.lstrip() for line in code.splitlines()]
     if not any(line.startswith(">>> ") for line in lines):
         return code
@@ -299,7 +298,6 @@ def _doctest(step: Step, ended: Mapping[str, Any], context: Context) -> tuple[St
 
 
 def _example(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], context: Context) -> StepVerdict:
-    """Return the verdict on an example of a Python session."""
     error, line, imported = example.get("error"), int(example["line"]), ended.get("imported") or ()
     works = StepVerdict(Verdict.WORKS, line)
     if example.get("skipped"):
@@ -347,7 +345,6 @@ def _why_not_compared(
 
 
 def _expected_error(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], context: Context) -> StepVerdict:
-    """Return the verdict on an example of which the page says that it raises an exception."""
     error, line, claimed = example.get("error"), int(example["line"]), str(example["expected_error"]).strip()
     works = StepVerdict(Verdict.WORKS, line)
     head, _, want = claimed.partition(":")
@@ -385,7 +382,6 @@ def _same_message(want: str, real: str) -> bool:
 
 
 def _words_are_own(error: Mapping[str, Any], context: Context) -> bool:
-    """Tell whether the page or the project itself has raised an exception, and in its own words."""
     module = str(error["place"]).rpartition("site-packages/")[2].split("/")[0].removesuffix(".py")
     own = error["place"] == context.page or module in context.modules
     others = str(error.get("before") or "")

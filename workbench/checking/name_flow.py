@@ -89,7 +89,6 @@ def names_of(tree: ast.Module, code: str) -> Names:
 
 
 def _modules(tree: ast.AST) -> set[str]:
-    """Return the top-level modules that are imported anywhere."""
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -114,7 +113,6 @@ def _stored(tree: ast.AST) -> set[str]:
 
 
 def _binding(node: ast.AST) -> Iterable[str]:
-    """Yield what one node binds."""
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         yield node.id
     elif isinstance(node, _DEFINITIONS):

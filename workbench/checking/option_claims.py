@@ -71,7 +71,6 @@ class OptionClaims:
                 yield from self._dead(words[0], here)
 
     def _dead(self, name: str, line: int) -> Iterator[ClaimResult]:
-        """Yield a claim about a command that is called as the project's are, and is none of them."""
         own = {
             re.sub(r"[-_.]+", "-", one).lower()
             for one in (*self._commands, self._project.declared.name, *self._project.modules)

@@ -58,27 +58,22 @@ class Project:
 
     @cached_property
     def declared(self) -> Declarations:
-        """What it declares."""
         return declarations(self.root)
 
     @cached_property
     def roots(self) -> tuple[str, ...]:
-        """Folders from which its modules are imported."""
         return import_roots(self.root)
 
     @cached_property
     def modules(self) -> frozenset[str]:
-        """Its top-level modules."""
         return frozenset(name.split(".")[0] for name in own_modules(self.root, self.roots))
 
     @cached_property
     def files(self) -> frozenset[str]:
-        """Paths of all files."""
         return frozenset(path.relative_to(self.root).as_posix() for path in tree_files(self.root))
 
     @cached_property
     def folders(self) -> frozenset[str]:
-        """Paths of all folders that hold files."""
         return frozenset(str(parent) for path in self.files for parent in PurePosixPath(path).parents)
 
     @cached_property
@@ -96,7 +91,6 @@ class Project:
 
     @cached_property
     def sources(self) -> dict[str, bytes]:
-        """Its Python files with their content."""
         found = {}
         for path in sorted(self.files):
             if path.endswith((".py", ".pyi", ".pyx")) and (self.root / path).stat().st_size <= _LARGEST:

@@ -249,7 +249,6 @@ def settled(page: Page, plan: Plan, project: Project, reason: str = "") -> tuple
 
 
 def _bound_by(code: str) -> frozenset[str]:
-    """Return the names that a snippet or a session of Python binds."""
     tree = python_of(typed(code))
     nodes = ast.walk(tree) if tree is not None else ()
     defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -271,7 +270,6 @@ def _names(page: Page) -> list[str]:
 
 
 def _block(page: Page, index: int, kind: str, parts: Sequence[Part], is_command: bool) -> BlockResult:
-    """Return the verdict on a block from those on its parts."""
     line = page.codes[index].line
     end = line + max(0, len(page.codes[index].code.splitlines()) - 1)
     return BlockResult(page.path, line, kind, Verdict.NOT_RUN, first=line, end=end).with_parts(parts, is_command)
@@ -280,7 +278,6 @@ def _block(page: Page, index: int, kind: str, parts: Sequence[Part], is_command:
 def _with_output(
     page: Page, plan: Plan, results: Sequence[BlockResult], ended: Mapping[int, Mapping[str, Any]]
 ) -> list[BlockResult]:
-    """Compare a block of output with what the block right before it printed, where the page says that it is that."""
     found = list(results)
     for index, code in enumerate(page.codes):
         if plan.kinds[index] != "output" or not index or not code.adjacent or code.skip:

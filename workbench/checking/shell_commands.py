@@ -70,7 +70,6 @@ def _prompted(lines: list[str]) -> list[Command]:
 
 
 def _whole(lines: list[str], at: int) -> tuple[str, int]:
-    """Return the command that begins at a line and the line after it: backslashes and open quotes go on."""
     text, end = lines[at], at + 1
     while end < len(lines) and (text.endswith("\\") or _open_quote(text)) and end - at < 40:
         text += "\n" + lines[end]

@@ -74,7 +74,6 @@ def _block(values: dict[str, Any]) -> BlockResult:
 
 
 def _made(kind: type[Any], values: dict[str, Any]) -> Any:
-    """Return an instance of the fields that it has."""
     fields = kind.__dataclass_fields__
     known = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     made = kind(**{name: value for name, value in known.items() if name in fields})

@@ -37,7 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    """Check; 1 if a control is wrong or cannot be made."""
     from workbench.catalog.repositories import find_repository, load_repositories
     from workbench.commands.catalog_check import check
     from workbench.errors import UsageError

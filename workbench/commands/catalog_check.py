@@ -100,7 +100,6 @@ def check_one(entry: Repository, sandbox: str = "") -> Checked:
 
 
 def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
-    """Run both controls in a session of their own; return (control, task) → verdict."""
     from workbench.engine import client, launching
     from workbench.engine.plan import RegenerationPlan
     from workbench.engine.regeneration_client import plan_regeneration

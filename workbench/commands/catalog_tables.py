@@ -150,7 +150,6 @@ def _facts(entry: Repository, record: Record | None) -> list[tuple[str, str]]:
 
 
 def _number(quarantined: Quarantined, record: Record | None) -> str:
-    """Say how many tests a pattern means; the names are in the record."""
     if record is None or not any("*" in name for name in quarantined.tests):
         return ""
     number = sum(quarantined.means(test) for test in (*record.failing, *record.unstable))

@@ -94,7 +94,6 @@ def _progress(line: str) -> None:
 
 
 def _located(source: str | None, pages: Sequence[Path]) -> tuple[Path, tuple[Path, ...]]:
-    """Return the repository's folder, and the files of the pages."""
     if source is None:
         return _checkout(pages[0].absolute().parent if pages else Path.cwd()), tuple(pages)
     from workbench.catalog import resolve_case, snapshot_of
@@ -105,7 +104,6 @@ def _located(source: str | None, pages: Sequence[Path]) -> tuple[Path, tuple[Pat
 
 
 def _checkout(folder: Path) -> Path:
-    """Return the folder of the checkout that a folder lies in, itself if it lies in none."""
     for one in (folder, *folder.parents):
         if any((one / name).exists() for name in (".git", "pyproject.toml", "setup.py", "setup.cfg")):
             return one
@@ -113,7 +111,6 @@ def _checkout(folder: Path) -> Path:
 
 
 def _fix(root: Path, checked: Checked) -> None:
-    """Mend the pages."""
     from workbench.checking import fixed
     from workbench.read_only import must_write
 

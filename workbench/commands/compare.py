@@ -98,7 +98,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _one(
     left: _Named, right: _Named, rubric: str, judge: str
 ) -> Comparison | CandidateComparison | TaskComparison | TrialsComparison:
-    """Compare two things of one kind that are no groups."""
     from workbench.comparison import compare_trials
 
     if left.trials is not None and right.trials is not None:

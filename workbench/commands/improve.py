@@ -237,7 +237,6 @@ class _Watch:
         return ""
 
     def _tell_attempts(self, reader: SessionReader) -> None:
-        """Tell of attempts that were kept or refused since."""
         from workbench.commands.improve_table import attempt_json
         from workbench.engine.improvement_client import plan_of
         from workbench.engine.improvement_result import attempts_of
@@ -259,7 +258,6 @@ class _Watch:
 
 
 def _written(improved: Improved, file: Path, checkout: Checkout | None, branch: str) -> dict[str, str | None]:
-    """Write what was kept: the patch first, as a branch may be refused."""
     from workbench.errors import WorkbenchError
     from workbench.improving import patch_of
     from workbench.read_only import must_write

@@ -131,7 +131,6 @@ def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> t
 
 
 def _unjudged(judged: dict[str, Helpfulness]) -> int:
-    """Say how many docstrings have no points and why; returns 1 if there are any."""
     from workbench.commands.output import tell
 
     problems = [problem for one in judged.values() for problem in one.problems.values()]

@@ -64,7 +64,6 @@ class Outcome:
 
     @property
     def ready(self) -> list[Line]:
-        """The lines that count."""
         return [line for line in self.lines if line.task.state != "excluded"]
 
 
@@ -188,5 +187,4 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
 
 
 def _brief(group: FailureGroup) -> dict[str, Any]:
-    """Return a group of failures with the number of its candidates, which reports name."""
     return {**group.to_json(), "candidates": len(group.candidates), "tests": len(group.tests)}

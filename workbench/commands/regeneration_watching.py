@@ -60,7 +60,6 @@ class RegenerationWatch:
         self._kinds: set[str] = set()
 
     def __call__(self, reader: SessionReader, run: str, show: Show) -> None:
-        """Show what is new."""
         for stage in reader.stages(run):
             told = (stage.state, stage.done, stage.total, stage.note)
             if stage.at < self._began:
@@ -168,7 +167,6 @@ class TerminalShow:
         self._verdicts: dict[str, int] = {}
 
     def start(self) -> None:
-        """Show the bars."""
         self._progress.start()
 
     def end(self) -> None:
@@ -176,7 +174,6 @@ class TerminalShow:
         self._progress.stop()
 
     def __call__(self, event: dict[str, Any]) -> None:
-        """Show one event."""
         if event["type"] == "error":
             self.end()
             tell(f"workbench: {event['sentence']}")

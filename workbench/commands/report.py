@@ -77,7 +77,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _study(arguments: argparse.Namespace) -> int:
-    """Write the report on a study."""
     from workbench.commands.damaged import look_for_damage
     from workbench.engine.session_names import resolve_session
     from workbench.errors import UsageError

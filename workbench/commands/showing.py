@@ -73,7 +73,6 @@ class Pages:
         self._called = called
 
     def show(self) -> None:
-        """Print the page."""
         item = self._contents.item
         if item is None:
             self._session()

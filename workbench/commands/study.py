@@ -128,7 +128,6 @@ def _print(session: Path, name: str, form: str) -> int:
 
 
 def _laid_out(page: Page) -> Page:
-    """Return a page with tables that fit the terminal; into a pipe or file they go as they are."""
     from workbench.reports.page_fitted import fitted
 
     return fitted(page, shutil.get_terminal_size().columns) if sys.stdout.isatty() else page

@@ -251,7 +251,6 @@ def _print_table(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> No
 
 
 def _print_quarantined(console: Terminal, built: TaskSet) -> None:
-    """Name what no verdict rests on."""
     kinds = (
         ("unstable", {test: " / ".join(outcomes) for test, outcomes in built.unstable.items()}),
         ("failing", built.failing),

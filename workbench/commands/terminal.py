@@ -70,7 +70,6 @@ class _Field(ProgressColumn):
         self._terminal, self._name, self._width = terminal, name, width
 
     def render(self, task: Task) -> Text:
-        """Return the text."""
         text = task.description if self._name == "description" else str(task.fields.get(self._name, ""))
         return self._terminal.literal(text.ljust(self._width))
 

@@ -161,7 +161,6 @@ class TrialWatch:
         self._scored: dict[Scored, float] = {}
 
     def __call__(self, reader: SessionReader, run: str, show: Show) -> None:
-        """Show what is new."""
         for trial in reader.trials(run):
             for step in reader.steps(trial.id, self._shown.get(trial.id, 0)):
                 self._shown[trial.id] = step.number
@@ -176,7 +175,6 @@ class TrialWatch:
             self._score(reader, run, one, show)
 
     def _score(self, reader: SessionReader, run: str, one: Scored, show: Show) -> None:
-        """Show a trial of another run once this run's judge has scored it."""
         cards = [score for score in reader.scores(one.trial) if (score.rubric, score.judge) == (one.rubric, one.judge)]
         if not cards or cards[0].at < one.since or self._scored.get(one) == cards[0].at:
             return
@@ -346,7 +344,6 @@ class TerminalShow:
         self.console = Terminal()
 
     def __call__(self, event: dict[str, Any]) -> None:
-        """Show one event."""
         from workbench.text import one_line
 
         if event["type"] == "step":

@@ -92,5 +92,4 @@ def _matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, in
 
 
 def _length(row: int, places: int) -> int:
-    """Return how long the common subsequence is that a row gives for its first places."""
     return places - (row & (1 << places) - 1).bit_count()

@@ -44,7 +44,6 @@ class CandidateSide:
 
     @property
     def group(self) -> Group:
-        """Whose sample it is."""
         return group_of(self.candidate, self.task)
 
     @property
@@ -65,7 +64,6 @@ class FailingPair:
 
     @property
     def same(self) -> bool:
-        """Whether both fail it in the same way."""
         a, b = self.left, self.right
         return a is not None and b is not None and (a.outcome, a.message) == (b.outcome, b.message)
 
@@ -97,7 +95,6 @@ class CandidateComparison:
     efforts: tuple[Effort, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the comparison as JSON values."""
         return {
             "a": _side_json(self.left),
             "b": _side_json(self.right),

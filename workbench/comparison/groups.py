@@ -54,7 +54,6 @@ class GroupSide:
 
     @property
     def group(self) -> Group:
-        """The group."""
         return self.outcome.group
 
 
@@ -78,7 +77,6 @@ class TaskPair:
 
     @property
     def both(self) -> bool:
-        """Whether both groups have the task."""
         return self.left is not None and self.right is not None
 
 
@@ -108,7 +106,6 @@ class Tally:
 
     @property
     def tasks(self) -> int:
-        """Tasks that the figures are over."""
         return self.wins + self.ties + self.losses
 
     @property
@@ -141,21 +138,17 @@ class GroupComparison:
 
     @property
     def common(self) -> int:
-        """Tasks that both have."""
         return sum(pair.both for pair in self.pairs)
 
     @property
     def only_left(self) -> int:
-        """Tasks that only the left group has."""
         return sum(pair.right is None for pair in self.pairs)
 
     @property
     def only_right(self) -> int:
-        """Tasks that only the right group has."""
         return sum(pair.left is None for pair in self.pairs)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the comparison as JSON values."""
         return {
             "a": {"session": self.left.session, "run": self.left.run.id, **self.left.outcome.to_json()},
             "b": {"session": self.right.session, "run": self.right.run.id, **self.right.outcome.to_json()},
@@ -253,7 +246,6 @@ def join_tasks(mine: Mapping[str, Function], other: Mapping[str, Function]) -> d
 
 
 def _of_other_snapshots(mine: Iterable[Function], other: Iterable[Function]) -> bool:
-    """Return whether two sets of tasks have no snapshot in common."""
     left, right = ({snapshot for snapshot, *_ in functions} for functions in (mine, other))
     return bool(left and right) and not left & right
 
@@ -321,7 +313,6 @@ def differences(comparison: GroupComparison, k: int) -> list[Value]:
 
 
 def _conditions(left: GroupSide, right: GroupSide) -> tuple[tuple[str, str, str], ...]:
-    """Return what the two were made by, where that differs."""
     a, b = left.group, right.group
     rows = [
         ("session", left.session, right.session),

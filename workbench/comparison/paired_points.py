@@ -68,11 +68,9 @@ class PairedPoints:
 
     @property
     def differs(self) -> bool:
-        """Whether any case has more points on one side."""
         return bool(self.difference.tasks.wins or self.difference.tasks.losses)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             "tier": self.tier or None,
             "criterion": self.title or None,

@@ -128,7 +128,6 @@ def _parts(request: _Request, earlier: Sequence[_Request], sizes: Sequence[int])
 
 
 def _starts(request: _Request, earlier: Sequence[_Request]) -> list[_Request]:
-    """Return the earlier requests of which this one is the continuation, each longer than the one before."""
     found: list[_Request] = []
     for one in earlier:
         longer = len(one.messages) > (len(found[-1].messages) if found else 0)

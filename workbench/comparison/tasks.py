@@ -129,7 +129,6 @@ class TaskComparison:
     evaluators: tuple[EvaluatorPair, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the comparison as JSON values."""
         return {
             "a": {"session": self.left.session, "task": self.left.task.id, "name": self.left.name},
             "b": {"session": self.right.session, "task": self.right.task.id, "name": self.right.name},
@@ -266,7 +265,6 @@ def _join_tests(left: Mapping[str, TaskTest], right: Mapping[str, TaskTest]) -> 
 def _join_evaluators(
     left: Mapping[Group, TaskResult], right: Mapping[Group, TaskResult], ks: Iterable[int]
 ) -> tuple[EvaluatorPair, ...]:
-    """Join groups whatever their documentation is: that is what two tasks of one function may differ in."""
     mine, other = ({group.arguments: (group, one) for group, one in side.items()} for side in (left, right))
     found = []
     names = [*left, *right]

@@ -43,7 +43,6 @@ class TextPair:
 
     @property
     def same(self) -> bool:
-        """Whether both say the same, or neither says anything."""
         return self.left.text == self.right.text
 
     @property

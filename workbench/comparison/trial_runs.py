@@ -44,7 +44,6 @@ class ScoredTrial:
 
     @property
     def scored(self) -> int:
-        """How many repeats are in the mean."""
         return len(self.scores)
 
     @property
@@ -100,7 +99,6 @@ class TrialsPair:
 
     @property
     def either(self) -> ScoredTrial:
-        """One of them."""
         found = self.left or self.right
         assert found is not None
         return found
@@ -137,7 +135,6 @@ class TrialsComparison:
 
     @property
     def compared(self) -> tuple[TrialsPair, ...]:
-        """The pairs that have a difference."""
         return tuple(pair for pair in self.pairs if pair.difference is not None)
 
     @property
@@ -147,12 +144,10 @@ class TrialsComparison:
 
     @property
     def only_left(self) -> int:
-        """Trials that only the left side has."""
         return sum(pair.right is None for pair in self.pairs)
 
     @property
     def only_right(self) -> int:
-        """Trials that only the right side has."""
         return sum(pair.left is None for pair in self.pairs)
 
     @property
@@ -171,7 +166,6 @@ class TrialsComparison:
         return sum(gap > 0 for gap in gaps), sum(gap == 0 for gap in gaps), sum(gap < 0 for gap in gaps)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the comparison as JSON values."""
         wins, ties, losses = self.tally
         means = self.means
         return {
@@ -260,7 +254,6 @@ def _conditions(left: ChosenTrials, right: ChosenTrials) -> tuple[tuple[str, str
 
 
 def _limits(side: ChosenTrials) -> dict[str, str]:
-    """Return under which limits trials ran; where runs differ, all values of a limit."""
     runs = {row.run_id for row in side.rows}
     plans = [settings_of(run.config) for run in side.reader.every_run() if run.id in runs]
     return {

@@ -60,7 +60,6 @@ class Side:
 
     @property
     def tokens(self) -> int:
-        """Tokens of all requests, in and out."""
         return self.trial.prompt_tokens + self.trial.completion_tokens
 
 
@@ -73,7 +72,6 @@ class StepPair:
 
     @property
     def same(self) -> bool:
-        """Whether both took it."""
         return self.left is not None and self.right is not None
 
 
@@ -130,7 +128,6 @@ class Comparison:
     efforts: tuple[Effort, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the comparison as JSON values."""
         return {
             "a": _side_json(self.left),
             "b": _side_json(self.right),
@@ -201,7 +198,6 @@ def compare(left: Side, right: Side) -> Comparison:
 
 
 def _same_scale(left: Side, right: Side) -> bool:
-    """Return whether one judge scored the same tiers of both by one rubric."""
     scales = [(side.rubric, side.judge, side.unscored, side.out_of) for side in (left, right)]
     return scales[0] == scales[1]
 

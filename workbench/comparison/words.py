@@ -40,7 +40,6 @@ class LinePair:
 
     @property
     def same(self) -> bool:
-        """Whether both have the line, letter by letter."""
         return self.left is not None and self.left == self.right and all(piece.same for piece in self.left)
 
 
@@ -62,7 +61,6 @@ class TextDiff:
 
     @property
     def same(self) -> bool:
-        """Whether the texts are equal."""
         return all(pair.same for pair in self.pairs)
 
 
@@ -92,7 +90,6 @@ def count_words(text: str) -> int:
 
 
 def _lines_together(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
-    """Return which lines belong together, as places in order."""
     # Lines without a word, empty ones above all, are equal to many and say nothing of where one is.
     telling_a = [place for place, line in enumerate(a) if _WORDS.search(line)]
     telling_b = [place for place, line in enumerate(b) if _WORDS.search(line)]
@@ -111,7 +108,6 @@ def _lines_together(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]
 
 
 def _most_alike(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the pairs of lines, in order, whose likeness adds up to most."""
     words_a = [frozenset(_WORDS.findall(line.casefold())) for line in a]
     words_b = [frozenset(_WORDS.findall(line.casefold())) for line in b]
     best = [[0.0] * (len(b) + 1) for _ in range(len(a) + 1)]
@@ -188,7 +184,6 @@ def _without_chance(a: Sequence[str], b: Sequence[str], pairs: list[tuple[int, i
 
 
 def _starts(tokens: Sequence[str]) -> list[int]:
-    """Return where each token begins, and where the last one ends."""
     return list(accumulate(map(len, tokens), initial=0))
 
 

@@ -47,11 +47,9 @@ class NoDocs:
         """Do nothing."""
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
-        """Return no docstring."""
         return Docstring(None)
 
     async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
-        """Return no docstring."""
         return Docstring(None)
 
 

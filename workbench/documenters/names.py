@@ -38,7 +38,6 @@ class DocsName:
 
     @property
     def text(self) -> str:
-        """The name as it is written and as it stands in identities."""
         if self.kind == "extension":
             return self.rest
         kind = f"{self.kind}-{self.version}" if self.version else self.kind

@@ -94,12 +94,10 @@ def key_of(row: CheckRow) -> Key:
 
 
 def _is_done(row: CheckRow | None) -> bool:
-    """Return whether a check has been done."""
     return row is not None and row.state == "done"
 
 
 def _is_under_way(reader: SessionReader, row: CheckRow | None) -> bool:
-    """Return whether an engine is at work on a check, or comes to it."""
     return row is not None and row.state in ("queued", "running") and reader.holder(row.run_id) is not None
 
 

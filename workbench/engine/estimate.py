@@ -282,7 +282,6 @@ def seconds_of_request(measured: Measured, model: str) -> tuple[float, str] | No
 
 
 def _with_judges(estimate: Estimate, measured: Measured, judges: Sequence[str], count: int) -> Estimate:
-    """Add what judges ask; the time of their answers is in that of the trials that were measured."""
     for judge in judges:
         if judge.startswith(("offline", "replay:")):
             continue

@@ -170,7 +170,6 @@ class SamplesEvaluator:
                 self._unreadable.append(sample.problem)
 
     def count(self, item: TaskItem) -> int:
-        """Return how many samples there are for a task."""
         return len(self._lines(item))
 
     def _lines(self, item: TaskItem) -> list[Sample]:

@@ -196,7 +196,6 @@ class Improvement:
             asyncio.run(ask_all())
 
     def _judged(self, one: _Proposal, number: int, answer: str | Refusal) -> Attempt:
-        """Return what an answer is, by the gates that need no sample."""
         attempt = Attempt(one.task, number)
         if isinstance(answer, Refusal):
             return replace(attempt, refusal=answer)
@@ -284,7 +283,6 @@ class Improvement:
         return {row_id(task): tuple(work.candidates[task.id]) for task in work.tasks if task.state != "excluded"}
 
     def _keep(self, attempt: Attempt) -> None:
-        """Write what became of an attempt as a remark on the task, once, and tell of it."""
         text = f"docstring by {self._plan.writer}: {attempt.words}"
         with SessionWriter(self._session) as writer, writer.transaction() as connection:
             there = connection.execute(
@@ -312,7 +310,6 @@ def _names(proposals: Iterable[_Proposal]) -> tuple[str, ...]:
 
 
 def _documented(proposals: Iterable[_Proposal]) -> Path:
-    """Write the files with what was proposed into a folder that is named by its content; returns it."""
     texts = [(one.task, one.source, one.last.docstring) for one in proposals]
     files = {path: after for path, (_, after) in spliced(texts).items()}
     digest = hashlib.sha256(

@@ -75,7 +75,6 @@ class OrderExecution:
         self._runs = {one.run_id for one in attempts if one.run_id} | {run for run in (row.run_id, row.now_run) if run}
 
     def carry_out(self, plan: RegenerationPlan, stage: str) -> Order:
-        """Order a regeneration, execute it, and return the order."""
         self.check()
         order = carried_out(self._session, plan)
         finished = order is not None

@@ -35,7 +35,6 @@ class ImprovementPlan:
 
     @property
     def held_out_by(self) -> str:
-        """Who writes the held-out samples."""
         return self.second_evaluator or self.base.evaluator
 
     @property
@@ -51,7 +50,6 @@ class ImprovementPlan:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the plan as JSON values."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         return {**values, "base": self.base.to_json()}
 

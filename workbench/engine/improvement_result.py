@@ -44,13 +44,11 @@ class Improved:
 
     @property
     def message(self) -> str:
-        """What a commit of the changes says."""
         ks = tuple(k for k in self.plan.base.k if k <= self.plan.held_out)
         return commit_message(self.attempts, ks, self.plan.held_out_by)
 
     @property
     def tried(self) -> tuple[str, ...]:
-        """Ids of the tasks that were tried."""
         return tuple(dict.fromkeys(attempt.task.id for attempt in self.attempts))
 
 

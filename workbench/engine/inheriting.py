@@ -26,7 +26,6 @@ def inherited_by(reader: SessionReader, fork: TrialRow, took: Callable[[int], No
 
 
 def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[Given, ...], dict[int, str]]:
-    """Return the answers that a trial had up to a step, in their order, and its replaced observations by step."""
     given: list[Given] = []
     observations: dict[int, str] = {}
     if trial.parent:

@@ -195,7 +195,6 @@ class _Adding:
             wanted[group] = max(wanted.get(group, 0), most[of] + 1)
 
     def _note_names(self) -> None:
-        """Write the names into a table, for the statements that add rows by the thousand."""
         self._db.execute("CREATE TEMP TABLE names (old TEXT PRIMARY KEY, new TEXT NOT NULL)")
         pairs = {**self._runs, **self._trials, **self._candidates}
         self._db.executemany("INSERT OR REPLACE INTO temp.names VALUES (?, ?)", pairs.items())

@@ -76,11 +76,9 @@ class DocumentPlan:
 
     @property
     def asked_judges(self) -> tuple[str, ...]:
-        """Everybody who scores."""
         return self.judges or (self.judge,)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the plan as JSON values."""
         return asdict(self)
 
     @classmethod
@@ -197,7 +195,6 @@ class RegenerationPlan:
     extra_body: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the plan as JSON values."""
         return asdict(self)
 
     @classmethod

@@ -277,5 +277,4 @@ def _is_left_over(reader: SessionReader, run_id: str) -> bool:
 
 
 def _is_waited_for(run: RunRow) -> bool:
-    """Return whether a run has asks that no engine has processed."""
     return run.kind == "regenerate" and bool(RegenerationPlan.from_json(run.config).waiting)

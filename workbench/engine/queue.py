@@ -107,7 +107,6 @@ def wait_for_turn(session: Path, run: str) -> bool:
 
 
 def _before(reader: SessionReader, mine: RunRow) -> bool:
-    """Return whether another run is being executed, or one that waits comes before this one."""
     ahead = (run for run in waiting_runs(reader) if not run.paused)
     if next(ahead, mine).id != mine.id:
         return True

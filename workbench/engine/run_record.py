@@ -35,7 +35,6 @@ class RunRecord:
         self._run = run
 
     def plan(self) -> RegenerationPlan:
-        """Return the current plan."""
         with self._writer.transaction() as connection:
             row = connection.execute("SELECT config FROM runs WHERE id = ?", (self._run,)).fetchone()
         return RegenerationPlan.from_json(row[0])

@@ -56,7 +56,6 @@ def resolved_study(study: Study, session: Path | None = None) -> Study:
 
 
 def _check_models(study: Study, column: Column) -> None:
-    """Resolve what a column asks of models; raises where one cannot be asked."""
     if study.kind == AGENTS:
         if not is_remote(column.system):
             client.with_defaults(document_plan(study, column))
@@ -67,7 +66,6 @@ def _check_models(study: Study, column: Column) -> None:
 
 
 def _is_complete(session: Path, study: Study, column: Column) -> bool:
-    """Return whether a session has all that a column asks for."""
     try:
         if study.kind != AGENTS:
             return all(carried_out(session, regeneration_plan(study, row, column)) for row in study.rows)
@@ -230,7 +228,6 @@ def _ordered_trials(session: Path, plan: DocumentPlan) -> tuple[str | None, list
 
 
 def _lacks_scores(session: Path, plan: DocumentPlan, trials: Iterable[client.MeantTrial]) -> bool:
-    """Return whether a trial that is done has no score by a rubric and judge that are asked for."""
     wanted = {(rubric, recorded_as(judge)) for rubric in plan.rubrics for judge in plan.asked_judges}
     with SessionReader(session) as reader:
         rows = [row for one in trials if (row := reader.trial(one.identity)) is not None and row.state == "done"]

@@ -45,7 +45,6 @@ class TaskCache:
 
     @property
     def place(self) -> Path:
-        """The file of the complete result."""
         return self._tasks
 
     def is_begun(self) -> bool:
@@ -94,7 +93,6 @@ class TaskCache:
         return found
 
     def keep(self, decision: Task | Dropped) -> None:
-        """Store one decision."""
         data = decision.to_json() if isinstance(decision, Task) else asdict(decision)
         with contextlib.suppress(OSError):
             self._part.parent.mkdir(parents=True, exist_ok=True)

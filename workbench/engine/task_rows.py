@@ -404,7 +404,6 @@ class TaskTable:
             return None
 
     def _write_prompts(self, asks: dict[Ask, list[TaskItem]]) -> None:
-        """Keep with each task the prompt that the first model among the asks gets."""
         with self._writer.transaction() as connection:
             for ask, items in asks.items():
                 if not ask.prompt:

@@ -130,7 +130,6 @@ class TrialRunner:
         )
 
     def _handed_in(self, trial: TrialRow) -> Submission:
-        """Return the recorded submission."""
         with SessionReader(self._writer.path) as reader:
             metadata = json.loads(reader.text(trial.metadata_blob) or "null")
             return Submission(reader.text(trial.readme_blob), metadata, parsed=bool(trial.parsed))
@@ -249,7 +248,6 @@ class TrialRunner:
                 self._put(trial, card)
 
     def _cards(self, trial: TrialRow) -> dict[tuple[str, str], Scorecard]:
-        """Return the scorecards that a trial which is done has by this order, by rubric and judge."""
         from workbench.rubric import Scorecard
 
         if trial.state != "done":

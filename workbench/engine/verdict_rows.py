@@ -27,7 +27,6 @@ class Recheck:
 
     @property
     def agrees(self) -> bool:
-        """Whether both verdicts are the same."""
         return self.fast is self.cold.verdict
 
     def to_json(self) -> str:
@@ -95,7 +94,6 @@ def write_verdict(writer: SessionWriter, candidate: str, report: Report, look: R
 
 
 def _keep_former(writer: SessionWriter, candidate: str) -> None:
-    """Copy the verdict that a candidate has, if it has one, with its failing tests into the history."""
     kept = "verdict, verdict_reason, route, tested_s, outcomes_blob, backend, slower, suspicious, recheck, doubtful, at"
     with writer.transaction() as connection:
         if connection.execute("SELECT verdict FROM candidates WHERE id = ?", (candidate,)).fetchone()[0] is None:

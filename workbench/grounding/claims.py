@@ -237,7 +237,6 @@ class _Readme:
 
 
 def _whole(text: str, word: str, start: int, end: int) -> int:
-    """Return where a word stands as a whole between two places, -1 for nowhere."""
     at = text.find(word, start, end)
     while at >= 0:
         around = text[at - 1 : at] + text[at + len(word) : at + len(word) + 1]

@@ -100,7 +100,6 @@ class Item:
 
     @property
     def origin(self) -> str:
-        """Where it comes from, in a few words."""
         if self.status == SEEN:
             first = "the task" if self.steps[0] == TASK else f"step {self.steps[0]}"
             more = len(self.steps) - 1
@@ -125,7 +124,6 @@ class Grounding:
 
     @cached_property
     def inventions(self) -> tuple[Item, ...]:
-        """The items that are nowhere."""
         return tuple(item for item in self.items if item.status == NOWHERE)
 
     def sentence(self) -> str:

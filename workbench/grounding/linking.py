@@ -54,7 +54,6 @@ class _Needle:
 
     @property
     def plain(self) -> bool:
-        """Whether a text that has the word has the spelling."""
         return " " not in self.spelling and "." not in self.spelling
 
 
@@ -207,7 +206,6 @@ def _listing(data: bytes, base: str) -> bytes:
 
 
 def _index(texts: list[tuple[int, _Text]]) -> dict[bytes, frozenset[int]]:
-    """Return which texts (by their places) have each wanted word."""
     places: dict[bytes, set[int]] = defaultdict(set)
     for place, (_, text) in enumerate(texts):
         for word in text.has:
@@ -252,7 +250,6 @@ def _lying(
     finder: _Finder,
     repository: Iterable[RepositoryFile],
 ) -> dict[Claim, tuple[str, int]]:
-    """Return the file and line of each claim that is in the repository as a whole: (path, 0) where the path itself is it."""
     missing = {claim: [number for number, steps in enumerate(seen[claim].by_needle) if not steps] for claim in claims}
     places: dict[Claim, dict[int, tuple[str, int]]] = defaultdict(dict)
     files = sorted(repository, key=_reading_order)

@@ -74,7 +74,6 @@ class Example:
         self._parameters = {node.arg for node in self._nodes if isinstance(node, ast.arg)}
 
     def claims(self) -> Iterator[Claim]:
-        """Yield what the example claims."""
         others: set[str] = set()
         for node in self._nodes:
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:

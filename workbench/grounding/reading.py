@@ -171,7 +171,6 @@ def _readme(reader: SessionReader, trial: TrialRow) -> str:
 
 
 def _steps(reader: SessionReader, trial: TrialRow, steps: list[StepRow]) -> tuple[list[Shown], list[Visit]]:
-    """Return what the steps showed, errors left out, and what they did."""
     sizes = {row.path: row.size for row in reader.seen(trial.id) if row.how == "read"}
     shown = [Shown(TASK, "", task) for task in [_task(reader, steps)] if task]
     visits: list[Visit] = []
@@ -212,7 +211,6 @@ def _task(reader: SessionReader, steps: list[StepRow]) -> bytes:
 
 
 def _stopped(run: RunRow | None, trial: TrialRow, steps: list[StepRow]) -> bool:
-    """Tell whether all steps that the run allowed were taken and none handed in."""
     if not steps or trial.state != "done" or any(step.kind == "respond" for step in steps):
         return False
     with contextlib.suppress(ValueError, TypeError):

@@ -58,12 +58,10 @@ class Attempt:
 
     @property
     def is_kept(self) -> bool:
-        """Whether it passed every gate."""
         return self.refusal is None and self.gain is not None
 
     @property
     def words(self) -> str:
-        """What became of it, in one line."""
         if self.refusal is not None:
             return f"attempt {self.number} refused ({self.refusal.gate}): {self.refusal.reason}"
         if self.gain is None:

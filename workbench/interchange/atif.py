@@ -49,7 +49,6 @@ def read_atif(value: object) -> Trajectory:
 
 
 def _plain(root: Mapping[str, Any]) -> Trajectory:
-    """Return what the format's own places say."""
     agent = object_of(root.get("agent"), "agent")
     steps = list_of(root.get("steps"), "steps")
     if not steps:
@@ -192,7 +191,6 @@ def _step(value: object, number: int) -> Step:
 
 
 def _flat(content: object) -> str:
-    """Return a message or content as one text; a picture or a sound is named by its path."""
     if isinstance(content, str):
         return content
     told = []

@@ -96,7 +96,6 @@ def entries(reader: SessionReader, tasks: list[TaskRow]) -> Iterator[Entry]:
 
 
 def _by_evaluator(reader: SessionReader, tasks: list[TaskRow]) -> dict[str, list[Entry]]:
-    """Return the entries of each group: an evaluator, with its prompt and settings where it has several."""
     groups: dict[tuple[str, ...], list[Entry]] = {}
     for one in entries(reader, tasks):
         row, task = one.row, one.task

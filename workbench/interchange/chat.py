@@ -73,7 +73,6 @@ def _flat(content: object) -> str:
 
 
 def _kept(message: Mapping[str, Any], *known: str) -> dict[str, Any]:
-    """Return what a message says beyond its neutral form."""
     kept = {key: value for key, value in message.items() if key not in known}
     if not isinstance(message.get("content"), str):
         kept["content"] = message.get("content", _ABSENT)

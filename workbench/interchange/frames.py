@@ -46,7 +46,6 @@ class Session:
         return f"<Session {self.path.name}>"
 
     def close(self) -> None:
-        """Close the file."""
         self._reader.close()
 
     @property
@@ -71,7 +70,6 @@ class Session:
 
     @property
     def tasks(self) -> Any:
-        """A row for each regeneration task."""
         return self._frame("tasks")
 
     @property
@@ -158,7 +156,6 @@ def _framed(rows: Rows) -> Any:
 
 
 def _alike(values: list[Any]) -> list[Any]:
-    """Return values of one kind: a column of several kinds as texts."""
     kinds = {type(one) for one in values if one is not None}
     if len(kinds) <= 1 or kinds == {int, float}:
         return values

@@ -186,7 +186,6 @@ def prompt_tokens(usage: Mapping[str, Any]) -> int | None:
 
 
 def _asked_models(events: list[Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the model events of a sample by the message that came of each."""
     found: dict[str, Mapping[str, Any]] = {}
     for event in events:
         if isinstance(event, dict) and event.get("event") == "model":
@@ -226,7 +225,6 @@ def steps_of(messages: list[Any], asked: Mapping[str, Mapping[str, Any]]) -> lis
 
 
 def _parts(content: Any) -> tuple[str, str | None]:
-    """Return the words and the reasoning of a content."""
     if isinstance(content, str):
         return content, None
     words, thoughts = [], []

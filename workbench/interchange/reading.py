@@ -133,7 +133,6 @@ def _unpacked(path: Path) -> Iterator[Read]:
 
 
 def _rows(path: Path) -> Iterator[Read]:
-    """Rows of tasks in a Parquet file, some at a time."""
     try:
         import pyarrow.parquet as parquet
     except ImportError:

@@ -230,7 +230,6 @@ def _results(observation: str, size: int) -> Any:
 
 
 def _acted(step: Step, values: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return kind, action and target of a step."""
     kind, action, target = (values.get(name) for name in ("kind", "action", "target"))
     if kind in {"tool", "respond", "invalid", "plan", "error"} and isinstance(action, str) and isinstance(target, str):
         return str(kind), action, target

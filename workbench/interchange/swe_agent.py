@@ -245,7 +245,6 @@ def _measured(step: Step, message: Mapping[str, Any]) -> Step:
 
 
 def _responded(message: Mapping[str, Any], items: Sequence[Any]) -> Step:
-    """Return the turn of a response of the Responses API, or of one of its items that stands as a message."""
     words, reasoning, calls = [], [], []
     for item in items:
         if not isinstance(item, dict):
@@ -292,7 +291,6 @@ def _responded_call(item: Mapping[str, Any]) -> ToolCall:
 
 
 def _joined(one: Step, other: Step) -> Step:
-    """Return two items of one response as one turn."""
     measured = ("model", "prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd", "at")
     stated = {name: value for name in measured if (value := getattr(other, name)) is not None}
     return replace(

@@ -74,7 +74,6 @@ class Step:
 
     @property
     def observed(self) -> str:
-        """All that came back, as one text."""
         return "\n".join(one.text for one in self.results or ())
 
 

@@ -43,7 +43,6 @@ class Completeness:
 
     @property
     def value(self) -> float:
-        """The share, from 0 to 1."""
         return len(self.present) / len(self.required) if self.required else 1.0
 
 

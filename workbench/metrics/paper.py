@@ -106,12 +106,10 @@ class Paper:
 
     @property
     def repositories(self) -> int:
-        """How many there are."""
         return sum(one.repositories for one in self.strata)
 
     @property
     def tasks_in_the_text(self) -> int:
-        """The number of tasks that the text gives."""
         return TASKS_IN_THE_TEXT
 
 

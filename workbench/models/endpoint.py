@@ -88,14 +88,12 @@ class ChatEndpoint:
 
     @asynccontextmanager
     async def on_socket(self, path: Path) -> AsyncIterator[None]:
-        """Listen on a Unix socket, which a sandbox without a network can be given."""
         server = await asyncio.start_unix_server(self._accept, path, limit=_MOST_HEAD, backlog=256)
         async with self._listening(server):
             yield
 
     @asynccontextmanager
     async def on_loopback(self) -> AsyncIterator[int]:
-        """Listen on a free port of 127.0.0.1, which is given."""
         server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=_MOST_HEAD, backlog=256)
         async with self._listening(server):
             yield server.sockets[0].getsockname()[1]
@@ -124,7 +122,6 @@ class ChatEndpoint:
             writer.close()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Answer one request; return whether the connection may be used for another."""
         try:
             head = await reader.readuntil(b"\r\n\r\n")
         except asyncio.LimitOverrunError:

@@ -55,7 +55,6 @@ class Target:
 
 
 def _keep_loopback_direct() -> None:
-    """Exclude loopback addresses from the environment's proxy settings."""
     for name in ("NO_PROXY", "no_proxy"):
         known = [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
         wanted = [host for host in ("127.0.0.1", "localhost", "::1") if host not in known]
@@ -190,7 +189,6 @@ def _has_failed(choice: Mapping[str, Any]) -> bool:
 
 
 def _parts(content: Any) -> dict[str, str]:
-    """Return the texts of content that comes in typed parts: what is said, thought and refused."""
     found = {"text": ""}
     for part in content if isinstance(content, list) else [content]:
         values = part if isinstance(part, dict) else {"text": part}

@@ -56,7 +56,6 @@ class NoRecord:
         """Do nothing."""
 
     def decisions(self) -> Mapping[str, Task | Dropped]:
-        """Return an empty mapping."""
         return {}
 
     def keep(self, decision: Task | Dropped) -> None:
@@ -320,7 +319,6 @@ def _why_untested(trace: FunctionTrace | None) -> str:
 
 
 def _sources(root: Path, wanted: Callable[[PurePosixPath], bool]) -> dict[str, bytes]:
-    """Return the Python files whose functions may be tasks."""
     return {
         str(relative): path.read_bytes()
         for path in sorted(root.rglob("*.py"))

@@ -45,7 +45,6 @@ class Dataset:
 
     @property
     def repositories(self) -> tuple[str, ...]:
-        """The repositories, in order of first appearance."""
         return tuple(dict.fromkeys(row.repo for row in self.rows))
 
 

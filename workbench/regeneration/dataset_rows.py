@@ -114,11 +114,9 @@ class Row:
 
     @property
     def file(self) -> bytes:
-        """The whole file, byte for byte."""
         return (self.left_context + self.gt + self.right_context).encode(self.encoding, "surrogateescape")
 
     def task(self) -> Task:
-        """Return the task of the row."""
         return Task(
             id=self.task_id,
             path=self.fn,

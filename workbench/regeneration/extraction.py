@@ -42,7 +42,6 @@ class Extraction:
 
     @property
     def valid(self) -> bool:
-        """Whether there is a body and it parses."""
         return self.body is not None and not self.reason
 
     @property

@@ -121,12 +121,10 @@ class FailureGroup:
 
     @property
     def representative(self) -> FailedCandidate:
-        """The candidate with the smallest difference to the original."""
         return self.candidates[0]
 
     @property
     def verdict(self) -> str:
-        """The verdict that all have."""
         return self.representative.verdict
 
     @property
@@ -139,7 +137,6 @@ class FailureGroup:
 
     @property
     def exception(self) -> str:
-        """What was raised; the verdict where that is all there is to say."""
         lead = self.representative.lead
         return (lead.exception if lead is not None else "") or self.verdict
 

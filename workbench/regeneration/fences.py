@@ -62,7 +62,6 @@ class Block:
 
     @property
     def may_be_python(self) -> bool:
-        """Whether the tag is empty or names Python."""
         return self.language in PYTHON_TAGS
 
 

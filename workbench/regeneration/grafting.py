@@ -196,7 +196,6 @@ def _bare_tree(source: bytes) -> ast.AST:
 
 
 def _first_difference(before: ast.AST, after: ast.AST, where: str = "the top of the file") -> str:
-    """Return the name of the innermost definition that differs."""
     line = getattr(after, "lineno", None)
     name = getattr(after, "name", None)
     if isinstance(name, str) and line:

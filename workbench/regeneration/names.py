@@ -25,7 +25,6 @@ class Names:
 
     @property
     def free(self) -> set[str]:
-        """What has to be defined outside."""
         return (self.used - (self.bound - self.declared)) | self.declared
 
 

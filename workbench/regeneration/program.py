@@ -198,7 +198,6 @@ class Program:
     # -- what is needed
 
     def _needed(self, wanted: Iterable[str], *, own: bool = False) -> list[Statement]:
-        """Return the statements that define the wanted names, and all that these need, in their order."""
         target = "" if own else self._function.name
         offered = [one for one in self._statements if not _is_main(one.node)]
         offered = [one for one in offered if not (target in one.names.bound and isinstance(one.node, FUNCTIONS))]
@@ -333,7 +332,6 @@ def _is_main(node: ast.stmt) -> bool:
 
 
 def _root(node: ast.stmt) -> str:
-    """Return the name at the root of a call or of the target of an assignment."""
     part: ast.AST = node.value if isinstance(node, ast.Expr) else node
     if isinstance(part, ast.Assign):
         part = part.targets[0]
@@ -349,7 +347,6 @@ def _root(node: ast.stmt) -> str:
 
 
 def _changed(node: ast.stmt) -> set[str]:
-    """Return the names whose values a statement changes, by what it sets in them or by their methods."""
     found = set()
     for one in ast.walk(node):
         match one:
@@ -436,7 +433,6 @@ def _renamed(node: FunctionNode, given: ast.arguments, function: Function) -> li
 
 
 def _passed(given: ast.arguments, own: ast.arguments | None) -> str:
-    """Return the arguments with which the answer's function is called."""
     only = {one.arg for one in own.kwonlyargs} if own is not None else set()
     if own is not None and own.kwarg and not own.vararg:
         only |= set(_positional(given)[len(_positional(own)) :])

@@ -109,7 +109,6 @@ def _wrapped(body: str) -> str:
 
 
 def _finish(body: str, function: Function, notes: tuple[str, ...], *, defines_target: bool = False) -> Reduced:
-    """Drop a repeated docstring and check what remains."""
     if function.docstring is not None:
         wrapped = _wrapped(body).encode("utf-8", "surrogatepass")
         wrapper = find_functions(wrapped, "")
@@ -272,7 +271,6 @@ def _as_statements(
 
 
 def _with_definitions(reduced: Reduced, function: Function, source: bytes, beside: Sequence[str]) -> Reduced:
-    """Return a body with what it uses of other code in the answer."""
     others = [dedent(text) for text in beside if text.strip()]
     if not others or not reduced.body.strip():
         return reduced

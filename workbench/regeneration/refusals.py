@@ -117,7 +117,6 @@ def _raised(lines: list[str]) -> str:
 
 
 def _place(lines: list[str], *, innermost_first: bool) -> str:
-    """Return the innermost place in the repository's own files."""
     found = []
     for line in lines:
         frame = _FRAME.match(_DECORATION.sub("", line)) or _BRIEF_FRAME.match(line)

@@ -63,7 +63,6 @@ class Problem:
 
     @property
     def sentence(self) -> str:
-        """Return what is wrong."""
         if self.check == "recheck":
             return "a cold re-check gave another verdict than the fast path"
         if self.untested:

@@ -67,7 +67,6 @@ def default_value(annotation: str | None) -> str | None:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """Split at the separator outside of brackets and quotes."""
     parts, depth, quoted, start = [], 0, "", 0
     for position, character in enumerate(text):
         if quoted:

@@ -78,7 +78,6 @@ class Suite:
 
     @property
     def sentence(self) -> str:
-        """A summary of the tests in one line."""
         parts = not_used(self.unstable, self.failing, self.taken_out, self.not_collected)
         return ", ".join((f"{len(self.stable)} tests are stable", *parts))
 
@@ -223,7 +222,6 @@ class _Runs:
 
 
 async def _show(pool: Pool, workspace: Workspace) -> None:
-    """Let the workers use another workspace from their next job on."""
     for worker in pool.workers:
         await worker.close()
         worker.workspace = workspace
@@ -237,7 +235,6 @@ def _found_nothing(report: Report) -> bool:
 
 
 def _not_imported(report: Report) -> dict[str, str]:
-    """Return the test files that cannot be imported, with the reason."""
     found = {}
     for note in report.notes:
         name, _, why = note.partition(": ")

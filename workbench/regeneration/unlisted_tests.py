@@ -42,7 +42,6 @@ def _is_test(node: ast.AST) -> bool:
 
 
 def _is_test_case(node: ast.AST) -> bool:
-    """Return whether it is a class that contains tests and derives from something called TestCase."""
     if not isinstance(node, ast.ClassDef) or not any(_is_test(inner) for inner in node.body):
         return False
     names = [base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in node.bases]

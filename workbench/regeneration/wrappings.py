@@ -88,7 +88,6 @@ def _after_change(lines: list[str]) -> str:
 
 
 def _typed(lines: list[str]) -> str:
-    """Return what was typed in a session, its output left out."""
     typed = []
     for line in lines:
         found = _PROMPT.match(line)

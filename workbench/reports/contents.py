@@ -58,11 +58,9 @@ class Trial:
 
     @property
     def main(self) -> ScoreRow | None:
-        """Return the score that tables show first."""
         return self.scores[0] if self.scores else None
 
     def score(self, judged: tuple[str, str]) -> ScoreRow | None:
-        """Return the score by (rubric, judge)."""
         return next((score for score in self.scores if (score.rubric, score.judge) == judged), None)
 
 
@@ -95,7 +93,6 @@ class Contents:
 
     @property
     def regenerations(self) -> tuple[tuple[Run, Regenerated], ...]:
-        """Return the regeneration runs with what came of them."""
         return tuple((run, run.regenerated) for run in self.runs if run.regenerated is not None)
 
     def tags(self, item: str) -> str:
@@ -110,7 +107,6 @@ class Contents:
         )
 
     def remarks(self, item: str) -> list[AnnotationRow]:
-        """Return the remarks on one item."""
         return [remark for remark in self.annotations if remark.item == item]
 
 
@@ -159,7 +155,6 @@ def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
 
 
 def _trials_of(run: RunRow, trials: Sequence[Trial]) -> int:
-    """Return how many trials a run is about: its own, or those of others that it scores."""
     if is_rescored(run):
         listed = run.plan["trials"]
         return len(listed) if isinstance(listed, list) else 0

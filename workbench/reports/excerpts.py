@@ -43,7 +43,6 @@ class Excerpts:
 
     @property
     def has_room(self) -> bool:
-        """Whether something of the allowance is left."""
         return self._left > 0
 
     def charge(self, characters: int) -> None:

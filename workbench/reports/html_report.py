@@ -110,7 +110,6 @@ def _items(contents: Contents) -> int:
 
 
 def _search_box(contents: Contents) -> str:
-    """Return the field, which is hidden until the script that searches runs."""
     both = bool(contents.trials) and bool(contents.regenerations)
     noun = "item" if both else "task" if contents.regenerations else "trial"
     return (

@@ -72,7 +72,6 @@ def _lettered(grid: Grid, legend: Sequence[str]) -> tuple[Grid, tuple[str, ...]]
 
 
 def _letter(number: int) -> str:
-    """Return A to Z, then AA, AB and so on."""
     first, last = divmod(number, 26)
     return (string.ascii_uppercase[first - 1] if first else "") + string.ascii_uppercase[last]
 
@@ -95,7 +94,6 @@ def _divided(grid: Grid, width: int) -> Iterator[Grid]:
 
 
 def _filled(widths: Sequence[int], first: int, room: int, most: int) -> list[list[int]]:
-    """Return columns in parts that have room, at most so many in each."""
     parts: list[list[int]] = [[]]
     for place in range(first, len(widths)):
         taken = sum(widths[one] + _AROUND for one in parts[-1])

@@ -50,7 +50,6 @@ def _blocks(page: Page) -> Iterator[str]:
 
 
 def _part(part: Part, section: str, labels: dict[str, int]) -> list[str]:
-    """Return the blocks of a part, each of a table or figure one."""
     match part:
         case Note():
             return [f"{latex(part.text, 4_000)}\n"]
@@ -127,7 +126,6 @@ def _row(cells: tuple[str, ...]) -> str:
 
 
 def _label(words: str, labels: dict[str, int]) -> str:
-    """Return a label of letters and digits that no other table of the page has."""
     name = re.sub(r"[^a-z0-9]+", "-", words.lower())[:40].strip("-") or "table"
     labels[name] = labels.get(name, 0) + 1
     return name if labels[name] == 1 else f"{name}-{labels[name]}"

@@ -350,7 +350,6 @@ def trial_title(trial: Trial) -> str:
 
 
 def _without_empty(shown: Shown, names: set[str]) -> Shown:
-    """Leave out the named columns where no row has anything to say."""
     kept = [
         place
         for place, heading in enumerate(shown.headings)

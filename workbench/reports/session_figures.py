@@ -151,7 +151,6 @@ def _standings(shares: Sequence[float | None]) -> str:
 
 
 def _trials_said(contents: Contents, numbers: Sequence[int]) -> str:
-    """Return the figure of points in words: how many trials stand how, in all and by tier."""
     said = [f"Total: {_standings([_whole(contents, trial) for trial in contents.trials])}."]
     for number in numbers:
         shares = [_share(_tiers(contents, trial).get(number)) for trial in contents.trials]

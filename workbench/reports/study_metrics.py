@@ -42,7 +42,6 @@ def _whose(one: MetricsOf) -> str:
 
 
 def _drawn(one: MetricsOf, k: int) -> Iterator[Part]:
-    """Yield a figure of Pearson's correlations, where there are any."""
     bars = tuple(
         Bar(f"{each.metric} {each.pair}", found.value, found.low, found.high, _correlation(found))
         for each in one.metrics

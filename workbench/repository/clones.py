@@ -153,7 +153,6 @@ class _Git:
             raise self._error_for(error) from None
 
     def _error_for(self, error: Exception, seconds: int = _SECONDS) -> FetchError:
-        """Translate git's error output into one sentence with what to do."""
         stderr = str(getattr(error, "stderr", "") or error)
         if says_full(stderr) or ("writ" in stderr and is_full(self.folder.parent)):
             return no_room(self.folder.parent.parent)
@@ -187,7 +186,6 @@ class _Git:
 
 
 def _write(git: _Git, commit: str, root: Path, limits: Limits, progress: Callable[[str], None]) -> Tree:
-    """Write the files of a commit from the object store."""
     from git import Repo
     from git.db import GitCmdObjectDB
 

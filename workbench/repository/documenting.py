@@ -43,7 +43,6 @@ def document(source: bytes, path: str, docstring: Callable[[DefinitionKey], str 
 
 
 def _still_there(source: bytes, path: str, wanted: dict[DefinitionKey, str | None]) -> frozenset[DefinitionKey]:
-    """Return what has a docstring, or is gone, though it is to have none."""
     found = {one.key: one.docstring for one in find_definitions(source, path)}
     return frozenset(key for key, text in wanted.items() if text is None and found.get(key, "") is not None)
 

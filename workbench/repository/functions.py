@@ -84,7 +84,6 @@ class Function:
 
     @property
     def name(self) -> str:
-        """The last part of the qualified name."""
         return self.qualified_name.rpartition(".")[2]
 
 
@@ -209,7 +208,6 @@ class Reading:
 
     @property
     def root(self) -> Node:
-        """The syntax tree."""
         return self._root
 
     def module(self) -> Block:
@@ -355,7 +353,6 @@ def _last_line(shadow: bytes, node: Node) -> int:
 
 
 def _colon(node: Node) -> Node | None:
-    """The colon that ends the header: the last one before the block."""
     colon = None
     for child in node.children:
         if child.type == ":":

@@ -80,7 +80,6 @@ def _by_levels(lines: list[Line], target: str, unit: str) -> str:
 
 
 def _shared(one: str, other: str) -> str:
-    """Return the longest common prefix."""
     same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     return one[: sum(1 for _ in same)]
 

@@ -46,7 +46,6 @@ class Line:
 
     @property
     def content(self) -> str:
-        """The line without its indentation and line end."""
         return self.text[len(self.indent) :].rstrip("\r\n")
 
 

@@ -53,7 +53,6 @@ class Hidden:
         return known
 
     def covers(self, path: str, *, is_folder: bool) -> bool:
-        """Return whether this path or a folder above it is hidden."""
         parts = path.split("/")
         above = any(self.matches("/".join(parts[:depth]), is_folder=True) for depth in range(1, len(parts)))
         return above or self.matches(path, is_folder=is_folder)

@@ -29,24 +29,16 @@ class Documented(Protocol):
     """What a docstring belongs to, with its spans: a function, or a definition of :mod:`workbench.repository.definitions`."""
 
     @property
-    def id(self) -> str:
-        """Its name for messages."""
-        ...
+    def id(self) -> str: ...
 
     @property
-    def span(self) -> Span:
-        """All of it."""
-        ...
+    def span(self) -> Span: ...
 
     @property
-    def header(self) -> Span:
-        """Up to the colon."""
-        ...
+    def header(self) -> Span: ...
 
     @property
-    def docstring_span(self) -> Span | None:
-        """The literal."""
-        ...
+    def docstring_span(self) -> Span | None: ...
 
     @property
     def body(self) -> Span:

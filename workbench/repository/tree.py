@@ -46,7 +46,6 @@ class Tree:
 
     @property
     def files(self) -> tuple[FileEntry, ...]:
-        """Every entry as a `FileEntry`."""
         return tuple(FileEntry(path, size) for path, size, _ in self.entries)
 
 

@@ -114,7 +114,6 @@ class ModelCost:
         return ", ".join(f"{count:,} {what}" for count, what in parts if count)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return asdict(self)
 
 

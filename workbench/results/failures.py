@@ -50,7 +50,6 @@ class Diagnosis:
 
     @property
     def candidates(self) -> int:
-        """How many failed."""
         return len(self.failed)
 
 

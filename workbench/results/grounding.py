@@ -129,7 +129,6 @@ def _keep(connection: sqlite3.Connection, key: str, counts: Counts) -> None:
 
 
 def _keys(reader: SessionReader, trials: Sequence[TrialRow]) -> dict[str, str]:
-    """Return the digest of everything that the counts of each trial depend on."""
     steps: dict[str, list[object]] = {}
     for trial, *step in reader.query(
         "SELECT trial_id, number, kind, action, target, observation_blob FROM steps ORDER BY trial_id, number"

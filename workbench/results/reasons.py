@@ -24,7 +24,6 @@ class Reason:
     count: int
 
     def __str__(self) -> str:
-        """Return it as one line."""
         return f"{self.count:,} error{'' if self.count == 1 else 's'}: {self.sentence}"
 
     def to_json(self) -> dict[str, object]:

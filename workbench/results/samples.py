@@ -40,7 +40,6 @@ class SampleState(NamedTuple):
 
     @property
     def again(self) -> bool:
-        """Whether it is being tested again."""
         return self.verdict is not None and self.state in UNDER_WAY
 
     @property

@@ -199,7 +199,6 @@ def models_used(reader: SessionReader) -> list[str]:
 
 
 def _about(reader: SessionReader, runs: list[RunRow]) -> tuple[str, ...]:
-    """Return what a session is about, in the words by which a person looks for it."""
     of_trials = reader.query("SELECT DISTINCT case_name, agent FROM trials ORDER BY case_name, agent LIMIT 200")
     names = [str(name) for row in of_trials for name in row]
     sources = [plan_title(run) for run in runs[-50:]]

@@ -65,7 +65,6 @@ class GroupCounts(NamedTuple):
 
     @property
     def samples(self) -> int:
-        """All samples of its tasks."""
         return sum(one[1] for one in self.counts)
 
 

@@ -131,17 +131,14 @@ class TaskLine:
 
     @property
     def decided(self) -> bool:
-        """Whether every sample has its verdict."""
         return bool(self.samples) and not self.waiting
 
     @property
     def again(self) -> bool:
-        """Whether a sample is being tested again."""
         return any(sample.again for sample in self.samples)
 
     @property
     def result(self) -> TaskResult:
-        """What pass@k takes of it."""
         from workbench.regeneration.outcome import TaskResult
 
         return TaskResult(

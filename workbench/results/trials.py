@@ -93,7 +93,6 @@ class TrialLine:
 
     @property
     def shown_case(self) -> str:
-        """The case as it is shown: a fork says from which step it goes on."""
         return f"{SIGN}{self.fork_step} {self.case}" if self.parent else self.case
 
     @property
@@ -113,7 +112,6 @@ class TrialLine:
 
     @property
     def tags(self) -> str:
-        """The star and the tags as they are shown."""
         return in_words(self.labels)
 
     @property
@@ -340,7 +338,6 @@ class Matrix:
 
     @property
     def several_models(self) -> bool:
-        """Whether columns are told apart by their models."""
         return len({agent for agent, _ in self.columns}) < len(self.columns)
 
 

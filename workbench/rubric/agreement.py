@@ -72,7 +72,6 @@ def agreements(documents: Iterable[Sequence[Scorecard]]) -> Iterator[Agreement]:
 
 
 def _judged(card: Scorecard) -> dict[tuple[int, str], float]:
-    """Return the points of the criteria that the judge scored, and of each tier of which it scored all of them."""
     tiers: dict[int, list[float | None]] = {}
     found: dict[tuple[int, str], float] = {}
     for one in card.criteria:

@@ -111,7 +111,6 @@ class Grounding:
 
     @cached_property
     def title_stems(self) -> frozenset[str]:
-        """The stems of the project's name."""
         return frozenset(token.stem for name in self.titles for token in terms.tokens(name))
 
     def _shown(self) -> Iterator[tuple[Use, float]]:
@@ -138,7 +137,6 @@ class Grounding:
                     yield Use(match.group(1).rsplit(".", 1)[-1], *match.span()), 0.0
 
     def _own_line(self, at: int, fence: Fence) -> bool:
-        """Tell whether an option stands in a command of this project's."""
         text = self.outline.text
         line = text[text.rfind("\n", fence.start, at) + 1 : at].lower()
         return any(name and name in line for name in self.titles | {name.lower() for name in self.project.modules})

@@ -246,7 +246,6 @@ def _covered(reading: Reading, pattern: re.Pattern[str], name: str, maximum: flo
 
 
 def _examples(reading: Reading) -> _Measure:
-    """Measure the examples that use this project's own names or options."""
     good, _ = reading.grounding.examples
     fences = [fence for fence in reading.outline.fences if fence.code.strip()]
     if not reading.grounding.sources.names:

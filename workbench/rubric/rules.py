@@ -101,12 +101,10 @@ class Rubric:
 
     @property
     def maximum(self) -> float:
-        """The most points in all."""
         return sum(entry.maximum for entry in self.criteria)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The criteria that functions score."""
         return tuple(entry for entry in self.criteria if isinstance(entry, Rule))
 
     def questions(self, tier: int) -> tuple[Question, ...]:

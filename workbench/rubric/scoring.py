@@ -123,7 +123,6 @@ class _NotAsked:
 
 
 def _with_given(criterion: Criterion, alone: Scorecard) -> Criterion:
-    """Return a criterion with those of its points that the skeleton alone has."""
     if criterion.points is None or not criterion.maximum:
         return criterion
     same = next((c.points for c in alone.criteria if (c.tier, c.key) == (criterion.tier, criterion.key)), None)

@@ -58,7 +58,6 @@ def _must_mention(document: Document) -> Found:
 
 
 def _readme(document: Document) -> Found:
-    """Score a README with a title (2) and something to read (3)."""
     page = outline(document.readme)
     heading = next((h for h in page.headings if h.level == 1 and h.text), None)
     words = sum(len(block.text.split()) for block in page.prose)
@@ -102,7 +101,6 @@ def _usage(document: Document) -> Found:
 
 
 def _section(readme: str, name: str, maximum: float, pattern: re.Pattern[str]) -> Found:
-    """Score a section that has content below a heading for it."""
     page = outline(readme)
     best: tuple[float, Heading, str] | None = None
     for heading in page.headings:

@@ -206,7 +206,6 @@ class PipeChannel:
             del self._errors[:-4096]
 
     async def send(self, line: bytes) -> None:
-        """Write one line."""
         assert self._process.stdin is not None
         self._process.stdin.write(line + b"\n")
         await self._process.stdin.drain()

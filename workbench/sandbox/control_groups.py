@@ -116,7 +116,6 @@ class ControlGroup:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Remove empty groups left behind by killed processes."""
     for folder in parent.glob("workbench-*-*"):
         if not Path("/proc", folder.name.split("-")[1]).exists():
             with contextlib.suppress(OSError):

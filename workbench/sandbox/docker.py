@@ -51,7 +51,6 @@ class Docker:
         return _problem(self.image, os.environ.get("DOCKER_HOST", ""))
 
     def guarantees(self) -> Guarantees:
-        """Return what it promises."""
         sentences = (
             "Network: none (no interface but loopback).",
             "Files: the image, the interpreter and the environment are visible, read-only; writes go to memory.",
@@ -159,7 +158,6 @@ def _owner() -> str:
 
 
 def _remove_abandoned(client: Any) -> None:
-    """Remove containers left behind by killed processes of this machine."""
     import docker.errors
 
     for container in client.containers.list(all=True, filters={"label": "workbench=sandbox"}, ignore_removed=True):

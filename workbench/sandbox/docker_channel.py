@@ -77,7 +77,6 @@ class DockerChannel:
         return bytes(data)
 
     async def send(self, line: bytes) -> None:
-        """Write one line."""
         await asyncio.to_thread(self._stream.sendall, line + b"\n")
 
     async def receive(self) -> bytes:

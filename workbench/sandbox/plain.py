@@ -99,7 +99,6 @@ class PlainnessCheck:
         return Plainness(False, reading.doubt, checked, reading.opens)
 
     def _learn(self, context: FileContext) -> bool:
-        """Take in the names of the project's other files; return whether any is new."""
         if self._project is None:
             return False
         names, self._project = self._project(), None
@@ -129,7 +128,6 @@ def _split(context: FileContext, place: Place, content: bytes) -> tuple[bytes, s
 
 
 def _changed(place: Place, text: str) -> Function:
-    """Return the syntax tree of the changed function."""
     try:
         wrapped = text[:1] in (" ", "\t", "\f")
         body = python_syntax.parse("if 1:\n" + text if wrapped else text).body

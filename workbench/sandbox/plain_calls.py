@@ -62,7 +62,6 @@ class Calls(Names):
         return isinstance(node, ast.Name) and node.id in self.context.modules.keys() | self.own.modules.keys()
 
     def _call_attribute(self, node: ast.Call, called: ast.Attribute) -> bool:
-        """Judge calls of attributes whose arguments matter; False where the call is like any other."""
         if called.attr not in ("format", "format_map"):
             if called.attr in OPENS:
                 self.opens = True

@@ -152,7 +152,6 @@ def _class(found: FileContext, node: ast.ClassDef, top: bool) -> None:
 
 
 def _bind(found: FileContext, node: ast.AST) -> None:
-    """Take in what a statement at module level assigns."""
     pairs: list[tuple[ast.expr, ast.expr]]
     if isinstance(node, ast.Assign):
         pairs = [(target, node.value) for target in node.targets]

@@ -114,7 +114,6 @@ class Names:
             pending += [(child, into) for child in ast.iter_child_nodes(node)]
 
     def _name(self, name: str) -> None:
-        """Judge a name that is read and stands alone."""
         context = self.context
         for imports in (self.own, context):
             if name in imports.modules and (imports is self.own or name not in self.local):
@@ -141,7 +140,6 @@ class Names:
                     raise Found(f"it uses {name}, perhaps of {module}")
 
     def _bound(self, name: str) -> None:
-        """Judge a name by what the file defines or assigns under it."""
         context = self.context
         if name in context.makers:
             raise Found(f"it uses {name}, which makes classes")
@@ -154,7 +152,6 @@ class Names:
         return self.place is not None and self.place.node.name == name
 
     def _value(self, name: str) -> None:
-        """Judge a value of the file by what is assigned to it."""
         if name not in self.values:
             self.values[name] = ""
             try:
@@ -180,7 +177,6 @@ class Names:
                     self._check(node, "value", f"it uses {text}, as the file does not")
 
     def _module(self, modules: Iterable[str], parts: list[str]) -> int:
-        """Judge attributes of a module; return how many of them lead to something that is no module."""
         longest = 0
         for module in modules:
             used = 0
@@ -303,7 +299,6 @@ class Names:
             self._check(node, "value", "it uses a class that it found by __class__")
 
     def _root(self, base: ast.expr, nodes: list[ast.Attribute], stored: bool) -> int:
-        """Judge where a dotted expression begins; return how many of its attributes are judged with it."""
         names = [node.attr for node in nodes]
         if not isinstance(base, ast.Name):
             if names[0] in NAME_OF_A_CLASS:

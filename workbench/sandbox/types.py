@@ -231,7 +231,6 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether all required tests ran and passed."""
         return self.verdict is Verdict.PASSED
 
     @property

@@ -89,7 +89,6 @@ class SearchIndex:
             raise WorkbenchError(f"The index of the search, {path}, cannot be used: {error}.") from None
 
     def close(self) -> None:
-        """Close the file."""
         with self._filling, self._asking:
             self._reader.close()
             self._writer.close()

@@ -61,7 +61,6 @@ class Place:
 
     @property
     def url(self) -> str:
-        """Return the address that a card names."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
 

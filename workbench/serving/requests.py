@@ -114,7 +114,6 @@ def _decoded(text: str) -> Any:
 
 
 def _texts(given: object) -> list[str]:
-    """Return the texts of a list, of the values of an object (names and addresses of agents), or of words with commas."""
     if isinstance(given, str):
         return [part.strip() for part in given.split(",") if part.strip()]
     items: Iterable[object] = given.values() if isinstance(given, Mapping) else given if isinstance(given, list) else ()

@@ -20,7 +20,6 @@ class Damage:
 
     @property
     def sentence(self) -> str:
-        """Return item and fault on one line."""
         return f"{one_line(self.item, 160)}: {one_line(self.what, 240)}"
 
 

@@ -343,7 +343,6 @@ def _to_6(connection: sqlite3.Connection) -> None:
 
 
 def _to_7(connection: sqlite3.Connection) -> None:
-    """Add studies, where their cells are, and the counts of verdicts."""
     _create(connection, _TABLES_OF_7)
     for trigger in TRIGGERS.split("\n"):
         if any(f"TRIGGER {table}_" in trigger for table in _TABLES_OF_7):
@@ -354,7 +353,6 @@ def _to_7(connection: sqlite3.Connection) -> None:
 
 
 def _to_8(connection: sqlite3.Connection) -> None:
-    """Add what came from other programs' files."""
     _create(connection, _TABLES_OF_8)
 
 

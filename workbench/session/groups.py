@@ -54,7 +54,6 @@ class Group:
 
     @property
     def arguments(self) -> tuple[str, str, str, str]:
-        """The values for the marks of :data:`OF_GROUP`."""
         return self.evaluator, self.prompt, self.context, self.settings
 
     def name(self, among: Iterable[Group]) -> str:
@@ -72,7 +71,6 @@ class Group:
         return " · ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the group as JSON values."""
         return {
             "docs": self.docs,
             "docs_scope": self.docs_scope,

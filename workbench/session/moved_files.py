@@ -217,7 +217,6 @@ def _made_its_own(copy: sqlite3.Connection) -> None:
 
 @contextlib.contextmanager
 def _built(building: Path, target: Path) -> Iterator[None]:
-    """Put what is built in the block into its place once it is complete."""
     try:
         yield
         building.replace(target)

@@ -149,7 +149,6 @@ class SessionReader(RowReader):
         return self.rows(RunRow, "runs", "ORDER BY created_at, id")
 
     def run(self, run_id: str) -> RunRow | None:
-        """Return one run."""
         return self._one(RunRow, "runs", "WHERE id = ?", run_id)
 
     def run_state(self, run: RunRow) -> str:
@@ -196,7 +195,6 @@ class SessionReader(RowReader):
         )
 
     def trial(self, trial_id: str) -> TrialRow | None:
-        """Return one trial."""
         return self._one(TrialRow, "trials", "WHERE id = ?", trial_id)
 
     def told_apart(self, trial: TrialRow) -> str:
@@ -279,7 +277,6 @@ class SessionReader(RowReader):
         return self.kept(found[0][0], f"the shape of trial {trial_id}") if found and found[0][0] else None
 
     def call(self, call_id: int) -> CallRow | None:
-        """Return one call."""
         return self._one(CallRow, "calls", "WHERE id = ?", call_id)
 
     def messages(self, call: CallRow) -> list[tuple[str, str]]:
@@ -327,11 +324,9 @@ class SessionReader(RowReader):
     # -- regeneration
 
     def tasks(self, run_id: str) -> list[TaskRow]:
-        """Return the tasks of a regeneration run."""
         return self.rows(TaskRow, "tasks", "WHERE run_id = ? ORDER BY position", (run_id,))
 
     def task(self, task_id: str) -> TaskRow | None:
-        """Return one task."""
         return self._one(TaskRow, "tasks", "WHERE id = ?", task_id)
 
     def dropped(self, run_id: str) -> list[DroppedRow]:
@@ -343,7 +338,6 @@ class SessionReader(RowReader):
         return self.rows(UnusedTestRow, "unused_tests", "WHERE run_id = ? ORDER BY position", (run_id,))
 
     def stages(self, run_id: str) -> list[StageRow]:
-        """Return the stages of a regeneration run."""
         return self.rows(StageRow, "stages", "WHERE run_id = ? ORDER BY position", (run_id,))
 
     def candidates(self, run_id: str, task_id: str | None = None) -> list[CandidateRow]:
@@ -357,7 +351,6 @@ class SessionReader(RowReader):
         )
 
     def candidate(self, candidate_id: str) -> CandidateRow | None:
-        """Return one candidate."""
         return self._one(CandidateRow, "candidates", "WHERE id = ?", candidate_id)
 
     def former_verdicts(self, candidate_id: str) -> list[FormerVerdictRow]:
@@ -375,11 +368,9 @@ class SessionReader(RowReader):
         return self.rows(StudyRow, "studies", "ORDER BY created_at, name")
 
     def study(self, name: str) -> StudyRow | None:
-        """Return one study."""
         return self._one(StudyRow, "studies", "WHERE name = ?", name)
 
     def study_cells(self, study: str) -> list[StudyCellRow]:
-        """Return the cells of a study, row by row."""
         return self.rows(StudyCellRow, "study_cells", "WHERE study = ? ORDER BY position", (study,))
 
     # -- improved docstrings

@@ -353,7 +353,6 @@ class Survey:
     # -- what the connection reads from now on
 
     def _hide(self, table: str, columns: Sequence[_Column], have: set[str]) -> None:
-        """Put a view before a table that lets through what can be."""
         neutral = _NEUTRAL.get(table, {})
         source = self._beneath(table)
         chosen, conditions = [], []

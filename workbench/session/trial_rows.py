@@ -140,7 +140,6 @@ class ScoreRow:
 
     @property
     def tiers(self) -> tuple[float | None, ...]:
-        """Points of the four tiers."""
         return self.tier1, self.tier2, self.tier3, self.tier4
 
     @property

@@ -297,12 +297,10 @@ class SessionWriter:
                 )
 
     def renew(self, held: lease.Lease) -> None:
-        """Write a heartbeat."""
         with self.transaction() as connection:
             lease.renew(connection, held)
 
     def release(self, held: lease.Lease) -> None:
-        """Give a lease back."""
         with self.transaction() as connection:
             lease.release(connection, held)
 

@@ -43,7 +43,6 @@ class Clusters:
 
     @property
     def count(self) -> int:
-        """How many clusters there are."""
         return len(self.totals)
 
     @property

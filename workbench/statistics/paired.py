@@ -25,7 +25,6 @@ class Tally:
 
     @property
     def items(self) -> int:
-        """All of them."""
         return self.wins + self.ties + self.losses
 
     @property
@@ -51,7 +50,6 @@ class Difference:
     repositories: Tally
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             "value": self.value,
             "low": self.interval.low,

@@ -98,7 +98,6 @@ def permutation_test(differences: Iterable[Value], *, resamples: int = RESAMPLES
 
 
 def _all_sums(totals: Sequence[float]) -> list[float]:
-    """Return the sums of all 2^n ways to choose the signs."""
     sums = [0.0]
     for one in totals:
         sums = [each + one for each in sums] + [each - one for each in sums]

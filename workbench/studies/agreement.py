@@ -33,7 +33,6 @@ class JudgeAgreement:
     columns_tau: float | None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             "left": self.left,
             "right": self.right,

@@ -44,7 +44,6 @@ class Analysis:
     beside: BesidePaper | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             "leaks": [one.to_json() for one in self.leaks],
             "strata": [one.to_json() for one in self.strata],

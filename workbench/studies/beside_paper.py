@@ -62,7 +62,6 @@ class Series:
         return kendall_tau([self.means[one] for one in names], [other.means[one] for one in names])
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             "evaluator": self.evaluator,
             "k": self.k,
@@ -96,7 +95,6 @@ class BesidePaper:
     own: tuple[Series, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             "families": list(self.families),
             "shared": list(self.shared),

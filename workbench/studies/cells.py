@@ -56,7 +56,6 @@ class Mean:
 
     @property
     def undefined(self) -> int:
-        """How many items are missing."""
         return sum(one.items for one in self.missing)
 
     def judged_words(self, measure: str) -> str:
@@ -67,7 +66,6 @@ class Mean:
         return f"{good:,} of {judged:,} {noun}{'' if judged == 1 else 's'}{rest}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             "value": self.value,
             "low": self.interval.low,
@@ -107,12 +105,10 @@ class Cell:
 
     @property
     def row(self) -> str:
-        """Its row."""
         return self.work.row
 
     @property
     def column(self) -> Column:
-        """Its column."""
         return self.work.column
 
     @property
@@ -129,7 +125,6 @@ class Cell:
         return self.work.run
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             "row": self.row,
             "column": self.column.name,
@@ -255,7 +250,6 @@ def _by_file(counts: Counts, k: int) -> tuple[dict[str, list[float]], int]:
 
 
 def _pass(work: CellWork, k: int, samples: int) -> Mean:
-    """Return the mean over the tasks of one repository."""
     files, undefined = _by_file(work.counts, k)
     count = len(work.counts) - undefined
     waiting = sum(bool(one[2]) and one[3] < k for one in work.counts) if undefined else 0

@@ -30,7 +30,6 @@ class Chance:
     adjusted: float | None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             **self.comparison.to_json(),
             "p": self.test.p,

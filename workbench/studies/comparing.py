@@ -89,7 +89,6 @@ class Comparison:
 
     @property
     def values(self) -> list[Value]:
-        """The differences with where they are, for tests of them."""
         return [Value(one.row, one.file, one.difference) for one in self.pairs if one.difference is not None]
 
     @property
@@ -111,16 +110,13 @@ class Comparison:
 
     @property
     def only_left(self) -> int:
-        """Items that only the left column has."""
         return sum(one.right is None for one in self.pairs)
 
     @property
     def only_right(self) -> int:
-        """Items that only the right column has."""
         return sum(one.left is None for one in self.pairs)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             "measure": self.measure,
             "left": self.left.name,

@@ -221,7 +221,6 @@ def _of_files(outcome: StudyOutcome, row: str, title: str) -> Group:
 
 
 def _divided(outcome: StudyOutcome, row: str, key_of: Callable[[str, str], Key]) -> dict[Key, dict[str, Cell]]:
-    """Return the cells of a row divided by what each of its tasks is: by key, then by column."""
     found: dict[Key, dict[str, Cell]] = {}
     samples = outcome.study.samples
     for column in outcome.columns:

@@ -25,7 +25,6 @@ class JudgeMean:
     common: Mean
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {"mean": self.mean.to_json(), "common": self.common.to_json()}
 
 
@@ -66,16 +65,13 @@ class LeaderLine:
 
     @property
     def mean(self) -> Mean:
-        """Its mean score."""
         return self.summary.means["score"]
 
     @property
     def missing(self) -> tuple[Missing, ...]:
-        """The trials without a score."""
         return self.mean.missing
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             "place": self.place,
             "of_cases": self.of,

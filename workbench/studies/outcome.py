@@ -56,7 +56,6 @@ class ColumnSummary:
     apart: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             "column": self.column.name,
             "title": self.title,
@@ -88,7 +87,6 @@ class Common:
     means: Mapping[str, float]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {"items": self.items, "of": self.of, "means": dict(self.means)}
 
 
@@ -163,7 +161,6 @@ class StudyOutcome:
 
     @cached_property
     def works(self) -> Mapping[tuple[str, str], CellWork]:
-        """What there is of each cell."""
         return {key: cell.work for key, cell in self.cells.items()}
 
     @cached_property
@@ -192,7 +189,6 @@ class StudyOutcome:
         return tuple(said)
 
     def summary(self, column: Column) -> ColumnSummary:
-        """Return the figures of a column."""
         return next(one for one in self.by_column if one.column.name == column.name)
 
     def doubts(self, column: Column, kind: str) -> int:
@@ -236,11 +232,9 @@ class StudyOutcome:
 
     @property
     def finished(self) -> bool:
-        """Whether all that the study executes is done."""
         return all(cell.state == "done" for cell in self.cells.values() if not cell.column.source)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the outcome as JSON values."""
         return {
             "study": self.study.name,
             "kind": self.study.kind,

@@ -79,7 +79,6 @@ class Ranking:
         return ranking_words([[told.get(name, name) for name in place] for place in self.places])
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             "model": self.setting.model,
             "measure": self.setting.measure,
@@ -191,7 +190,6 @@ def _apart(outcome: StudyOutcome, main: Iterable[Column], column: Column) -> tup
 
 
 def _by_model(outcome: StudyOutcome) -> dict[str, list[list[Column]]]:
-    """Return the columns of each model in classes of which all are comparable with one another."""
     found: dict[str, list[Column]] = {}
     for column in outcome.columns:
         found.setdefault(column.model, []).append(column)

@@ -124,7 +124,6 @@ class CellWork:
 
     @property
     def tasks(self) -> tuple[TaskTally, ...]:
-        """Its tasks with their counts."""
         return tuple(TaskTally(*info, *numbers) for info, *numbers in self.counts)
 
 
@@ -222,7 +221,6 @@ def _other_words(other: GroupCounts, than: GroupCounts) -> str:
 def _task_cell(
     cell: CellWork, groups: Sequence[GroupCounts], chosen: tuple[frozenset[str] | None, int | None], samples: int, made: Mapping[str, str]
 ) -> CellWork:  # fmt: skip
-    """Return a cell with its tasks and under what they were made."""
     only, tasks = chosen
     planned = None if tasks is None else tasks * samples
     if not groups:

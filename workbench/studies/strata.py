@@ -46,7 +46,6 @@ class Stratum:
     means: Mapping[str, Mapping[str, Mean]]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         means = {column: {name: one.to_json() for name, one in mine.items()} for column, mine in self.means.items()}
         return {"property": self.property, "name": self.name, "functions": self.functions, "means": means}
 
@@ -72,7 +71,6 @@ class LeakLine:
     without: Mapping[str, Mean]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             "column": self.column.name,
             "tasks": self.tasks,
@@ -113,7 +111,6 @@ class RankedPart:
         return ranking_words(self.places)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             "model": self.model,
             "measure": self.measure,

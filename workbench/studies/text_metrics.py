@@ -80,7 +80,6 @@ class TextMetrics:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return them as JSON values."""
         return {
             "together": [one.to_json() for one in self.together],
             "by_column": [one.to_json() for one in self.by_column],
@@ -237,14 +236,12 @@ class _Measuring:
 
 
 def _judgements(reader: SessionReader, texts: TaskTexts, tasks: Iterable[str]) -> dict[str, Mapping[str, float]]:
-    """Return what judges said of the docs of tasks, by version, aspect and judge."""
     items = {task: Documented(texts.function[task], texts.docs[task]) for task in tasks}
     judged = recorded_helpfulness(reader, items)
     return {name: values for one in judged for name, values in one.columns.items() if values}
 
 
 def _bodies(reader: SessionReader, cell: Cell, tasks: Sequence[str]) -> dict[str, list[str]]:
-    """Return the counted bodies of tasks under a cell."""
     found: dict[str, list[str]] = {}
     for task, digest in counted_bodies(reader, tasks, Group("", *cell.work.group, cell.work.settings)):
         if body := reader.kept(digest, "a body"):

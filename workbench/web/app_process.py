@@ -121,7 +121,6 @@ class AppProcess(AppService):
 
 
 async def _last_of(stream: asyncio.StreamReader) -> bytes:
-    """Read a stream to its end and return the last of it, of which nothing more is kept."""
     kept = b""
     while read := await stream.read(4096):
         kept = (kept + read)[-8192:]

@@ -41,7 +41,6 @@ class WorkbenchServer(Server):
         self._browsers: set[web.WebSocketResponse] = set()
 
     async def _make_app(self) -> web.Application:
-        """Return the application with routes for the page, what belongs to it, the app's socket and downloads."""
         app = web.Application(middlewares=[guarded(self._door)])
         app.add_routes(
             [
@@ -114,7 +113,6 @@ class WorkbenchServer(Server):
         return response
 
     async def on_shutdown(self, app: web.Application) -> None:
-        """Say goodbye to every browser; their apps end by that."""
         await asyncio.gather(*(browser.close(code=1001) for browser in list(self._browsers)), return_exceptions=True)
 
     @property

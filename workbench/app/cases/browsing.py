@@ -44,11 +44,9 @@ class Browsing:
 
     @property
     def entries(self) -> tuple[CaseEntry, ...]:
-        """All cases."""
         return (*self.listed, *self.opened)
 
     def entry(self, key: str | None) -> CaseEntry | None:
-        """Return a case by its key."""
         return next((entry for entry in self.entries if entry.key == key), None)
 
     def list_cases(self) -> None:
@@ -152,8 +150,6 @@ class Browsing:
             self._fetcher.close()
 
     def read(self, repository: Repository, path: str) -> None:
-        """Read a file."""
-
         def work() -> FileShown:
             from workbench.app.cases.files import read_file
 

@@ -62,7 +62,6 @@ class CaseList(RowList):
 
     @property
     def chosen(self) -> list[CaseEntry]:
-        """The marked cases, or the one under the cursor."""
         marked = [entry for entry in self.entries if entry.key in self.marked]
         return marked or ([self.entry] if self.entry else [])
 

@@ -47,7 +47,6 @@ class CasesScreen(ModeScreen):
         self._wanted_case = self._wanted_path = ""
 
     def location(self) -> Location | None:
-        """Return the case under the cursor, with the file that is shown."""
         place = Place(item=self._shown_path) if self._shown_path else None
         return Location(self.workbench.session_path, "cases", self._shown_key or "", place)
 
@@ -229,7 +228,6 @@ class CasesScreen(ModeScreen):
     # -- files
 
     def _show_files_note(self, text: str, *, failed: bool = False) -> None:
-        """Say in the files pane why there is no tree (empty: there is one)."""
         from workbench.app.toolkit.texts import Static
 
         pane = self.query_one("#files")

@@ -71,7 +71,6 @@ class DifferenceList(HeadedList, Generic[Shown]):
 
     @property
     def place(self) -> int:
-        """Place of the entry under the cursor, -1 for none."""
         return self._rows[self.cursor - 1] if 0 < self.cursor <= len(self._rows) else -1
 
     @property

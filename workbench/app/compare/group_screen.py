@@ -297,7 +297,6 @@ class GroupsScreen(SideBySide):
 
 
 def _sides(left: SessionReader, right: SessionReader, a: Marked, b: Marked) -> list[GroupSide | None]:
-    """Read both groups; the samples of one run are counted once."""
     groups = [Group(*one.key) if isinstance(one.key, tuple) else None for one in (a, b)]
     if left is right and a.run == b.run:
         found = groups_of(left, a.run, [group for group in groups if group is not None])

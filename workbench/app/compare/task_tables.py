@@ -47,8 +47,6 @@ def _passed(result: TaskResult | None) -> Part:
 
 
 def _changes(ks: Sequence[int], read: Callable[[Any], Sequence[float | None]]) -> list[Column[Any]]:
-    """Return a column a k with the difference of pass@k; the first always stays."""
-
     def cell(at: int) -> Callable[[Any], Part]:
         return lambda row: (change(read(row)[at], 2) or NOTHING, of_change(read(row)[at]) or "dim")
 

@@ -77,7 +77,6 @@ class MarkedScreen(ModeScreen):
         yield pane
 
     def on_mount(self) -> None:
-        """Show the list as it was left."""
         self.table.restore(self._current)
 
     @property

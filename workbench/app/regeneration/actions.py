@@ -34,7 +34,6 @@ class Actions(RunActions):
         self._shown = shown
 
     def rerun(self) -> None:
-        """Test the samples of the selected task again; those without an answer are asked for."""
         line = self._shown.selected_task
         if line is None:
             return
@@ -110,8 +109,6 @@ class Actions(RunActions):
         return building_first(told, measured, source)
 
     def resume(self) -> None:
-        """Have an engine take up what is missing."""
-
         def work(session: Path, view: RunView, warm: WarmEngine | None) -> None:
             from workbench.engine import client
 
@@ -120,8 +117,6 @@ class Actions(RunActions):
         self._do(work, "An engine takes the run up again.")
 
     def cancel(self) -> None:
-        """Ask the engine to stop the run."""
-
         def work(session: Path, view: RunView, _: WarmEngine | None) -> None:
             from workbench.engine import client
 
@@ -130,7 +125,6 @@ class Actions(RunActions):
         self._do(work, "Asked the engine to stop this run; what is tested stays.")
 
     def can(self, action: str) -> bool:
-        """Whether an action makes sense now."""
         view = self._shown.view
         if view is None:
             return False
@@ -160,7 +154,6 @@ class Actions(RunActions):
         return True
 
     def subject(self) -> Subject:
-        """Return what has the focus."""
         return self._shown.subject()
 
     def _do(self, work: Callable[[Path, RunView, WarmEngine | None], object], said: str) -> None:

@@ -119,7 +119,6 @@ class CountList(Table[Count]):
 
     @property
     def key(self) -> str:
-        """The stage under the cursor."""
         return self.selected.key if self.selected is not None else funnel.FOUND
 
     def show(self, counts: Sequence[Count], stages: Sequence[StageRow], tests: Sequence[Quarantined]) -> None:

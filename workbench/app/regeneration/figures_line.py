@@ -188,7 +188,6 @@ def _self_check(view: RunView, short: bool = False) -> list[_Piece]:
 
 
 def _control(control: Control, live: bool) -> _Piece:
-    """Return on how many of how many tasks a control passed: all for the reference, none for the stub."""
     said = f"{control.name} {control.passed:,}/{control.decided:,}"
     if control.wrong:
         return f" ✗ {said} ", _ALONE

@@ -66,12 +66,10 @@ class RunView:
 
     @property
     def evaluators(self) -> tuple[str, ...]:
-        """Return the names of the groups."""
         return tuple(self.name_of(group) for group in self.groups)
 
     @property
     def evaluator(self) -> str:
-        """Return who wrote the samples that are shown."""
         return self.group.evaluator
 
     def name_of(self, group: Group) -> str:
@@ -80,7 +78,6 @@ class RunView:
 
     @property
     def live(self) -> bool:
-        """Whether an engine is at work on the run, or will be."""
         return self.state in {"queued", "running"}
 
     @property
@@ -195,7 +192,6 @@ def _shown_first(counts: Sequence[SampleCount], evaluator: str, *, live: bool) -
 
 
 def _asked_for(plan: Mapping[str, Any]) -> Group:
-    """Return what was asked for last, before it has samples."""
     docs, evaluator = (value if isinstance(value, str) else "" for value in (plan.get("docs"), plan.get("evaluator")))
     return Group(docs, evaluator, docs_scope=str(plan.get("docs_scope") or "target"))
 

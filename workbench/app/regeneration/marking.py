@@ -101,7 +101,6 @@ class Marking:
         return Marked(reader.path, "task", line.id, one_line(f"{line.name}{docs}", 100), view.run.id)
 
     def _group(self, further: int) -> Marked | None:
-        """Return the group that is shown, or one further on in the order of the run."""
         view, reader = self._shown.view, self._shown.workbench.reader
         if view is None or reader is None:
             return None

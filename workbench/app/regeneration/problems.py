@@ -21,7 +21,6 @@ class Problems:
 
     @property
     def followed(self) -> bool:
-        """Whether somebody goes from one to the next."""
         return self._at >= 0
 
     def forget(self) -> None:

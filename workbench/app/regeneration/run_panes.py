@@ -74,7 +74,6 @@ class RunPanes(RunScreen):
 
     @property
     def shows_building(self) -> bool:
-        """Whether it is shown how tasks are built, in the place of the tasks."""
         return self.has_class("-building")
 
     @property
@@ -87,7 +86,6 @@ class RunPanes(RunScreen):
 
     @property
     def detail(self) -> Detail:
-        """All that is to be seen of the selected sample."""
         return self.query_one(Detail)
 
     @property

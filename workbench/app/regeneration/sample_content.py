@@ -230,7 +230,6 @@ def _candidate(reader: SessionReader, sample: Sample, limit: int) -> Document:
 
 
 def _notes(candidate: CandidateRow) -> tuple[Line, ...]:
-    """What extraction repaired, above the body that came of it."""
     if not candidate.notes or candidate.notes in {"[]", "{}"}:
         return ()
     text = one_line(f"extraction: {candidate.notes.strip('[]').replace(chr(34), '')}", 400)
@@ -268,7 +267,6 @@ def _prompt(reader: SessionReader, sample: Sample, limit: int) -> Document:
 
 
 def _kept_prompt(text: str, limit: int) -> Document:
-    """Lay out the prompt that is kept with a task: its versions and its messages."""
     try:
         kept = json.loads(text)
         messages = [(str(role), str(content)) for role, content in kept["messages"]]

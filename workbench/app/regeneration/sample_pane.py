@@ -63,11 +63,9 @@ class SamplePane(TabbedText):
 
     @property
     def limit(self) -> int:
-        """Bytes of a text that are shown."""
         return self._limit
 
     def compose(self) -> ComposeResult:
-        """Compose the tabs, what is to know of the verdict, and the text."""
         yield TabLine(TABS, id="sample-tabs")
         yield Static("", id="sample-remarks")
         yield TextPane(id="sample-text")
@@ -86,7 +84,6 @@ class SamplePane(TabbedText):
     def show_sample(
         self, line: TaskLine, sample: Sample, document: Document, whole: Whole, *, keep_place: bool
     ) -> None:
-        """Show a tab of a sample."""
         self._whole = whole
         self.candidate = sample.candidate.id if sample.candidate is not None else ""
         self.titled(f"{one_line(line.name, 40)} · {title_of(sample)}", detail_of(sample))
@@ -103,7 +100,6 @@ class SamplePane(TabbedText):
         self._ask()
 
     def reading_all(self) -> Callable[[], Document] | None:
-        """Return what reads all that the tab has."""
         return None if self._whole is None else self._whole(self.tab)
 
     def _ask(self) -> None:
@@ -148,7 +144,6 @@ class TextsPane(Pane):
 
     @property
     def text(self) -> TextPane:
-        """The text with the focus, else the first."""
         return self.query_one(f"#{self.current.lower()}-text", TextPane)
 
     @property
@@ -197,7 +192,6 @@ class Detail(Container):
         self._shown: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """Compose the panes."""
         yield SamplePane(self._ask, id="sample", classes="pane")
         yield TextsPane(id="given", classes="pane -off")
         yield FailingPane(id="failing", classes="pane")
@@ -230,7 +224,6 @@ class Detail(Container):
         self.texts.show({})
 
     def show(self, reader: SessionReader, view: RunView, line: TaskLine, number: int) -> None:
-        """Show a sample of a task as it is now."""
         if self._now is None or (self._now[2].id, self._now[3]) != (line.id, number):
             self.sample.begin()
         self._now = (reader, view, line, number)

@@ -69,7 +69,6 @@ class RegenerationScreen(RunPanes):
         self.standings = Standings()
 
     def on_mount(self) -> None:
-        """Begin at the table."""
         for pane in self.query(Pane):
             pane.titled(pane.short)
             pane.set_class(pane in self.building.query(Pane), "-off")
@@ -94,7 +93,6 @@ class RegenerationScreen(RunPanes):
     # -- the run
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Show the session's newest regeneration run, or the one that was asked for before."""
         self.finder.forget()
         self.view = None
         self._problems.forget()
@@ -146,12 +144,10 @@ class RegenerationScreen(RunPanes):
         self.table.set_cursor(0)
 
     def show_figures(self, figures: Figures | None) -> None:
-        """Show pass@k."""
         self.query_one(FiguresLine).figures = figures
         self._show_header()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Look again soon at what changed of this run."""
         if any(change.kind in {"label", "annotation"} and change.item == self.detail.candidate for change in changes):
             self.detail.read_again()
         if any(change.kind == "improvement" for change in changes):
@@ -206,7 +202,6 @@ class RegenerationScreen(RunPanes):
 
     @property
     def reads_run(self) -> bool:
-        """Whether another run is being read."""
         return not self.following.loading_run.idle
 
     def show_begun(self) -> None:
@@ -235,7 +230,6 @@ class RegenerationScreen(RunPanes):
         self.refresh_bindings()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Fit the header and the panes; Textual calls the frame's own handler as well."""
         self._fit()
         self._show_header()
         self._show_beside()
@@ -249,7 +243,6 @@ class RegenerationScreen(RunPanes):
     # -- the line below
 
     def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
-        """Search, while tasks are built among what was excluded."""
         self.on_prompt_line_left()
         if self.has_class("-building"):
             self.building.find(message.text)
@@ -257,13 +250,11 @@ class RegenerationScreen(RunPanes):
             self.finder.begin(message.text)
 
     def on_prompt_line_left(self) -> None:
-        """Go back to the list."""
         self.focus_pane(self.query_one("#excluded" if self.has_class("-building") else "#tasks"))
 
     # -- keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only what makes sense now."""
         if action in ON_THE_RUN:
             return self.offers(action)
         if action == "improvements":
@@ -278,28 +269,22 @@ class RegenerationScreen(RunPanes):
         )
 
     def action_sample(self, step: int) -> None:
-        """Go to the next or previous sample of the task."""
         self.table.move_sample(step)
         self.show_sample()
 
     def action_mark(self) -> None:
-        """Mark the task, or beside the table its sample, to be compared."""
         self.marking.mark()
 
     def action_mark_group(self) -> None:
-        """Mark the evaluator to be compared."""
         self.marking.mark_group()
 
     def action_compare(self) -> None:
-        """Show two tasks, samples or evaluators side by side."""
         self.marking.compare()
 
     def action_task(self, step: int) -> None:
-        """Go to the next or previous task."""
         self.table.move_task(step)
 
     def action_run(self, step: int) -> None:
-        """Go to the next or previous row of the list that led here, else to the next or previous regeneration run of the session."""
         begun = self.announcing.begun
         if not (step > 0 and begun) and self.workbench.go_on(step):
             return
@@ -314,19 +299,16 @@ class RegenerationScreen(RunPanes):
                 self.show_run(order[at])
 
     def action_evaluator(self) -> None:
-        """Show the samples of the next evaluator."""
         if self.view is not None and self.view.evaluators:
             groups = self.view.groups
             self.following.again(groups[(groups.index(self.view.group) + 1) % len(groups)])
 
     def on_evaluator_line_chosen(self, message: EvaluatorLine.Chosen) -> None:
-        """Show the samples of the group whose name was clicked."""
         if self.view is not None and message.group in self.view.groups:
             self.following.again(message.group)
 
     @work
     async def action_filter(self) -> None:
-        """Choose which tasks are shown; the table follows at once."""
         from workbench.app.toolkit.filter_dialog import FilterDialog
 
         lines, names = tuple(self.table.rows), "a file or function"
@@ -334,7 +316,6 @@ class RegenerationScreen(RunPanes):
         self.show_sample()
 
     def action_clear_filter(self) -> None:
-        """Show all tasks again."""
         self.filter_tasks(EVERYTHING)
         self.show_sample()
 
@@ -353,7 +334,6 @@ class RegenerationScreen(RunPanes):
         self.refresh_bindings()
 
     def action_what_went_wrong(self) -> None:
-        """Show why candidates fail: in groups, by task, by test, and pass@k by the number of samples."""
         from workbench.app.regeneration.went_wrong.screen import WentWrongScreen
 
         if self.view is not None:
@@ -367,11 +347,9 @@ class RegenerationScreen(RunPanes):
             self.go_to(one.task, one.sample)
 
     def action_arrange(self, how: str) -> None:
-        """Sort or group the tasks, see :class:`Table`."""
         getattr(self.table, f"action_{how}")()
 
     def action_problem(self) -> None:
-        """Go to the next task on which a self-check failed, with the sample that shows it."""
         found = self._problems.next(self.view.check.problems if self.view is not None else ())
         if found is None:
             return
@@ -385,40 +363,32 @@ class RegenerationScreen(RunPanes):
         self.set_remark(said)
 
     def action_docs(self) -> None:
-        """Show the docstring from which the sample was made."""
         self.sample.choose("Docstring")
         self.uncover(self.sample)
 
     @work
     async def action_improve(self) -> None:
-        """Ask for whom better docstrings are to be written, and start that."""
         await self.improving.ask()
 
     def action_improvements(self) -> None:
-        """Show the docstrings that were tried for this run."""
         self.improving.open()
 
     def action_dropped(self) -> None:
-        """Show the stages and every function that was dropped, or the tasks again."""
         if self.view is None or self.view.building:
             return
         self.following.with_dropped = not self.following.with_dropped
         self.following.soon()
 
     def action_tab(self, step: int) -> None:
-        """Turn the tabs of the sample."""
         self.sample.turn(step)
 
     def action_more(self) -> None:
-        """Show more of a long text."""
         self.sample.more()
 
     def action_zoom(self) -> None:
-        """Give the current pane all the room, or take it back."""
         self.toggle_class("-zoomed")
 
     def action_leave(self) -> None:
-        """Go back to the hits that led here; else forget the search; else end the zoom; else go back to the table, or list."""
         if self.workbench.goes_through_hits:
             self.workbench.go_back_to_list()
         elif self.finder.found is not None or self._problems.followed:
@@ -435,14 +405,11 @@ class RegenerationScreen(RunPanes):
 
     @work
     async def action_new(self) -> None:
-        """Ask what to regenerate and start."""
         plan = self.view.plan if self.view is not None else {}
         await self.workbench.ask_and_regenerate(str(plan.get("source") or ""), str(plan.get("docs") or ""))
 
     def action_rerun_failed(self) -> None:
-        """Write and test every sample again that did not pass."""
         self.do("rerun_failed", self.actions.rerun_failed)
 
     def action_add_samples(self) -> None:
-        """Ask for five more samples of every task."""
         self.do("add_samples", self.actions.add_samples)

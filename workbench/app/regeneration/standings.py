@@ -151,7 +151,6 @@ def _titled(named: Mapping[str, Mapping[str, tuple[SampleState, ...]]]) -> tuple
 
 
 def _runs(reader: SessionReader, view: RunView) -> tuple[OtherRun, ...]:
-    """Return the runs of the session, those of the same source with pass@k of the evaluator that is shown."""
     runs = {run.id: run for run in reader.runs()}
     found = []
     same = [key for key in view.order if _source(runs[key].plan) == _source(view.plan) if key in runs]

@@ -246,8 +246,6 @@ class RunsScreen(ModeScreen):
         return True
 
     def _do(self, change: Callable[[], None], said: str = "") -> None:
-        """Write a change of a run in a thread, then read the runs again."""
-
         def done(_: None) -> None:
             if said:
                 self.notify(said, timeout=6)

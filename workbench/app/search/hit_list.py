@@ -132,7 +132,6 @@ class FacetList(RowList):
 
     @property
     def selected(self) -> tuple[str, str] | None:
-        """The facet and the value under the cursor."""
         if 0 <= self.cursor < len(self._rows) and self._rows[self.cursor][2]:
             return self._rows[self.cursor][:2]
         return None

@@ -115,7 +115,6 @@ class SearchScreen(ModeScreen):
             self._fill()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Index what changed, soon."""
         # A filling that is at work ends early for the next one.
         self._filling.soon(self._fill, REFRESH_SECONDS, beside=True)
 

@@ -74,18 +74,15 @@ class CostsScreen(ModeScreen):
         self._loading = Latest(self, "costs")
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the table."""
         pane = Container(CostsTable(), Static("", id="costs-line"), id="costs", classes="pane")
         set_title(pane, "Costs")
         yield pane
 
     @property
     def table(self) -> CostsTable:
-        """The table."""
         return self.query_one(CostsTable)
 
     async def after_first_paint(self) -> None:
-        """Read all sessions."""
         self.table.focus()
         self.query_one("#costs-line", Static).update("All sessions are being read…")
         self._loading.ask(lambda: costs_of(own_sessions(self.workbench.session_path)), self._show)
@@ -101,10 +98,8 @@ class CostsScreen(ModeScreen):
         self.set_status(spent if rows else "no costs")
 
     def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
-        """Say how many are left."""
         shown, total = self.table.narrow_counts()
         self.retitle("#costs", f"Costs {shown:,} of {total:,}" if self.table.narrowed else "Costs")
 
     def action_leave(self) -> None:
-        """Go back."""
         self.dismiss()

@@ -74,7 +74,6 @@ class SessionsScreen(ModeScreen):
         self._wanted: Path | None = None
 
     def location(self) -> Location:
-        """Return this mode."""
         return Location(self.workbench.session_path, "sessions")
 
     def compose_body(self) -> Iterable[Widget]:
@@ -156,7 +155,6 @@ class SessionsScreen(ModeScreen):
         self._say()
 
     def _say(self) -> None:
-        """Say in the title how many there are, how many are shown, and in which order."""
         table = self.table
         deleted = sum(entry.deleted is not None for entry in table.rows)
         shown, total = table.narrow_counts()
@@ -275,7 +273,6 @@ class SessionsScreen(ModeScreen):
         self._keeping.ask(what, after, failed)
 
     async def _ask_name(self, title: str, note: str, value: str, folder: Path | None = None) -> Path | None:
-        """Ask for a name that is free; what was typed stays while something is wrong with it."""
         from workbench.app.sessions.keeping import place_for
         from workbench.app.toolkit.ask import AskText
 
@@ -434,7 +431,6 @@ class SessionsScreen(ModeScreen):
             self._keep(lambda: imported(wanted.place, into, wanted.importer), lambda result: self._arrived(*result))
 
     def action_costs(self) -> None:
-        """Show what each model cost over all sessions."""
         from workbench.app.sessions.costs import CostsScreen
 
         self.app.push_screen(CostsScreen())

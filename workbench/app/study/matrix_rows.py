@@ -140,7 +140,6 @@ class MatrixRow:
 
     @property
     def indent(self) -> str:
-        """What stands before its name."""
         return "  " if self.group else ""
 
     def stands_for(self, other: MatrixRow) -> bool:

@@ -35,7 +35,6 @@ class BeginList(RowList):
 
     @property
     def selected(self) -> Beginning | None:
-        """The way under the cursor."""
         return self.ways[self.cursor] if 0 <= self.cursor < len(self.ways) else None
 
     def row_count(self) -> int:

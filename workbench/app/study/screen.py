@@ -88,7 +88,6 @@ class StudyScreen(ModeScreen):
         yield detail
 
     def on_mount(self) -> None:
-        """Say why there is nothing yet."""
         self._say(OPENING if self.workbench.session_path is not None else with_keys(NO_SESSION))
 
     async def after_first_paint(self) -> None:
@@ -445,5 +444,4 @@ class StudyScreen(ModeScreen):
     # -- where a person is
 
     def location(self) -> Location | None:
-        """Return the study as a place to come back to."""
         return Location(self.workbench.session_path, "study", self._study)

@@ -113,7 +113,6 @@ class RunActions:
         raise NotImplementedError
 
     def subject(self) -> Subject:
-        """Return what has the focus."""
         raise NotImplementedError
 
     def rerun(self) -> None:

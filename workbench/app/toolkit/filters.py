@@ -54,7 +54,6 @@ class Filter(Generic[LineT]):
 
     @property
     def active(self) -> bool:
-        """Whether it may hide anything."""
         return bool(self.chosen or self.name)
 
     def cleared(self) -> Filter[LineT]:

@@ -48,11 +48,9 @@ class BaseScreen(Screen[ScreenResultType], Lasting):
 
     @property
     def takes_keys(self) -> bool:
-        """Whether keys have something to act on."""
         return self.is_mounted
 
     def on_screen_resume(self) -> None:
-        """Have the keys delivered that came before (Textual calls the handler of a subclass as well)."""
         self.keys_can_come()
 
     def keys_can_come(self) -> None:

@@ -170,7 +170,6 @@ class ModeScreen(BaseScreen[None]):
             self.marks_changed()
 
     def action_leave(self) -> None:
-        """Go back to what this screen stands over."""
         self.dismiss()
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
@@ -189,7 +188,6 @@ class ModeScreen(BaseScreen[None]):
 
     @property
     def files_of(self) -> str:
-        """The name of what these files belong to."""
         return ""
 
     def go_to_file(self, path: str) -> None:
@@ -251,7 +249,6 @@ class ModeScreen(BaseScreen[None]):
 
     @property
     def current_pane(self) -> Widget | None:
-        """The pane that has, or had last, the focus."""
         return next((pane for pane in self.panes if pane.has_class("-current")), None)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:

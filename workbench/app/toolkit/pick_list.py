@@ -53,7 +53,6 @@ class PickRows(RowList):
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """What is marked, in the order of the list."""
         return tuple(option.name for option in self.options if option.name in self.marked)
 
     def add(self, name: str) -> None:

@@ -129,12 +129,10 @@ class RunScreen(ModeScreen):
         self.current_view().go_to_end(last)
 
     def action_search(self) -> None:
-        """Ask what to search for."""
         self.workbench.forget_hits()
         self.query_one(PromptLine).ask("search", "/")
 
     def action_hit(self, step: int) -> None:
-        """Go to the next or previous hit: of the list that led here, else of the last search here."""
         if not (self.workbench.goes_through_hits and self.workbench.go_on(step)):
             self.finder.go(step)
 

@@ -26,7 +26,6 @@ class Subject:
 
     @property
     def question(self) -> str:
-        """What a person who remarks on it is asked."""
         about = f"step {self.step}" if self.step is not None else self.about
         return f"remark on {about}:" if about else "remark:"
 

@@ -137,7 +137,6 @@ class TabbedText(Pane):
         raise NotImplementedError
 
     def _ask(self) -> None:
-        """Have read what the tab shows, of a text up to :attr:`_limit` bytes."""
         raise NotImplementedError
 
     def reading_all(self) -> Callable[[], Document] | None:
@@ -146,7 +145,6 @@ class TabbedText(Pane):
 
     @property
     def is_cut(self) -> bool:
-        """Whether there is more than is shown."""
         return bool(self.text.document.cut)
 
     # -- what all of them do
@@ -172,7 +170,6 @@ class TabbedText(Pane):
             self.notify("All of it is shown.")
 
     def _reach(self, characters: int) -> None:
-        """Let as much be shown as has so many characters."""
         if characters * 4 > self._limit:  # what is cut is counted in bytes: four are enough for any character
             self._limit = characters * 4 + 2000
 

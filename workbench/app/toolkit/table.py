@@ -117,7 +117,6 @@ class Table(HeadedList, Generic[Row]):
     # -- what a screen may say of its rows
 
     def lead_of_group(self, group: Group[Row]) -> str:
-        """Return whether a group is folded."""
         return "▸" if group.name in self.arrangement.folded else "▾"
 
     def lead_of(self, row: Row) -> str:
@@ -191,7 +190,6 @@ class Table(HeadedList, Generic[Row]):
         self._to, self._is_kept = to or key, True
 
     def on_unmount(self) -> None:
-        """Keep how the list is left."""
         if self._is_kept and self.rows:
             line = self._line(self.cursor)
             key = self._key(line) if line is not None and not isinstance(line, Group) else None

@@ -34,7 +34,6 @@ class Actions(RunActions):
         self._shown = shown
 
     def rerun(self) -> None:
-        """Run the trial once more and show the new one."""
         state = self._shown.state
         if state is not None:
             self.when_agreed(lambda: going_on.again(self._host, state), lambda: self.run_again(state))
@@ -119,7 +118,6 @@ class Actions(RunActions):
         self.on_own(work, done)
 
     def resume(self) -> None:
-        """Have an engine take up what was interrupted."""
         state, warm = self._shown.state, self._host.warm
         if state is None:
             return
@@ -138,7 +136,6 @@ class Actions(RunActions):
         self.on_own(work, done)
 
     def cancel(self) -> None:
-        """Ask the engine to stop the trial's run, or where that has ended the check of its README."""
         state = self._shown.state
         if state is None:
             return
@@ -158,7 +155,6 @@ class Actions(RunActions):
         self.on_own(work, done)
 
     def _show(self, session: Path, trial: str) -> None:
-        """Show a trial of this session or of another one."""
         app = self._host
         if session == app.session_path:
             self._shown.show_trial(trial)
@@ -187,7 +183,6 @@ class Actions(RunActions):
         self._jobs.ask(work, lambda _: self._host.notify("Kept the remark in the session."))
 
     def can(self, action: str) -> bool:
-        """Whether an action makes sense now."""
         state = self._shown.state
         if state is None:
             return False
@@ -200,7 +195,6 @@ class Actions(RunActions):
         return True
 
     def subject(self) -> Subject:
-        """Return what has the focus."""
         return self._shown.subject()
 
     def _here(self) -> tuple[Path, str] | None:

@@ -68,8 +68,6 @@ class Following:
         self.loading_trial.ask(work, done, self._screen.show_reason)
 
     def load(self, reader: SessionReader, trial: str) -> None:
-        """Show a trial from its beginning."""
-
         def work() -> Look | None:
             state = loading.load_trial(reader, trial)
             if state is None:
@@ -84,7 +82,6 @@ class Following:
         self.loading_rest.drop_waiting()
 
     def tree_shown(self, state: TrialState) -> None:
-        """The files are shown as they are in a state."""
         self._tree_of, self._tree_at = state, monotonic()
 
     def soon(self) -> None:

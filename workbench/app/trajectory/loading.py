@@ -74,7 +74,6 @@ class TrialState:
 
     @property
     def live(self) -> bool:
-        """Whether an engine is at work on the trial, or will be."""
         return self.trial.state in {"queued", "running"} and self.run_state in {"queued", "running"}
 
 

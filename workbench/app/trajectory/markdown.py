@@ -208,7 +208,6 @@ class _Layout:
             self._emit(part, spans, fill="block", lines=(first + index, first + index + 1))
 
     def _table(self, tokens: list[Token], index: int) -> int:
-        """Lay out a table with columns as wide as their content; returns the index of its last token."""
         self._gap()
         rows: list[tuple[list[str], tuple[int, int]]] = []
         lines = self._range

@@ -91,7 +91,6 @@ class OutcomePane(TabbedText):
         self._ask()
 
     def _ask_check(self) -> None:
-        """Read what the check of the README says, where that is shown; it may have gone on since."""
         if self._now is None or self._tab != CHECK:
             return
         reader, state = self._now

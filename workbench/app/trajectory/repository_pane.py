@@ -117,7 +117,6 @@ class RepositoryPane(VirtualView):
 
     @property
     def current(self) -> Entry | None:
-        """The row under the cursor."""
         return self.entries[self.cursor] if 0 <= self.cursor < len(self.entries) else None
 
     def plain_text(self) -> str:

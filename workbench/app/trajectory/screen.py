@@ -66,7 +66,6 @@ class TrajectoryScreen(TrialPanes):
         self._waiting_since = monotonic()  # since when the trial's first step is waited for here
 
     def on_mount(self) -> None:
-        """Begin at the list of steps."""
         for pane in self.query(Pane):
             pane.titled(pane.short)
         self.focus_pane(self.query_one("#steps-pane"))
@@ -76,7 +75,6 @@ class TrajectoryScreen(TrialPanes):
     # -- the trial
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Show the session's most telling trial, or the one that was asked for before."""
         self.finder.forget()
         self.state = None
         if reader is None:
@@ -140,7 +138,6 @@ class TrajectoryScreen(TrialPanes):
             self.finder.begin(place.needle, place.number or OUTCOME)
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Look again soon if something of this trial or its run changed."""
         state = self.state
         if state is None:
             if any(change.kind == "trial" for change in changes) and self.following.loading_trial.idle:
@@ -190,11 +187,9 @@ class TrajectoryScreen(TrialPanes):
         self._go_to_place()
 
     def _waited(self) -> float:
-        """Return for how many seconds the first step of the trial has been waited for here."""
         return monotonic() - self._waiting_since
 
     def _tick(self) -> None:
-        """Let the clock go on while the first step is waited for."""
         if self.state is not None and self.is_current and loading.waiting_for(self.state):
             self._show_header(self.state)
             self._show_step()
@@ -213,7 +208,6 @@ class TrajectoryScreen(TrialPanes):
     # -- the selected step
 
     def on_step_list_selected(self, message: StepList.Selected) -> None:
-        """Show what another step says."""
         state = self.state
         if state is None:
             return
@@ -270,11 +264,9 @@ class TrajectoryScreen(TrialPanes):
         return row.step if row else None
 
     def on_text_pane_step_link(self, message: TextPane.StepLink) -> None:
-        """Go to the step that a line of the README comes from."""
         self.go_to_step(message.step, "Observation")
 
     def on_grounding_list_followed(self, message: GroundingList.Followed) -> None:
-        """Let the step follow an item of the README; chosen, go there: to the step, else to the README's line."""
         item, place = message.item, message.item.places[0]
         step = next((number for number in item.steps if number != TASK), None)
         if step is not None:
@@ -288,14 +280,12 @@ class TrajectoryScreen(TrialPanes):
             self.notify(one_line(f"{item.text}: {item.origin}", 300))
 
     def on_repository_pane_opened(self, message: RepositoryPane.Opened) -> None:
-        """Go to the step that met a file."""
         if message.step is None:
             self.notify(f"The agent never opened {one_line(message.path, 80)}.")
         else:
             self.go_to_step(message.step, "Observation")
 
     def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
-        """Search, or keep a remark."""
         self.on_prompt_line_left()
         if message.purpose == "search":
             self.finder.begin(message.text)
@@ -303,13 +293,11 @@ class TrajectoryScreen(TrialPanes):
             self.actions.annotate(self._remarked, message.text)
 
     def on_prompt_line_left(self) -> None:
-        """Go back to where the line was asked for from."""
         self.focus_pane(self.current_pane or self.query_one("#steps-pane"))
 
     # -- keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only what makes sense now."""
         if action in {"resume", "cancel", "rerun", "rerun_model", "fork", "export", "annotate"}:
             return self.offers(action)
         if action == "check_readme":
@@ -325,11 +313,9 @@ class TrajectoryScreen(TrialPanes):
         return True
 
     def action_step(self, step: int) -> None:
-        """Go to the next or previous step."""
         self.step_list.move(step)
 
     def action_trial(self, step: int) -> None:
-        """Go to the next or previous row of the list that led here, else to the next or previous trial of the session."""
         if self.workbench.go_on(step):
             return
         at = self._wanted
@@ -340,21 +326,17 @@ class TrajectoryScreen(TrialPanes):
             self.show_trial(target)
 
     def action_trials(self) -> None:
-        """Show all trials of the session in a table."""
         from workbench.app.trials.screen import TrialsScreen
 
         self.app.push_screen(TrialsScreen(self._wanted or ""))
 
     def action_tab(self, step: int) -> None:
-        """Turn the tabs of the outcome or the views of the scores if that pane is used, else the tabs of the step."""
         self.tabbed.turn(step)
 
     def action_more(self) -> None:
-        """Show more of a long text."""
         (self.outcome if self.outcome.has_class("-current") else self.content).more()
 
     def action_edge(self, last: bool) -> None:
-        """Go to the first or last row of the current pane."""
         super().action_edge(last)
         if self.current_view() is self.step_list and last and self.state is not None:
             self.step_list.following = self.state.live
@@ -362,7 +344,6 @@ class TrajectoryScreen(TrialPanes):
             self.query_one(panes.Steps).show_count(self.state, self.step_list.following)
 
     def action_open_here(self) -> None:
-        """Go to the step that met the file under the cursor, or show the evidence of the criterion under it."""
         if isinstance(self.focused, RepositoryPane):
             self.focused.open_current()
         elif isinstance(self.focused, ScorePane):
@@ -373,7 +354,6 @@ class TrajectoryScreen(TrialPanes):
             self.focus_pane(self.content)
 
     def action_scores(self) -> None:
-        """Go to the scores; there already, show those by the next rubric or judge."""
         pane = self.query_one(panes.Score)
         if isinstance(self.focused, ScorePane) and self.state is not None:
             pane.next_rubric(self.state)
@@ -382,31 +362,25 @@ class TrajectoryScreen(TrialPanes):
             self.focus_pane(pane)
 
     def action_score_view(self) -> None:
-        """Show the scores in the next way: what it would take, rubrics and judges side by side, criteria again."""
         pane = self.query_one(panes.Score)
         pane.turn(1)
         self.focus_pane(pane)
 
     def on_score_title_clicked(self) -> None:
-        """Show the scores by the next rubric or judge."""
         if self.state is not None:
             self.query_one(panes.Score).next_rubric(self.state)
             self._show_header(self.state)
 
     def action_evidence(self) -> None:
-        """Show the evidence of the criterion under the cursor."""
         self.finder.show_evidence()
 
     def action_rerun_model(self) -> None:
-        """Ask for another model and do the trial once more with it."""
         self.do("rerun_model", lambda: self._asking(self._rerun_model()))
 
     def action_fork(self) -> None:
-        """Edit what the selected step says and go on from there."""
         self.do("fork", lambda: self._asking(self._fork()))
 
     def _asking(self, dialog: Coroutine[None, None, None]) -> None:
-        """Ask something in a worker of its own."""
         self.run_worker(dialog)
 
     async def _rerun_model(self) -> None:
@@ -423,24 +397,20 @@ class TrajectoryScreen(TrialPanes):
             await edit_and_go_on(self.workbench, self.actions, state, step, self.content.tab, self._drafts)
 
     def action_where(self) -> None:
-        """Mark in the README where each of its items comes from, or mark nothing again."""
         self.outcome.toggle_marks()
 
     def action_hit(self, step: int) -> None:
-        """Go to the next or previous hit of a search; in a check, to what is wrong."""
         if isinstance(self.focused, CheckList) and self.finder.found is None and not self.workbench.goes_through_hits:
             self.focused.go_to_alarm(step)
         else:
             super().action_hit(step)
 
     def action_check_readme(self) -> None:
-        """Have the README checked, and show what comes."""
         self.outcome.choose(CHECK)
         self.focus_pane(self.outcome)
         self.actions.check_readme()
 
     def action_check_block(self) -> None:
-        """Run the block under the cursor again."""
         line = self.outcome.checks.current
         if line is None or line.block < 0:
             self.notify("The cursor stands on no block of the README.")
@@ -448,16 +418,13 @@ class TrajectoryScreen(TrialPanes):
             self.actions.check_readme(line.block)
 
     def action_raw(self) -> None:
-        """Show the README as it is written, or rendered again."""
         self.outcome.toggle_raw()
 
     def action_leave(self) -> None:
-        """Go back to the list that led here, after the search that was made here; else forget the search and its marks."""
         own = self.finder.found is not None and not self.workbench.goes_through_hits
         if own or not self.workbench.go_back_to_list():
             self.finder.forget()
 
     def action_annotate(self) -> None:
-        """Ask for a remark on what has the focus."""
         self._remarked = self.subject()
         self.query_one(PromptLine).ask("annotate", self._remarked.question)

@@ -215,7 +215,6 @@ def _role(role: str, size: int, detail: str = "") -> Document:
 
 
 def _facts(call: CallRow) -> Document:
-    """Return a table of what was asked of which model, and what it took."""
     answered = (
         f"{call.model} (answered by {call.answered_by})" if call.answered_by not in (None, call.model) else call.model
     )

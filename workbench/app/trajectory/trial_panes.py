@@ -77,7 +77,6 @@ class TrialPanes(RunScreen):
 
     @property
     def outcome(self) -> OutcomePane:
-        """README, metadata and difference."""
         return self.query_one(OutcomePane)
 
     def _make_current(self, current: Widget) -> None:
@@ -122,7 +121,6 @@ class TrialPanes(RunScreen):
         tree.open_current()
 
     def location(self) -> Location | None:
-        """Return the trial that is shown, with the selected step, or the criterion where the scores have the focus."""
         if self.state is None:
             return None
         place = Place(self.step_number, item=self._criterion)

@@ -70,7 +70,6 @@ def _starts(readme: str) -> list[int]:
 
 
 def _found_in(text: str, wanted: Sequence[tuple[int, str, int]]) -> list[tuple[int, int, int]]:
-    """Return (from, to, item) of what stands in a line, in order, none over another."""
     found: list[tuple[int, int, int]] = []
     after: dict[str, int] = {}
     for column, name, number in sorted(wanted):

@@ -106,7 +106,6 @@ class TrialsScreen(ModeScreen):
         yield Container(spread, costs, id="plots", classes="pane-group -off")
 
     def on_mount(self) -> None:
-        """Show the table as it was left."""
         self.table.current = self._current
         self.table.marks = self.workbench.marks
         self.table.restore(self._current)
@@ -119,7 +118,6 @@ class TrialsScreen(ModeScreen):
 
     @property
     def matrix(self) -> MatrixView:
-        """Cases against agents."""
         return self.query_one("#matrix", MatrixView)
 
     @property
@@ -188,7 +186,6 @@ class TrialsScreen(ModeScreen):
             self._show(with_counts(self.table.trials, self._counts))
 
     def on_unmount(self) -> None:
-        """Nobody waits for counts any more."""
         self._left.set()
 
     def _show(self, trials: Trials) -> None:
@@ -320,7 +317,6 @@ class TrialsScreen(ModeScreen):
         self.focus_pane(self.query_one("#trials"))
 
     def action_compare(self) -> None:
-        """Show the two marked trials, or groups of them, side by side, or the marked one beside the one under the cursor."""
         under_cursor, scale = self.table.under_cursor, self.table.trials.scale
         kind = under_cursor.kind if under_cursor is not None else "trial"
         pair = self.table.marks.pair(kind, under_cursor)

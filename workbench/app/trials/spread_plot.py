@@ -143,7 +143,6 @@ class SpreadPlot(HeadedList):
 
     @property
     def selected(self) -> Agent | None:
-        """The agent under the cursor, with its model."""
         at = (self.cursor - 1) // _EACH
         return self.scores[at].agent if self.cursor > 0 and at < len(self.scores) else None
 
@@ -181,7 +180,6 @@ class SpreadPlot(HeadedList):
         return [(fit(f" {name}", names), ""), (self._strips(strip)[0][at], "bar"), (numbers, "")]
 
     def _strips(self, strip: int) -> tuple[list[str], int]:
-        """Return the dots of each agent, and of how many trials one is at most."""
         if strip < _LEAST:
             return [" " * max(0, strip)] * len(self.scores), 1
         if self._drawn[0] != strip:

@@ -165,7 +165,6 @@ class TrialTable(Table[TrialLine]):
         return [rows[place] for place in self.filter.passing(rows)]
 
     def arrange_rows(self, *, measure: bool = True) -> None:
-        """Forget the means of the groups."""
         self._spreads = {}
         super().arrange_rows(measure=measure)
 
@@ -203,7 +202,6 @@ class TrialTable(Table[TrialLine]):
         return f"{row.case} {row.agent} {row.model} {row.state} {row.tags} {row.error} {row.read}"
 
     def lead_of_group(self, group: Group[TrialLine]) -> str:
-        """Return the mark of a group, or whether it is folded."""
         return self.marks.letter(self.marked_group(group)) or super().lead_of_group(group)
 
     def on_group(self) -> str:
@@ -220,7 +218,6 @@ class TrialTable(Table[TrialLine]):
         )
 
     def action_mark(self) -> None:
-        """Mark the trial or the group under the cursor to be compared, or take its mark away."""
         one = self.under_cursor
         if one is None:
             return
@@ -230,7 +227,6 @@ class TrialTable(Table[TrialLine]):
 
     @property
     def under_cursor(self) -> Marked | None:
-        """The trial or group under the cursor as it is marked."""
         if self.selected is not None:
             return self.marked(self.selected)
         return None if self.selected_group is None else self.marked_group(self.selected_group)
@@ -240,7 +236,6 @@ class TrialTable(Table[TrialLine]):
         return Marked(self.session, "trial", line.id, one_line(title, 100))
 
     def marked_group(self, group: Group[TrialLine]) -> Marked:
-        """Return a group as it is marked: the trials that it has now."""
         return Marked(self.session, "trials", tuple(line.id for line in group.rows), one_line(group.name, 100))
 
 

@@ -98,7 +98,6 @@ class Capture:
                 manager.read_global_capture()
 
     def _in_order(self) -> bool:
-        """Return whether the test left the streams as they were, and wrote little."""
         for name, descriptor, stream, known in self._streams:
             try:
                 status = os.fstat(descriptor)

@@ -142,7 +142,6 @@ class _Answer:
         return self.wait(0.0)
 
     def wait(self, seconds: float) -> int | None:
-        """Wait for its status."""
         deadline = time.monotonic() + seconds
         while self._status is None:
             answer = self._hot.answer(deadline)

@@ -175,7 +175,6 @@ class Hot:
 
     @property
     def answers(self) -> int:
-        """The descriptor on which answers arrive."""
         return self._answers
 
     def send(self, command: dict[str, Any]) -> None:

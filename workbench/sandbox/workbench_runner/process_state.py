@@ -280,7 +280,6 @@ class ProcessState:
                     yield f"{_name_of(cls)}.register({_name_of(added)})"
 
     def _of_new_classes(self, things: Iterable[Any]) -> Iterator[str]:
-        """Return special methods of new classes that the body made."""
         metaclasses = self._metaclasses
         for cls in [thing for thing in things if id(type(thing)) in metaclasses]:
             if id(cls) in self._known:
@@ -297,7 +296,6 @@ class ProcessState:
 
 
 def _registry(cls: type) -> set[Any]:
-    """Return references to the classes that count as subclasses of an abstract one."""
     return set(getattr(abc, "_get_dump")(cls)[0])  # noqa: B009 - it is in no stub
 
 
@@ -315,7 +313,6 @@ def _all_classes() -> Iterator[type]:
 
 
 def _own(cls: type, name: str) -> Any:
-    """Return what Python knows of a class, whatever its metaclass says of it."""
     return type.__dict__[name].__get__(cls)
 
 
@@ -382,7 +379,6 @@ def _different(before: dict[str, object], now: Any) -> Iterator[str]:
 
 
 def _system() -> dict[str, object]:
-    """Return what decides which modules are imported and how code runs."""
     lists = {name: getattr(sys, name) for name in ("path", "meta_path", "path_hooks")}
     found: dict[str, object] = {
         name: [value if type(value) is str else id(value) for value in values] for name, values in lists.items()

@@ -102,7 +102,6 @@ class Reach:
 
 
 def _of_project(module: Any) -> bool:
-    """Return whether a module is the project's, its tests' or another package's."""
     root = module.partition(".")[0] if type(module) is str else "builtins"
     return root not in sys.stdlib_module_names and root not in FRAMEWORK
 

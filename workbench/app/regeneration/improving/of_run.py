@@ -53,7 +53,6 @@ class Improving:
             self._changed()
 
     def parts(self) -> tuple[Part, ...]:
-        """Return what the header says of it."""
         return (Part(f"{self.said}: I", rank=3, short=f"{self.said[:1]} docstrings: I"),) if self.said else ()
 
     async def ask(self) -> None:

@@ -124,7 +124,6 @@ class ImprovingScreen(ModeScreen):
 
     @property
     def selected(self) -> Tried | None:
-        """The attempt under the cursor."""
         at = self.list.cursor - 1
         return self.shown.tried[at] if self.shown is not None and 0 <= at < len(self.shown.tried) else None
 

@@ -220,7 +220,6 @@ class WentWrongScreen(ModeScreen):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being read."""
         return not self.reading.due and all(one.idle for one in (self.reading, self.drawing, self.detailing))
 
     # -- what is shown
@@ -254,7 +253,6 @@ class WentWrongScreen(ModeScreen):
         self._load_curves()
 
     def _load_curves(self) -> None:
-        """Compute the curves where they are looked at: they are many means over all tasks."""
         reader, run, ks, group = self.workbench.reader, self._view.run.id, self._view.ks, self.group or self._view.group
         if reader is not None and self.tab in {CURVE, BY_FILE}:
             self.drawing.ask(lambda: load_curves(reader, run, group, ks), self._draw)
@@ -386,7 +384,6 @@ class WentWrongScreen(ModeScreen):
             self._open_candidate(entry.candidate)
 
     def action_members(self, listed: bool) -> None:
-        """List the candidates of the group under the cursor, or all groups again."""
         entry = self.list.selected
         if not listed:
             self.opened = None
