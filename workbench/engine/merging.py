@@ -20,7 +20,7 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.files import building_beside
 from workbench.session import SUFFIX, SessionError, SessionReader, create, schema
 from workbench.session.damage import summary
-from workbench.session.file import SessionExists, migrate, translated
+from workbench.session.file import SessionExists, translated
 
 MOST = 100
 """Sessions that are merged at once."""
@@ -102,7 +102,6 @@ def _add(building: Path, path: Path, copy: Path) -> Tally:
         if reader.damage:
             raise SessionError(f"{path.name} is not merged: {summary(reader.damage)}")
         reader.copy_to(copy)
-    migrate(copy)
     with translated(building), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as connection:
         connection.execute("ATTACH ? AS src", (str(copy),))
         connection.execute("BEGIN IMMEDIATE")

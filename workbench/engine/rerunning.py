@@ -78,7 +78,6 @@ def rerun_orders(
         runs = {row.id: row for row in reader.runs()}
     touched = list(dict.fromkeys(row.run_id for row in candidates))
     orders: list[Order | str] = []
-    # Check everything before opening a writer, which migrates an older file.
     grown = {
         key: _asked_again(runs[key], [row for row in candidates if row.run_id == key], model, samples)
         for key in touched

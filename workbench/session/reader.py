@@ -89,10 +89,6 @@ class SessionReader(RowReader):
         """Begin a read transaction that lasts until the reader is closed: all that is read agrees, although a run goes on."""
         self.query("BEGIN")
 
-    def version(self) -> int:
-        """Return the version of the schema that the open file has."""
-        return int(self.query("PRAGMA user_version")[0][0])
-
     def data_version(self) -> int:
         """Return a number that differs when another connection has committed since; costs microseconds."""
         return int(self.query("PRAGMA data_version")[0][0])
