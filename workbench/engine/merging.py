@@ -54,10 +54,8 @@ class Merged:
 def merge(sources: Sequence[Path], target: Path, told: Callable[[str], None] = lambda _: None) -> Merged:
     """Write a new session with all that several sessions have.
 
-    Args:
-        sources: Two sessions or more; a run that is under way is taken as it is now and stands as interrupted there.
-        target: The new session's file.
-        told: Called with the name of each session as it is read.
+    A run that is under way is taken as it is now and stands as interrupted there. ``told`` is called with the name of
+    each session as it is read.
 
     Raises:
         UsageError: Fewer than two different sessions are named, or too many.

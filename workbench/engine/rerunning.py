@@ -61,17 +61,11 @@ def rerun_orders(
     are tested again, and asked for where there is none: nothing is drawn anew because its result did not please,
     which would raise pass@k by choice. Until its new verdict is there, a candidate has the former one.
 
-    Args:
-        session: The session file.
-        item: A task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
-        failed: Only candidates that did not pass, and their tasks.
-        model: Another evaluator.
-        samples: Candidates per task.
-        warm: A waiting engine to use.
+    ``item`` is a task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
 
     Raises:
-        UsageError: Nothing is meant, a candidate's beginning is not unique, or with ``samples`` alone the samples meant
-            are of several evaluators.
+        UsageError: Nothing is meant, a candidate's beginning is not unique, or with ``samples`` alone the samples
+            meant are of several evaluators.
     """
     with SessionReader(session) as reader:
         candidates = _meant(session, reader, item, failed)

@@ -144,7 +144,8 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
     engine, is brought into the file where it may be written.
 
     Raises:
-        SessionError: The file is missing, damaged, of another version or locked, or its log cannot be read where it lies.
+        SessionError: The file is missing, damaged, of another version or locked, or its log cannot be read where it
+            lies.
     """
     _require_session(path)
     with translated(path):

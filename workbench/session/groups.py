@@ -20,22 +20,14 @@ NO_SETTINGS = "{}"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Group:
-    """What every sample of a group has in common; two samples that differ in one of these are never counted together.
-
-    Attributes:
-        docs: The doc system that documented the tasks.
-        evaluator: Who wrote the bodies.
-        prompt: Version of the prompt's wording; empty where nobody was asked.
-        context: Version of the context policy; empty where nobody was asked.
-        settings: Sampling settings as canonical JSON text, see :func:`canonical`.
-        docs_scope: Where the docstrings stand: ``repository`` or, also in files of older versions, ``target``.
-    """
+    """What every sample of a group has in common; two samples that differ in one of these are never counted together."""
 
     docs: str
     evaluator: str
-    prompt: str = ""
-    context: str = ""
-    settings: str = NO_SETTINGS
+    prompt: str = ""  # Version of the prompt's wording; empty where nobody was asked
+    context: str = ""  # Version of the context policy; empty where nobody was asked
+    settings: str = NO_SETTINGS  # Sampling settings as canonical JSON text, see `canonical`
+    # Where the docstrings stand: `repository` or, also in files of older versions, `target`
     docs_scope: str = "repository"
 
     @property
@@ -53,11 +45,7 @@ class Group:
         return self.evaluator, self.prompt, self.context, self.settings
 
     def name(self, among: Iterable[Group]) -> str:
-        """Return the evaluator's name, followed by what tells the group from others of that evaluator.
-
-        Args:
-            among: The groups that are shown together; may include this one.
-        """
+        """Return the evaluator's name, followed by what tells the group from others of that evaluator."""
         same = [other for other in among if other.evaluator == self.evaluator and other != self]
         parts = [self.evaluator]
         for field in ("prompt", "context", "settings", "docs_words"):

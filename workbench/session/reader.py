@@ -396,10 +396,6 @@ class SessionReader(RowReader):
 def read_blob(path: Path, digest: str) -> bytes:
     """Return the bytes that a ``…_blob`` column of a session names: a README, an answer, a body; texts are UTF-8.
 
-    Args:
-        path: The session file; nothing is written into it.
-        digest: What stands in the column.
-
     Raises:
         SessionError: The file cannot be read, or holds no such blob.
     """

@@ -252,9 +252,7 @@ def _column(table: str, name: str, declared: str, required: bool, key: bool, all
 class Survey:
     """What is wrong with the session behind a connection; afterwards the connection reads only what can be.
 
-    Args:
-        connection: A connection on which nothing is written.
-        copied: Whether every table is read row by row and kept in memory: for files with unreadable pages.
+    ``copied``: every table is read row by row and kept in memory, for files with unreadable pages.
     """
 
     def __init__(self, connection: sqlite3.Connection, *, copied: bool = False) -> None:
