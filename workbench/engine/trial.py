@@ -48,17 +48,7 @@ def _kind(error: WorkbenchError) -> str:
 
 
 class TrialRunner:
-    """Executes trials of one run.
-
-    Args:
-        writer: The session.
-        run: The run.
-        plan: What was asked for.
-        asker: The gateway.
-        calls: The gateway's log.
-        time_limit: Maximum seconds per trial.
-        message_limit: Maximum seconds for an answer of an agent that is asked over A2A.
-    """
+    """Executes trials of one run."""
 
     def __init__(
         self,
