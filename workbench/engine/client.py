@@ -48,11 +48,7 @@ def resolved(plan: DocumentPlan) -> DocumentPlan:
 
 
 def with_defaults(plan: DocumentPlan) -> DocumentPlan:
-    """Return the plan with this machine's defaults filled in.
-
-    Raises:
-        UsageError: A model cannot be asked.
-    """
+    """Return the plan with this machine's defaults filled in. Raises UsageError: A model cannot be asked."""
     from workbench.models.names import check_model
     from workbench.settings import load
 
@@ -119,7 +115,7 @@ def resolved_judge(text: str) -> str:
         UsageError: It is a model that cannot be asked, a session that is not there, or no name of a judge.
     """
     from workbench.models.names import check_model
-    from workbench.rubric.judges import parse_judge
+    from workbench.rubric.judging import parse_judge
     from workbench.settings import load
 
     settings = load()
@@ -135,7 +131,7 @@ def resolved_judge(text: str) -> str:
 
 def _extensions(plan: DocumentPlan) -> list[tuple[str, str]]:
     """Return the kind and dotted path of each class of another package that a plan names."""
-    from workbench.rubric.judges import parse_judge
+    from workbench.rubric.judging import parse_judge
 
     agent = [("agent", plan.agent)] if is_dotted(plan.agent) else []
     return agent + [("judge", judge) for judge in plan.asked_judges if parse_judge(judge).kind == "extension"]
@@ -231,13 +227,7 @@ def meant_trials(
 ) -> tuple[DocumentPlan, list[MeantTrial]]:
     """Return a plan with its defaults and the trials that it asks for; the session is not written.
 
-    Args:
-        session: The session file, which may not be there yet.
-        plan: What is asked for, with the number of the first repeat.
-        cases: Those of the plan where they were read already, as for several plans on the same ones.
-
-    Raises:
-        UsageError: See :func:`plan_document`.
+    ``cases`` are those of the plan where they were read already.
     """
     from workbench.engine.trial_contents import ordered_case
 
@@ -264,15 +254,7 @@ def meant_trials(
 
 
 def new_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[str]]:
-    """Return a plan with its defaults and the case of each trial that it would add to a session; the session is not written.
-
-    Args:
-        session: The session file, which may not be there yet.
-        plan: What is asked for.
-
-    Raises:
-        UsageError: See :func:`plan_document`.
-    """
+    """Return a plan with its defaults and the case of each trial that it would add to a session; the session is not written."""
     meant, trials = meant_trials(session, plan)
     # Without a first repeat each is one after those that there are.
     return meant, [trial.case for trial in trials if plan.first_repeat == 0 or not trial.state]
@@ -449,12 +431,6 @@ def rerun(session: Path, trial: str, *, model: str | None = None, warm: WarmEngi
     """Run a trial again as the next repeat of the same agent, model and case; return the new trial's id.
 
     With another model everything else is the same: agent, case, limits, judge. A fork is forked once more.
-
-    Args:
-        session: The session file.
-        trial: Identity of a trial, or its first characters.
-        model: Another model to use.
-        warm: A waiting engine to use.
 
     Raises:
         UsageError: There is no such trial, or several start with these characters.

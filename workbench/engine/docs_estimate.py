@@ -34,9 +34,7 @@ class _Asked:
 def documentation(measured: Measured, orders: Iterable[tuple[RegenerationPlan, bool]]) -> Documentation:
     """Return what the doc systems of orders will ask, each about each source once.
 
-    Args:
-        measured: What former runs took.
-        orders: Written-out plans, and whether the session has that source documented by that system already.
+    ``orders`` are written-out plans, and whether the session has that source documented by that system already.
     """
     rates = [*measured.documenting, *kept_rates()]
     known: list[tuple[RegenerationPlan, _Asked]] = []

@@ -47,15 +47,11 @@ def editable(step: StepRow) -> tuple[str, ...]:
 def plan_fork(session: Path, trial: str, step: int, edit: Edit = Edit(), *, model: str = "") -> Fork:
     """Write a fork into the session of its parent: the same agent, case, limits and judge, and the same model unless named.
 
-    Args:
-        session: The session file.
-        trial: Identity of the parent, or its first characters.
-        step: The last step that is inherited, from 1.
-        edit: What of that step is replaced.
-        model: Another model to go on with.
+    ``step`` is the last one that is inherited, from 1.
 
     Raises:
-        UsageError: There is no such trial or step, nothing of it can be edited so, or nothing would be another than it was.
+        UsageError: There is no such trial or step, nothing of it can be edited so, or nothing would be another than
+            it was.
         SessionError: The session cannot be written.
     """
     with SessionReader(session) as reader:

@@ -144,10 +144,6 @@ def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
 def order_improvement(session: Path, plan: ImprovementPlan) -> str:
     """Write an order into a session (created if missing) and return its id; one that means the same is ordered on.
 
-    Args:
-        session: The session file.
-        plan: The order, resolved.
-
     Raises:
         NoIsolation: No sandbox was named and none isolates; nothing was written.
         SandboxUnavailable: No sandbox of this machine can test candidates.

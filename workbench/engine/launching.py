@@ -101,9 +101,6 @@ def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subproces
 
     A run that waits in the queue gets a process of its own, which imports nothing until its turn: a warm one would hold its
     libraries in memory all the while.
-
-    Returns:
-        The process, so that the caller can tell when it exits; :func:`engine_of` returns it as well.
     """
     must_write("start a run")
     said = _log_size(run)

@@ -27,12 +27,7 @@ def add_improvements(connection: sqlite3.Connection, runs: Mapping[str, str]) ->
     it came further. Where both copies went on by themselves and an attempt came to another end in each, the order is there
     twice, under a new id. Whoever executes an order does so in the session that it was ordered into: here it is cancelled.
 
-    Args:
-        connection: Both databases.
-        runs: New names of the runs of ``src``.
-
-    Returns:
-        By table, how many rows were added, and how many were there already.
+    Returns by table how many rows were added, and how many were there already.
     """
     orders, attempts = [0, 0], [0, 0]
     for row in _rows(connection, ImprovementRow, "src.improvements ORDER BY created_at, id"):

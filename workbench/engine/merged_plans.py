@@ -20,11 +20,8 @@ def joined_state(one: str, other: str) -> str:
 def joined_plan(one: str, other: str, more: Mapping[tuple[str, str], int]) -> str:
     """Return the JSON text of a regeneration plan that asks for all that two plans ask for.
 
-    Args:
-        one: The plan of the run that stays.
-        other: The plan of the run that joins it.
-        more: By evaluator and prompt version, how many samples a task has once the other run's samples count on from those
-            of the first; each ask of the other plan is for at least as many.
+    ``more`` says by evaluator and prompt version how many samples a task has once the samples of the other run count on from those
+    of the first; each ask of the other plan is for at least as many.
 
     Raises:
         PlanDamaged: A plan cannot be read.

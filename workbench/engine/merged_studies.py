@@ -17,12 +17,6 @@ def add_studies(
 
     One that is declared alike is there once, with the cells of both; one of the same name that is declared otherwise gets the
     name of its session behind its own.
-
-    Args:
-        connection: Both databases.
-        source: Name of the session that is added.
-        runs: New names of its runs.
-        trials: New names of its trials.
     """
     known = dict(connection.execute("SELECT name, declaration FROM main.studies").fetchall())
     for name, declaration, created_at, problem in connection.execute(

@@ -20,7 +20,7 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.files import building_beside
 from workbench.session import SUFFIX, SessionError, SessionReader, create, schema
 from workbench.session.damage import summary
-from workbench.session.file import SessionExists, migrate, translated
+from workbench.session.file import SessionExists, translated
 
 MOST = 100
 """Sessions that are merged at once."""
@@ -54,10 +54,8 @@ class Merged:
 def merge(sources: Sequence[Path], target: Path, told: Callable[[str], None] = lambda _: None) -> Merged:
     """Write a new session with all that several sessions have.
 
-    Args:
-        sources: Two sessions or more; a run that is under way is taken as it is now and stands as interrupted there.
-        target: The new session's file.
-        told: Called with the name of each session as it is read.
+    A run that is under way is taken as it is now and stands as interrupted there. ``told`` is called with the name of
+    each session as it is read.
 
     Raises:
         UsageError: Fewer than two different sessions are named, or too many.
@@ -102,7 +100,6 @@ def _add(building: Path, path: Path, copy: Path) -> Tally:
         if reader.damage:
             raise SessionError(f"{path.name} is not merged: {summary(reader.damage)}")
         reader.copy_to(copy)
-    migrate(copy)
     with translated(building), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as connection:
         connection.execute("ATTACH ? AS src", (str(copy),))
         connection.execute("BEGIN IMMEDIATE")

@@ -27,19 +27,12 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class OrderedWork:
-    """The tasks and candidates of an order, as far as they are rows.
+    """The tasks and candidates of an order, as far as they are rows."""
 
-    Attributes:
-        tasks: The tasks meant, those taken out included.
-        candidates: By task, the candidates asked for.
-        controls: By task, both controls.
-        others: Whether other orders of the run still have something under way.
-    """
-
-    tasks: tuple[TaskRow, ...]
-    candidates: Mapping[str, tuple[CandidateRow, ...]]
-    controls: Mapping[str, tuple[CandidateRow, ...]]
-    others: bool
+    tasks: tuple[TaskRow, ...]  # The tasks meant, those taken out included
+    candidates: Mapping[str, tuple[CandidateRow, ...]]  # By task, the candidates asked for
+    controls: Mapping[str, tuple[CandidateRow, ...]]  # By task, both controls
+    others: bool  # Whether other orders of the run still have something under way
 
     @property
     def missing(self) -> bool:

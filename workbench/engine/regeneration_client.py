@@ -75,11 +75,7 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
 
 
 def carried_out(session: Path, plan: RegenerationPlan) -> Order | None:
-    """Return an order that a session has carried out already, so that nothing is missing; None where it has not.
-
-    Raises:
-        UsageError: See :func:`order_regeneration`.
-    """
+    """Return an order that a session has carried out already, so that nothing is missing; None where it has not."""
     plan = resolved(plan)
     if not session.exists():
         return None
@@ -98,11 +94,7 @@ def _precedence(run: RunRow) -> tuple[bool, bool, float]:
 
 
 def resolved(plan: RegenerationPlan) -> RegenerationPlan:
-    """Return the plan with this machine's defaults filled in, so that a resume elsewhere does the same.
-
-    Raises:
-        UsageError: See :func:`plan_regeneration`.
-    """
+    """Return the plan with this machine's defaults filled in, so that a resume elsewhere does the same."""
     from workbench.catalog import check_python, resolve_case
     from workbench.documenters import parse_scope
     from workbench.regeneration.selections import parse_selection
@@ -376,10 +368,7 @@ def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
 def move(session: Path, engine: str, run: str = "") -> None:
     """Set the engine on which a session's regeneration runs (or one of them) are tested from their next start.
 
-    Args:
-        session: The session file.
-        engine: ``dask://HOST:PORT``, or ``local`` for this machine.
-        run: Id of the run; empty = all.
+    ``engine`` is ``dask://HOST:PORT``, or ``local`` for this machine; ``run`` is empty for all.
 
     Raises:
         UsageError: The engine's address is not valid, or there is no such run.
@@ -408,17 +397,7 @@ def add_samples(
 ) -> str:
     """Let a run have ``samples`` candidates per task for an evaluator; those that it has stay.
 
-    Args:
-        session: The session file.
-        run: Id of the run.
-        samples: Candidates per task.
-        evaluator: Whose; empty = the one asked for last.
-        prompt: Where the evaluator was asked in several wordings, the one that is meant; empty = all of them.
-        context: Where it was asked with several contexts, the one that is meant.
-        warm: An engine that waits.
-
-    Returns:
-        The run's id.
+    Empty means the evaluator asked for last, in all wordings and contexts in which it was asked.
 
     Raises:
         UsageError: There is no such run, or it already has as many.

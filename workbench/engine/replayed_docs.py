@@ -19,9 +19,6 @@ def recorded_documenter(docs: str) -> str:
 
     An answer is found by the question and its limit of tokens, and that limit is the recorded model's.
 
-    Args:
-        docs: Name of a doc system as ``--docs`` takes it.
-
     Raises:
         WorkbenchError: The session cannot be read.
     """

@@ -23,12 +23,7 @@ def names(plan: RegenerationPlan, ask: Ask) -> bool:
 
 
 class RunRecord:
-    """One run in a session.
-
-    Args:
-        writer: The session.
-        run: Id of the run.
-    """
+    """One run in a session."""
 
     def __init__(self, writer: SessionWriter, run: str) -> None:
         self._writer = writer
@@ -61,9 +56,7 @@ class RunRecord:
         A refused ask is removed from the plan, unless it names a samples file (which may be corrected); if it was the
         latest ask, the one before it takes its place.
 
-        Args:
-            refused: Asks that cannot have candidates, with the reason.
-            asked: Asks that were processed; later ones keep waiting.
+        Later asks than those ``asked`` keep waiting.
         """
         with self._writer.transaction():
             plan = self.plan()

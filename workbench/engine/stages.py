@@ -25,12 +25,7 @@ class StageProgress(Protocol):
 
 
 class StageTable:
-    """Stages in the ``stages`` table of a session.
-
-    Args:
-        writer: The session.
-        run: Id of the run.
-    """
+    """Stages in the ``stages`` table of a session."""
 
     def __init__(self, writer: SessionWriter, run: str) -> None:
         self._writer = writer

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
 from workbench import paths
 from workbench.errors import WorkbenchError
-from workbench.session import SUFFIX
-from workbench.session.file import migrate
+from workbench.session import SUFFIX, SessionReader
 
 
 def is_example(path: Path) -> bool:
@@ -46,10 +44,8 @@ def writable_copy(session: Path) -> Path:
     target = new_session(session.stem)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(session, target)  # an example is never open for writing, so it is a single file
-        kept = migrate(target)
-        if kept is not None:
-            kept.unlink()  # the example itself is the old file
+        with SessionReader(session, surveyed=False) as reader:
+            reader.copy_to(target)
     except OSError as error:
         raise WorkbenchError(f"The example cannot be copied to {target}: {error.strerror}.") from None
     return target

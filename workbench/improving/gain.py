@@ -37,15 +37,10 @@ def share_of(rows: Iterable[CandidateRow], numbers: range) -> Share:
 
 @dataclass(frozen=True)
 class Gain:
-    """What held-out samples of one function say of two docstrings.
-
-    Attributes:
-        before: With the original docstring.
-        after: With the new one, on samples of the same numbers.
-    """
+    """What held-out samples of one function say of two docstrings."""
 
     before: Share
-    after: Share
+    after: Share  # With the new one, on samples of the same numbers
 
     @property
     def value(self) -> float | None:

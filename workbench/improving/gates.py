@@ -24,11 +24,7 @@ def longest_for(source: bytes, function: Function) -> int:
 def check_docstring(source: bytes, function: Function, text: str, project: Project) -> tuple[str, bytes]:
     """Return a docstring as it stands in its file, and the file with it.
 
-    Args:
-        source: The file.
-        function: The function in it.
-        text: The docstring without the indentation of its lines.
-        project: The repository, in which its names are looked up.
+    ``text`` is without the indentation of its lines.
 
     Raises:
         Refused: It does not pass a gate.

@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from workbench.rubric import spans
-from workbench.rubric.judging import AEO_ACCURACY, QUALITY
+from workbench.rubric.judging import AEO_ACCURACY, QUALITY, Document, Found, Rubric, Rule
 from workbench.rubric.metadata import metadata_findings
-from workbench.rubric.rules import Document, Found, Rubric, Rule
 from workbench.rubric.scorecard import Evidence
 
 NAME = "aeo-bench"

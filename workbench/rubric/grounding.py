@@ -16,9 +16,8 @@ from functools import cached_property
 
 from workbench import python_syntax
 from workbench.rubric import spans, terms, word_order
-from workbench.rubric.commands import TOOLING, package_name
+from workbench.rubric.commands import TOOLING, Project, package_name
 from workbench.rubric.markdown import PYTHON, SHELL, Fence, Outline
-from workbench.rubric.project import Project
 from workbench.rubric.scorecard import Evidence
 from workbench.rubric.sources import COMMON, Sources
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.rubric import commands, spans, terms
+from workbench.rubric.commands import Project
 from workbench.rubric.grounding import Grounding
 from workbench.rubric.judging import Brief, Question, UntrueClaim
 from workbench.rubric.markdown import Outline
-from workbench.rubric.project import Project
 from workbench.rubric.scorecard import Criterion, Evidence
 from workbench.rubric.sources import sources_of
 from workbench.session.judges import RULE

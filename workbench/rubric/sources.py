@@ -14,14 +14,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from workbench import python_syntax
 from workbench.errors import WorkbenchError
 from workbench.rubric import terms
-from workbench.rubric.judging import FactsLike, ViewLike
 from workbench.rubric.word_order import common_stems
+
+if TYPE_CHECKING:
+    from workbench.catalog import Facts
+    from workbench.repository import View
 
 _MOST_FILES = 300
 _LONGEST = 200_000
@@ -113,23 +116,6 @@ COMMON = (
 )
 
 
-@runtime_checkable
-class ReadText(Protocol):
-    """The text of a file, as ``workbench.repository`` returns it."""
-
-    @property
-    def text(self) -> str:
-        """The text."""
-
-
-@runtime_checkable
-class ReadableView(Protocol):
-    """A view whose files can be read, as ``workbench.repository.View``."""
-
-    def read_file(self, path: str, *, limit: int | None = None) -> ReadText:
-        """Return the text of a file."""
-
-
 @dataclass(frozen=True, slots=True)
 class Signature:
     """What a function may be called with; ``positional`` is None where it takes any number, as is ``keywords``."""
@@ -164,10 +150,10 @@ class Sources:
         return low in self.names and low not in COMMON and len(low) > 2
 
 
-_READ: WeakKeyDictionary[ViewLike, tuple[Sources, Counter[str]]] = WeakKeyDictionary()
+_READ: WeakKeyDictionary[View, tuple[Sources, Counter[str]]] = WeakKeyDictionary()
 
 
-def sources_of(view: ViewLike | None, facts: FactsLike | None) -> Sources:
+def sources_of(view: View | None, facts: Facts | None) -> Sources:
     """Return what is known of a project from its repository and its facts; a view is read once."""
     read = _of_view(view)
     found = Sources(
@@ -184,19 +170,16 @@ def sources_of(view: ViewLike | None, facts: FactsLike | None) -> Sources:
     return found
 
 
-def _of_view(view: ViewLike | None) -> tuple[Sources, Counter[str]]:
+def _of_view(view: View | None) -> tuple[Sources, Counter[str]]:
     if view is None:
         return Sources(), Counter()
-    try:
-        kept = _READ.get(view)
-    except TypeError:  # a view that cannot be a key is read each time
-        return _read(view)
+    kept = _READ.get(view)
     if kept is None:
         kept = _READ[view] = _read(view)
     return kept
 
 
-def _read(view: ViewLike) -> tuple[Sources, Counter[str]]:
+def _read(view: View) -> tuple[Sources, Counter[str]]:
     found, words = Sources(), Counter[str]()
     paths = [entry.path for entry in view.files]
     for path in paths:
@@ -204,8 +187,6 @@ def _read(view: ViewLike) -> tuple[Sources, Counter[str]]:
         if path.endswith((".py", ".pyi")):
             _add_name(found, PurePosixPath(path).stem)
             found.identifiers.update(part.lower() for part in PurePosixPath(path).with_suffix("").parts)
-    if not isinstance(view, ReadableView):
-        return found, words
     texts = [path for path in paths if PurePosixPath(path).suffix.lower() in _TEXT]
     # Sources before tests, and those near the root first: of a large repository these are read.
     texts.sort(key=lambda path: ("test" in path.lower(), not path.endswith(".py"), path.count("/"), path))
@@ -313,7 +294,7 @@ def _telling(text: str) -> set[str]:
     return _stems([text]) - terms.PALE_STEMS
 
 
-def _add_facts(found: Sources, words: Counter[str], facts: FactsLike) -> None:
+def _add_facts(found: Sources, words: Counter[str], facts: Facts) -> None:
     # A thing that must be mentioned is a name of the project's where it is spelled like one.
     for name in facts.must_mention:
         if re.fullmatch(r"[\w.:-]{2,60}", name):

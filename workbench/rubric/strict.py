@@ -12,11 +12,10 @@ from collections.abc import Mapping
 
 from workbench import python_syntax
 from workbench.rubric import aeo_bench, commands, spans
-from workbench.rubric.judging import QUALITY, STRICT_ACCURACY
+from workbench.rubric.commands import Project
+from workbench.rubric.judging import QUALITY, STRICT_ACCURACY, Document, Found, Rubric, Rule
 from workbench.rubric.markdown import PYTHON, SHELL, Fence, Heading, Outline, outline
 from workbench.rubric.metadata import metadata_findings, right_context, software_types
-from workbench.rubric.project import Project
-from workbench.rubric.rules import Document, Found, Rubric, Rule
 from workbench.rubric.scorecard import Evidence
 
 NAME = "strict"

@@ -17,11 +17,7 @@ class TextDamaged(SessionCorrupt):
 
 
 class BlobReader:
-    """Reads blobs from an open session file; one that is damaged is remembered.
-
-    Attributes:
-        path: The session file.
-    """
+    """Reads blobs from an open session file; one that is damaged is remembered."""
 
     path: Path
     _lock: threading.RLock

@@ -43,11 +43,7 @@ def decoded(text: str, kind: type[Any]) -> Any:
 
 
 def pairs(text: str, first: type[Any], second: type[Any]) -> list[tuple[Any, Any]]:
-    """Return a JSON list of pairs of two types.
-
-    Raises:
-        Misshapen: It is anything else.
-    """
+    """Return a JSON list of pairs of two types. Raises Misshapen: it is anything else."""
     values = decoded(text, list)
     if not all(_is_pair(value, first, second) for value in values):
         raise WrongForm("its JSON is no list of pairs")

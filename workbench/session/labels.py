@@ -38,11 +38,7 @@ def parse_tags(text: str) -> tuple[str, ...]:
 
 
 def check_remark(text: str) -> str:
-    """Return a remark without the space around it.
-
-    Raises:
-        UsageError: It is too long.
-    """
+    """Return a remark without the space around it. Raises UsageError: it is too long."""
     remark = text.strip()
     if len(remark) > LONGEST_REMARK:
         raise UsageError(f"A remark has at most {LONGEST_REMARK:,} characters; this one has {len(remark):,}.")

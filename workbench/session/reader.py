@@ -89,10 +89,6 @@ class SessionReader(RowReader):
         """Begin a read transaction that lasts until the reader is closed: all that is read agrees, although a run goes on."""
         self.query("BEGIN")
 
-    def version(self) -> int:
-        """Return the version of the schema that the open file has."""
-        return int(self.query("PRAGMA user_version")[0][0])
-
     def data_version(self) -> int:
         """Return a number that differs when another connection has committed since; costs microseconds."""
         return int(self.query("PRAGMA data_version")[0][0])
@@ -399,10 +395,6 @@ class SessionReader(RowReader):
 
 def read_blob(path: Path, digest: str) -> bytes:
     """Return the bytes that a ``…_blob`` column of a session names: a README, an answer, a body; texts are UTF-8.
-
-    Args:
-        path: The session file; nothing is written into it.
-        digest: What stands in the column.
 
     Raises:
         SessionError: The file cannot be read, or holds no such blob.

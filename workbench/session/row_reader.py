@@ -25,12 +25,7 @@ class RowReader(BlobReader):
     Rows have the types that they promise, whatever the file holds: see :mod:`workbench.session.survey`. What is wrong with
     the file is in :attr:`damage`. Safe to share between threads.
 
-    Args:
-        path: The session file.
-        surveyed: Whether the file is looked through first; False only where single texts are wanted, at once.
-
-    Raises:
-        SessionError: See :func:`workbench.session.file.connect`.
+    Not ``surveyed`` only where single texts are wanted, at once.
     """
 
     def __init__(self, path: Path, *, surveyed: bool = True) -> None:

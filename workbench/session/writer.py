@@ -36,12 +36,7 @@ def _storable(value: object) -> object:
 class SessionWriter:
     """The writing side of one session file; calls are short transactions, safe from several threads.
 
-    Args:
-        path: An existing session file, see :func:`workbench.session.create`.
-
     Raises:
-        SessionError: See :func:`workbench.session.file.connect`; every method may also raise ``SessionFull`` or
-            ``SessionLocked``.
         ReadOnly: This process may only look.
     """
 
@@ -92,8 +87,7 @@ class SessionWriter:
     def rescue(self) -> Path | None:
         """Save what this writer has of a file that is not in its place any more, or that lost its log, and close.
 
-        Returns:
-            The session that has it now; None where the file itself has everything (it was moved, say), or all there is.
+        Returns the session that has it now; None where the file itself has everything (it was moved, say), or all there is.
         """
         with self._lock, translated(self.path):
             self._closed = True
@@ -403,10 +397,8 @@ class SessionWriter:
     def put_check(self, key: tuple[str, int, float, int], run_id: str, again: int | None = None) -> None:
         """Plan a check of a trial's README; what a former one by the same rules said stays until the new one is done.
 
-        Args:
-            key: Trial, whether blocks are run, seconds for a step, version of the rules.
-            run_id: The run that does it.
-            again: The block that is run once more, None for all of it.
+        ``key`` is trial, whether blocks are run, seconds for a step, version of the rules; ``again`` the block that
+        is run once more, None for all.
         """
         with self.transaction() as connection:
             connection.execute(
@@ -479,12 +471,6 @@ class SessionWriter:
 
     def annotate(self, item: str, text: str, step: int | None = None, *, criterion: str = "") -> None:
         """Keep a person's remark on a work item, or on one of its steps or criteria.
-
-        Args:
-            item: Id of the item.
-            text: The remark.
-            step: Number of a trial's step.
-            criterion: A trial's criterion as :func:`workbench.session.labels.criterion_part` returns it.
 
         Raises:
             WorkbenchError: There is no text.
