@@ -39,7 +39,6 @@ class Merged:
     equal: dict[str, int]
 
     def sentence(self) -> str:
-        """Return what is in it in a few words."""
         named = (("runs", "run"), ("trials", "trial"), ("tasks", "task"), ("candidates", "candidate"))
         parts = [
             f"{self.rows[table]:,} {noun}{'s' if self.rows[table] != 1 else ''}"
