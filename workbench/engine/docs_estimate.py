@@ -61,7 +61,6 @@ def model_of(name: DocsName) -> str:
 
 
 def kept_rates() -> list[DocsRate]:
-    """Return what programs asked of whose docstrings the cache still has."""
     from workbench.documenters.programs.kept import kept
 
     found = []
@@ -151,7 +150,6 @@ def _asked_by_llm(measured: Measured, plan: RegenerationPlan, snapshot: Snapshot
 
 
 def _definitions(snapshot: Snapshot, only: set[str] | None) -> Counter[str]:
-    """Return how many functions, classes and modules a repository has, or some of its files."""
     from workbench.repository.definitions import find_definitions
 
     found: Counter[str] = Counter()

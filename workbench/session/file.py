@@ -74,7 +74,6 @@ class _Bounded(sqlite3.Connection):
         self.set_progress_handler(count, _COUNTED_STEPS)
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
-        """Execute a statement, whose steps are counted from here on."""
         self._steps = 0
         return super().execute(*arguments)
 
@@ -255,11 +254,7 @@ def _no_session(path: Path) -> SessionCorrupt:
 
 
 def ensure(path: Path) -> bool:
-    """Create an empty session unless there is one; return whether this call made it. Several programs may ask at once.
-
-    Raises:
-        SessionError: It cannot be written.
-    """
+    """Create an empty session unless there is one; return whether this call made it. Several programs may ask at once."""
     if path.exists():
         return False
     try:
