@@ -18,7 +18,7 @@ from workbench.errors import WorkbenchError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from workbench.app.feed import SessionChanged, SessionFailed, SessionFeed, SessionMigrated
+    from workbench.app.feed import SessionChanged, SessionFailed, SessionFeed
     from workbench.engine.launching import WarmEngine
     from workbench.results.sessions import SessionFacts
     from workbench.session.reader import SessionReader
@@ -167,12 +167,6 @@ class SessionApp(OpeningApp):
             self.session_changed.publish(message.changes)
             if any(change.kind in {"run", "trial", "candidate", "task"} for change in message.changes):
                 self._counting.soon(self._count, self._count_seconds)
-
-    def on_session_migrated(self, message: SessionMigrated) -> None:
-        reader = message.reader
-        if reader is self.reader and self._wanted_session in {None, reader.path}:
-            self._wanted_session = reader.path
-            self._read_session(reader.path)
 
     def on_session_failed(self, message: SessionFailed) -> None:
         self.session_failed(message.sentence)

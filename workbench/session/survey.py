@@ -252,9 +252,7 @@ def _column(table: str, name: str, declared: str, required: bool, key: bool, all
 class Survey:
     """What is wrong with the session behind a connection; afterwards the connection reads only what can be.
 
-    Args:
-        connection: A connection on which nothing is written.
-        copied: Whether every table is read row by row and kept in memory: for files with unreadable pages.
+    ``copied``: every table is read row by row and kept in memory, for files with unreadable pages.
     """
 
     def __init__(self, connection: sqlite3.Connection, *, copied: bool = False) -> None:
@@ -268,15 +266,7 @@ class Survey:
         expected = _expected()
         present = set(self._all("SELECT type, name FROM main.sqlite_master"))
         readable = {name for kind, name in present if kind in {"table", "view"}}
-        stand_ins = {name for (name,) in self._all("SELECT name FROM temp.sqlite_master")}
-        readable |= stand_ins
         for kind, name in sorted(expected.others - present):
-            if (
-                kind == "trigger"
-                and ("table", name.rpartition("_")[0]) not in present
-                and name.rpartition("_")[0] in stand_ins
-            ):
-                continue  # an older version had no such table
             self._note(f"{kind} {name}", "is missing" + ("; changes are not seen live" if kind == "trigger" else ""))
         for table, columns in expected.tables.items():
             if table not in readable:
@@ -289,11 +279,7 @@ class Survey:
             self._orphans(child, column, parent, noun)
 
     def _table(self, table: str, columns: Sequence[_Column]) -> None:
-        try:
-            have = {row[1] for row in self._all(f"PRAGMA table_info({table})")}
-        except sqlite3.DatabaseError as error:
-            _require_damage(error)
-            have = set()  # a view of an older schema on a table that is missing
+        have = {row[1] for row in self._all(f"PRAGMA table_info({table})")}
         missing = [column for column in columns if column.name not in have]
         if missing:
             names = ", ".join(column.name for column in missing)
@@ -403,19 +389,10 @@ class Survey:
         )
 
     def _beneath(self, table: str) -> str:
-        """Return the name under which the table itself can still be read, once a view or table has taken its own name."""
-        found = self._all("SELECT type, sql FROM temp.sqlite_master WHERE name = ?", (table,))
-        if not found:
+        """Return the name under which the table itself can still be read, once a copy has taken its own name."""
+        if not self._all("SELECT 1 FROM temp.sqlite_master WHERE name = ?", (table,)):
             return f"main.{table}"
-        kind, sql = found[0]
-        if kind == "table":
-            self._connection.execute(f"ALTER TABLE temp.{table} RENAME TO raw_{table}")
-        else:
-            self._connection.execute(f"DROP VIEW temp.{table}")
-            head = f"CREATE VIEW {table} "
-            body = sql[len(head) :] if sql.startswith(head) else sql.partition(f" {table} ")[2]
-            self._connection.execute(f"DROP VIEW IF EXISTS temp.raw_{table}")
-            self._connection.execute(f"CREATE TEMP VIEW raw_{table} {body}")
+        self._connection.execute(f"ALTER TABLE temp.{table} RENAME TO raw_{table}")
         return f"raw_{table}"
 
     def _has_rowid(self, table: str) -> bool:
@@ -431,7 +408,7 @@ class Survey:
         names = ", ".join(column.name for column in kept)
         keys = [place for place, column in enumerate(kept) if column.key]
         order = ", ".join(f"{kept[place].name} DESC" for place in keys)
-        if self._has_rowid(table) and not self._all("SELECT 1 FROM temp.sqlite_master WHERE name = ?", (table,)):
+        if self._has_rowid(table):
             order = "rowid DESC"
         rows: dict[tuple[object, ...], Sequence[object]] = {}
         for end in ("", f" ORDER BY {order}"):
@@ -442,7 +419,6 @@ class Survey:
                 _require_damage(error)
         declared = ", ".join(f"{column.name} {column.kind}" for column in kept)
         keyed = ", ".join(kept[place].name for place in keys)
-        self._connection.execute(f"DROP VIEW IF EXISTS temp.{table}")
         self._connection.execute(f"CREATE TEMP TABLE {table} ({declared})")
         self._connection.execute(f"CREATE INDEX temp.keys_of_{table} ON {table} ({keyed})")
         marks = ", ".join("?" * len(kept))

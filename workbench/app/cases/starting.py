@@ -66,7 +66,7 @@ class RunDialog(OrderForm["DocumentPlan"]):
 
     def _check_judge(self, judge: str) -> None:
         from workbench.plugins import path_of
-        from workbench.rubric.judges import parse_judge
+        from workbench.rubric.judging import parse_judge
 
         if not path_of("judge", judge) and parse_judge(judge).kind in {"model", "replay"}:
             check_named_model(judge, "the judge", self._settings)
