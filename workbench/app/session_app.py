@@ -14,9 +14,10 @@ from workbench.app.key_table import key_of
 from workbench.app.opening import OpeningApp
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.errors import WorkbenchError
+from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from workbench.app.feed import SessionChanged, SessionFailed, SessionFeed
     from workbench.engine.launching import WarmEngine
@@ -226,8 +227,6 @@ class SessionApp(OpeningApp):
 
     def _notify_of_ends(self, before: SessionFacts, after: SessionFacts) -> None:
         """Tell a person who may look elsewhere that a run has ended: by bell or desktop, as the settings say."""
-        from workbench.app.toolkit.ending import end_words, notification
-
         name = self.session_path.stem if self.session_path is not None else ""
         text = end_words(name, dict(before.states), dict(after.states))
         if text and self.settings.notify == "bell":
@@ -258,3 +257,31 @@ def open_sentence(facts: SessionFacts) -> str:
         left = f"{left}, nothing running"
     spend = f"${facts.spend_usd:.3f}" if facts.spend_usd is not None else ""
     return " · ".join(part for part in (model, spend, left) if part)
+
+
+_GOING = ("running", "queued")
+_BY_777 = ("foot", "rxvt")  # terminals that know OSC 777 and not OSC 9
+
+
+def end_words(name: str, before: Mapping[str, int], after: Mapping[str, int]) -> str:
+    """Return ``demo: a run has ended, done``, "" where none has.
+
+    Args:
+        name: The session.
+        before: Runs by state as they were.
+        after: Runs by state as they are.
+    """
+    ended = sum(before.get(state, 0) - after.get(state, 0) for state in _GOING)
+    if ended <= 0:
+        return ""
+    how = [state for state in after if state not in _GOING and after[state] > before.get(state, 0)]
+    runs = "a run has" if ended == 1 else f"{ended} runs have"
+    return f"{name}: {runs} ended" + (f", {', '.join(how)}" if how else "")
+
+
+def notification(text: str, environment: Mapping[str, str]) -> str:
+    """Return the control sequence with which a terminal shows a text as a notification of the desktop: OSC 9, or OSC 777."""
+    said = one_line(text, 200).replace(";", ",")
+    if environment.get("VTE_VERSION") or environment.get("TERM", "").startswith(_BY_777):
+        return f"\x1b]777;notify;Workbench;{said}\x1b\\"
+    return f"\x1b]9;{said}\x1b\\"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import with_keys
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.tour_panel import TourPanel
+from workbench.app.toolkit.pane import TourPanel
 from workbench.app.tour_shown import remember
 
 if TYPE_CHECKING:

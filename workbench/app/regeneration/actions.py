@@ -19,7 +19,7 @@ from workbench.text import one_line
 if TYPE_CHECKING:
     from workbench.app.regeneration.loading import RunView
     from workbench.app.regeneration.screen import RegenerationScreen
-    from workbench.app.toolkit.subject import Subject
+    from workbench.app.toolkit.document import Subject
     from workbench.engine.estimate import Estimate
     from workbench.session.rows import CandidateRow
 

@@ -18,11 +18,11 @@ from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.sample_pane import Detail, SamplePane
 from workbench.app.regeneration.search import Hit
 from workbench.app.regeneration.task_table import TasksPane, TaskTable
+from workbench.app.toolkit.document import Subject
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.pane import Pane, PaneTabs
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
-from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.results.tasks import TaskLine

@@ -15,9 +15,9 @@ from workbench.app.key_table import key_of
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
+    from workbench.app.toolkit.document import Subject
     from workbench.app.toolkit.edit_screen import EditScreen
     from workbench.app.toolkit.latest import Latest
-    from workbench.app.toolkit.subject import Subject
     from workbench.engine.estimate import Estimate
 
 

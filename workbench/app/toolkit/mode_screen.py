@@ -19,8 +19,7 @@ from workbench.app.toolkit.labelling import Labelled, Labelling
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.lifecycle import BaseScreen, is_gone
 from workbench.app.toolkit.literal import set_title, title_of
-from workbench.app.toolkit.pane import PaneTabs, TooSmall
-from workbench.app.toolkit.tour_panel import TourPanel
+from workbench.app.toolkit.pane import PaneTabs, TooSmall, TourPanel
 from workbench.app.toolkit.virtual_view import VirtualView
 
 if TYPE_CHECKING:
