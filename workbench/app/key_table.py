@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.key_ids import KEYS
+from workbench.read_only import ReadOnly, is_read_only
 
 _SIGNS = {"escape": "esc", "slash": "/", "minus": "-", "at": "@", "plus": "+", "shift+up": "⇧↑", "shift+down": "⇧↓"}
 _ARROWS = frozenset({"left", "right", "up", "down"})
@@ -202,3 +203,43 @@ def why_not(pressed: str, refused: Sequence[tuple[str, str]]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+# -- what a read-only app refuses when its key is pressed, before any dialog; below it everything that writes refuses as well
+
+_START = "start, resume or cancel runs"
+_LABEL = "keep stars, tags or remarks"
+_ARRANGE = "rename, delete, merge or bring back anything"
+_STARTING = (
+    "add_samples cancel cancel_study check_block check_readme fork improve new_study pause rerun rerun_failed rerun_model resume "
+    "resume_study test_docs turn use"
+)
+CHANGING = {
+    **dict.fromkeys(_STARTING.split(), _START),
+    **dict.fromkeys(("annotate", "remark", "star", "tags"), _LABEL),
+    **dict.fromkeys(("bring_back", "delete", "merge", "name", "put_away"), _ARRANGE),
+    "fetch": "fetch sources",
+    "import_files": "import files",
+    "new": "begin anything new",
+    "open_outside": "open another program",
+    "open_repository": "fetch sources",
+}
+"""Actions that change something -> what they do, as it follows "it cannot"."""
+WRITING_FILES = frozenset({"export", "save_picture"})
+"""Actions that write a file for a person; in a browser it is downloaded, and nothing is written here."""
+
+
+def refusal(action: str, *, in_dialog: bool, in_browser: bool) -> str:
+    """Return the sentence for an action that a read-only app does not do, "" for one that it does.
+
+    Args:
+        action: An action as a binding names it: ``screen.fetch``, ``turn(-1)``.
+        in_dialog: Whether a dialog is in front; what would change something is asked in none.
+        in_browser: Whether the app is shown in a browser.
+    """
+    if in_dialog or not is_read_only():
+        return ""
+    name = action.partition("(")[0].rpartition(".")[2]
+    if name in WRITING_FILES and not in_browser:
+        return str(ReadOnly("write files"))
+    return str(ReadOnly(CHANGING[name])) if name in CHANGING else ""

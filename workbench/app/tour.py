@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from workbench.app.key_table import with_keys
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import TourPanel
-from workbench.app.tour_shown import remember
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -85,7 +84,6 @@ class Tour:
         self.at: int | None = None
 
     def begin(self) -> None:
-        remember()
         self.at = 0
         if self._timer is None:
             self._timer = self._app.set_interval(LOOK_SECONDS, self._look)
