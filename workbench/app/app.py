@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
     from textual.widget import Widget
 
-    from workbench.app.runs import Begun
     from workbench.app.tour import Tour
-    from workbench.engine.plan import DocumentPlan
     from workbench.settings import Settings
 
 
@@ -177,28 +175,6 @@ class WorkbenchApp(NavigatingApp):
 
     # -- runs
 
-    def start_run(self, plan: DocumentPlan, name: str, wanted: Path | None = None, *, queue: bool = False) -> None:
-        """Start a run in a session, by default the open one, or in a new one called ``name`` where that is only read, and show it.
-
-        With ``queue`` it waits until the session's runs before it are over.
-        """
-        session, warm = wanted or (self.session_path if self.reader is not None else None), self.warm
-        self.notify(f"Starting {name}…", timeout=2)
-
-        def work() -> Begun:
-            from workbench.app import runs
-
-            return runs.begin(session, name, plan, warm, queue=queue)
-
-        def done(begun: Begun) -> None:
-            trial = begun.trial
-            if trial is None:
-                self.notify("The run has no trials.", severity="warning")
-            else:
-                self.open_session(begun.session, then=lambda: self.show_trial(trial))
-
-        self._doing.ask(work, done)
-
     def resume_session(self, path: Path, run: str | None = None) -> None:
         """Take up what is missing in a session, or in one of its runs; of an example, in a copy."""
         warm = self.warm
@@ -248,7 +224,7 @@ class WorkbenchApp(NavigatingApp):
 
     def confirm(self, title: str, question: str, yes: str, then: Callable[[], Any]) -> None:
         """Ask yes or no, and do something after a yes."""
-        from workbench.app.toolkit.ask import Confirm
+        from workbench.app.toolkit.form import Confirm
 
         self.push_screen(Confirm(title, question, yes), lambda agreed: then() if agreed else None)
 

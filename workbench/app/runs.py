@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from workbench.engine.launching import WarmEngine
 
 __all__ = [
-    "Begun",
     "begin",
     "bring_back_run",
     "cancel",
@@ -99,19 +98,10 @@ def known_sessions() -> tuple[str, ...]:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A run that was begun: its session and its first trial."""
-
-    session: Path
-    run: str
-    trial: str | None
-
-
 def begin(
     session: Path | None, name: str, plan: DocumentPlan, warm: WarmEngine | None, *, queue: bool = False
-) -> Begun:
-    """Write a run into the session (a new one if that cannot take it) and hand it to an engine.
+) -> tuple[Path, str | None]:
+    """Write a run into the session (a new one if that cannot take it) and hand it to an engine; returns the session and its first trial.
 
     Trials go on counting where the session's trials of the same agent, model and case end. With ``queue`` the run waits until
     those of the session that are under way or wait already are over.
@@ -121,8 +111,6 @@ def begin(
     """
     path = session if session is not None and (not session.exists() or is_writable(session)) else new_session(name)
     if path.exists():
-        from dataclasses import replace
-
         plan = replace(plan, first_repeat=0)
     run = client.plan_document(path, plan)
     if queue:
@@ -130,7 +118,7 @@ def begin(
     launching.launch(path, run, warm)
     with SessionReader(path) as reader:
         trials = reader.trials(run)
-    return Begun(path, run, trials[0].id if trials else None)
+    return path, trials[0].id if trials else None
 
 
 def something_runs(reader: SessionReader | None) -> bool:

@@ -366,7 +366,7 @@ class RegenerationScreen(RunPanes):
 
     @work
     async def action_filter(self) -> None:
-        from workbench.app.toolkit.filter_dialog import FilterDialog
+        from workbench.app.toolkit.filters import FilterDialog
 
         lines, names = tuple(self.table.rows), "a file or function"
         await self.app.push_screen_wait(FilterDialog(lines, self.table.filter, self.filter_tasks, "task", names))
