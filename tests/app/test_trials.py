@@ -29,8 +29,7 @@ from workbench.results.trials import (
     share_of,
     with_losses,
 )
-from workbench.rubric.spread import spread_of
-from workbench.rubric.totals import Total
+from workbench.rubric.spread import Total, spread_of
 from workbench.session import SessionReader
 from workbench.text import shortened
 

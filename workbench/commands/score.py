@@ -92,7 +92,7 @@ async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -
     from workbench.models.defaults import default_model
     from workbench.models.names import check_model
     from workbench.rubric import Judge, make_judge, parse_judge, rubrics, score
-    from workbench.rubric.totals import NO_FACTS_POINTS
+    from workbench.rubric.spread import NO_FACTS_POINTS
     from workbench.settings import load
 
     known = [info.name for info in rubrics()]

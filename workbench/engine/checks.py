@@ -74,7 +74,7 @@ def plan_check(
 
 
 def _require_isolation() -> None:
-    from workbench.checking.sandboxed import require_isolation
+    from workbench.checking.environment import require_isolation
 
     require_isolation()
 

@@ -115,7 +115,7 @@ def resolved_judge(text: str) -> str:
         UsageError: It is a model that cannot be asked, a session that is not there, or no name of a judge.
     """
     from workbench.models.names import check_model
-    from workbench.rubric.judges import parse_judge
+    from workbench.rubric.judging import parse_judge
     from workbench.settings import load
 
     settings = load()
@@ -130,7 +130,7 @@ def resolved_judge(text: str) -> str:
 
 
 def _extensions(plan: DocumentPlan) -> list[tuple[str, str]]:
-    from workbench.rubric.judges import parse_judge
+    from workbench.rubric.judging import parse_judge
 
     agent = [("agent", plan.agent)] if is_dotted(plan.agent) else []
     return agent + [("judge", judge) for judge in plan.asked_judges if parse_judge(judge).kind == "extension"]

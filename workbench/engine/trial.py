@@ -28,7 +28,7 @@ from workbench.models.types import ModelError, Sampling
 from workbench.repository import View
 from workbench.rubric import make_judge, score
 from workbench.rubric.judging import Judge, Kept
-from workbench.rubric.totals import NO_FACTS_POINTS
+from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.judges import is_offline
 from workbench.session.pending_work import judge_problem

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.checking.recorded import checked_of
-from workbench.checking.stored import CheckDamaged
-from workbench.checking.verdicts import BlockResult
-from workbench.checking.wording import alarm, shown_lines
+from workbench.checking.stored import CheckDamaged, checked_of
+from workbench.checking.verdicts import BlockResult, alarm, shown_lines
 from workbench.text import one_line
 
 if TYPE_CHECKING:

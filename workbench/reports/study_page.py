@@ -21,7 +21,7 @@ from workbench.reports.study_metrics import leaks_section, metrics_section
 from workbench.reports.study_pairs import difference_sections, ranking_section
 from workbench.reports.study_published import published_section
 from workbench.reports.study_strata import stability_section, strata_section
-from workbench.rubric.totals import NO_FACTS_POINTS
+from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.agreement import judge_agreement
 from workbench.studies.analysis import Analysis

@@ -12,7 +12,7 @@ from workbench.agents.names import agent_info, current_name
 from workbench.catalog import check_python, check_there, resolve_case
 from workbench.documenters.names import SCOPES, parse_docs
 from workbench.errors import WorkbenchError
-from workbench.rubric.judges import parse_judge
+from workbench.rubric.judging import parse_judge
 from workbench.studies.checking import column_problem
 from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE, MOST_CELLS, BadStudy, Column, Limits, Study
 from workbench.studies.known import packaged_studies, study_named

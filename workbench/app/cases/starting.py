@@ -143,7 +143,7 @@ def _is_count(text: str) -> bool:
 
 def _judge_problem(judge: str, settings: Settings) -> str:
     from workbench.plugins import path_of
-    from workbench.rubric.judges import parse_judge
+    from workbench.rubric.judging import parse_judge
 
     if path_of("judge", judge.strip()):
         return ""

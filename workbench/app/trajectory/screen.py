@@ -145,7 +145,7 @@ class TrajectoryScreen(TrialPanes):
             return
         mine = {state.trial.id, state.trial.run_id, state.place.previous}
         if any(change.item in mine or change.kind == "trial" for change in changes):
-            self.following.soon()
+            self.following.loading_rest.refresh_soon()
 
     def apply(self, look: Look) -> None:
         """Show how the trial stands now."""

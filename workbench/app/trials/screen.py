@@ -37,7 +37,7 @@ from workbench.results.trials import (
     with_counts,
     with_losses,
 )
-from workbench.rubric.losses import Lost
+from workbench.rubric.scorecard import Lost
 from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.keys import bind
-from workbench.app.regeneration.evaluators import short_name
 from workbench.app.regeneration.sample_content import laid_out
 from workbench.app.regeneration.went_wrong.findings import (
     BY_FILE,
@@ -30,6 +29,7 @@ from workbench.app.regeneration.went_wrong.findings import (
     load_findings,
     members_of,
 )
+from workbench.app.regeneration.wording import short_name
 from workbench.app.toolkit.columns import Columns
 from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain, prepared
 from workbench.app.toolkit.latest import Latest
