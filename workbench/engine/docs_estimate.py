@@ -64,7 +64,7 @@ def model_of(name: DocsName) -> str:
 
 def kept_rates() -> list[DocsRate]:
     """Return what programs asked of whose docstrings the cache still has."""
-    from workbench.documenters.programs.kept import kept
+    from workbench.documenters.programs.work_folder import kept
 
     found = []
     for one in kept():
@@ -166,7 +166,7 @@ def _definitions(snapshot: Snapshot, only: set[str] | None) -> Counter[str]:
 
 
 def _is_kept(name: DocsName, snapshot: Snapshot) -> bool:
-    from workbench.documenters.programs.known import kept_place
+    from workbench.documenters.programs.program import kept_place
 
     return kept_place(name, snapshot).is_file()
 
