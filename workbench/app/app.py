@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.widgets._toast import ToastRack
 
 from workbench import paths
 from workbench.app.key_table import key_of, refusal, use_keymap, why_not
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from textual.actions import ActionParseResult
     from textual.dom import DOMNode
     from textual.notifications import SeverityLevel
+    from textual.widget import Widget
 
     from workbench.app.tour import Tour
     from workbench.settings import Settings
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
 
 INTERRUPT_SECONDS = 3.0
 """Within this time a second ctrl+c leaves the app."""
+_TOAST_CELLS = 30
+"""Cells that a notice needs at least."""
+
 _QUIET = frozenset({"widen", "leave_tour"})
 """Actions of a key that has another meaning, where they make no sense."""
 
@@ -100,7 +105,18 @@ class WorkbenchApp(NavigatingApp):
         markup: bool = False,
     ) -> None:
         """Show a notice; every widget's ``notify`` ends here. It is literal, whatever ``markup`` says."""
+        for rack in self.screen.query(ToastRack) if self.screen_stack else ():
+            self._make_room(rack, self.screen.focused)
         super().notify(clean(message), title=one_line(title, 60), severity=severity, timeout=timeout, markup=False)
+
+    def _make_room(self, rack: ToastRack, focused: Widget | None) -> None:
+        """Put notices beside the pane that has the focus, where there is room for them, else into the right half."""
+        width = self.size.width
+        left, right = (focused.region.x, width - focused.region.right) if focused is not None else (0, 0)
+        room = max(left, right) if max(left, right) >= _TOAST_CELLS else width // 2
+        on_the_left = room == left > right
+        rack.styles.align_horizontal = "left" if on_the_left else "right"
+        rack.styles.padding = (0, width - room, 0, 0) if on_the_left else (0, 0, 0, width - room)
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy a text; what no encoding has becomes a question mark."""
