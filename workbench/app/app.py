@@ -47,17 +47,7 @@ _QUIET = frozenset({"widen", "leave_tour"})
 
 
 class WorkbenchApp(NavigatingApp):
-    """The terminal program.
-
-    Attributes:
-        begins_with_tour: Whether it begins when the app does.
-        begins_with_overview: Whether a session that was named at the start is shown by what its state is about.
-
-    Args:
-        session: A session to open; None opens the one that was changed last, or the example.
-        settings: The settings in force.
-        warm_engine: Whether to keep an idle engine at hand.
-    """
+    """The terminal program; without a session it opens the one that was changed last, or the example."""
 
     TITLE = "Workbench"
     MODES = {
@@ -231,19 +221,16 @@ class WorkbenchApp(NavigatingApp):
         self._exporting.ask(work, lambda out: hand_over(self, out, "report"))
 
     def confirm(self, title: str, question: str, yes: str, then: Callable[[], Any]) -> None:
-        """Ask yes or no, and do something after a yes."""
         from workbench.app.toolkit.form import Confirm
 
         self.push_screen(Confirm(title, question, yes), lambda agreed: then() if agreed else None)
 
     async def ask_and_regenerate(self, source: str = "", docs: str = "") -> None:
-        """Ask what to regenerate and start it; call it from a worker."""
         from workbench.app.regeneration.starting import ask_and_start
 
         await ask_and_start(self, source, docs)
 
     async def ask_for_study(self, rows: Sequence[str] = (), like: str = "") -> None:
-        """Ask what a new study is to compare and start it; call it from a worker."""
         from workbench.app.new_study.starting import ask_and_start
 
         await ask_and_start(self, rows, like)
@@ -377,7 +364,6 @@ def _named(module: str, name: str) -> Any:
 
 
 def tour_file() -> Path:
-    """Return the file which says that the tour was begun on this machine."""
     return paths.state_dir() / "tour-was-shown"
 
 

@@ -16,7 +16,6 @@ _keymap: dict[str, str] = {}
 
 
 def use_keymap(keymap: Mapping[str, str]) -> None:
-    """Let texts name the keys of a ``[keymap]``."""
     _keymap.clear()
     _keymap.update(keymap)
 
@@ -44,14 +43,7 @@ def with_keys(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """Keys and what they mean on every screen that has them; a dialog has its own few keys.
-
-    Attributes:
-        keys: Keys as Textual names them.
-        shown: The keys as the help writes them.
-        means: What they do.
-        names: Last parts of the ids of the bindings that may have them: ``sort`` of ``trials.sort``.
-    """
+    """Keys and what they mean on every screen that has them; ``names`` are last parts of ids of bindings: ``sort`` of ``trials.sort``."""
 
     keys: tuple[str, ...]
     shown: str
@@ -180,12 +172,7 @@ _WHERE = {
 
 
 def why_not(pressed: str, refused: Sequence[tuple[str, str]]) -> str:
-    """Return why a key does nothing: the reason of what it is for here, else where it is a key.
-
-    Args:
-        pressed: The key, as Textual names it.
-        refused: The actions that it is for here, each with what it does.
-    """
+    """Return why a key does nothing: the reason of what it is for here (``refused``: actions, each with what it does), else where it is a key."""
     for action, does in refused:
         name = action.partition("(")[0].rpartition(".")[2]
         if name in WHY_NOT or does:
@@ -230,13 +217,7 @@ WRITING_FILES = frozenset({"export", "save_picture"})
 
 
 def refusal(action: str, *, in_dialog: bool, in_browser: bool) -> str:
-    """Return the sentence for an action that a read-only app does not do, "" for one that it does.
-
-    Args:
-        action: An action as a binding names it: ``screen.fetch``, ``turn(-1)``.
-        in_dialog: Whether a dialog is in front; what would change something is asked in none.
-        in_browser: Whether the app is shown in a browser.
-    """
+    """Return the sentence for an action (``screen.fetch``, ``turn(-1)``) that a read-only app does not do, "" for one that it does."""
     if in_dialog or not is_read_only():
         return ""
     name = action.partition("(")[0].rpartition(".")[2]

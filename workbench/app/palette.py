@@ -111,7 +111,6 @@ class PlaceCommands(Provider):
     _places: Sequence[NamedPlace] = ()
 
     async def startup(self) -> None:
-        """Read all names."""
         host, screen = self._host, self.screen
         here = files(screen.files(), screen.files_of) if isinstance(screen, ModeScreen) else []
         self._places = [*here, *await asyncio.to_thread(load_places, host.reader)]
@@ -160,15 +159,9 @@ MOST_FOUND = 50
 
 @dataclass(frozen=True, slots=True)
 class NamedPlace:
-    """Something that one can go to.
+    """Something that one can go to: a ``session``, ``case``, ``study``, ``run``, ``trial``, ``task`` or ``file`` with its ``key``.
 
-    Attributes:
-        kind: ``session``, ``case``, ``study``, ``run``, ``trial``, ``task`` or ``file``.
-        name: What it is found by.
-        about: What is said beside it.
-        key: The session's path, the case's key, the study's name, the id of a run, trial or task, or the file's path.
-        run: The run of a task; ``regenerate`` or ``document`` for a run.
-        trial: A run's first trial, None where it has none.
+    ``run`` is the run of a task, and of a run its kind; ``trial`` is a run's first trial.
     """
 
     kind: str
@@ -250,7 +243,6 @@ def _tasks(reader: SessionReader) -> Iterator[NamedPlace]:
 
 
 def files(paths: Iterable[str], of: str) -> list[NamedPlace]:
-    """Return the files of a repository as places."""
     return [NamedPlace("file", path, f"file of {of}", path) for path in paths]
 
 

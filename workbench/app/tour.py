@@ -72,11 +72,7 @@ STEPS = (
 
 
 class Tour:
-    """Follows a person through the steps.
-
-    Attributes:
-        at: The step, from 0; None while there is no tour.
-    """
+    """Follows a person through the steps; ``at`` is None while there is no tour."""
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
@@ -90,7 +86,6 @@ class Tour:
         self._show()
 
     def leave(self) -> None:
-        """End it, wherever it is."""
         self.at = None
         if self._timer is not None:
             self._timer.stop()

@@ -34,12 +34,7 @@ def bounded(width: object, height: object) -> tuple[int, int]:
 
 
 class AppProcess(AppService):
-    """Runs ``workbench open`` for one browser.
-
-    Args:
-        arguments: The program and its arguments; no shell reads them.
-        others: As in :class:`textual_serve.app_service.AppService`.
-    """
+    """Runs ``workbench open`` for one browser; no shell reads its arguments."""
 
     def __init__(self, arguments: Sequence[str], **others: Any) -> None:
         super().__init__("workbench", **others)
@@ -57,7 +52,6 @@ class AppProcess(AppService):
         return process
 
     async def set_terminal_size(self, width: object, height: object) -> None:
-        """Tell the app of a new size, in columns and rows."""
         await super().set_terminal_size(*bounded(width, height))
 
     async def run(self) -> None:

@@ -50,12 +50,9 @@ NOT_THE_PAGE = "Only the server's own page may ask for this."
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """What a request must have.
+    """What a request must have: the token, "" where loopback needs none, and an origin.
 
-    Attributes:
-        token: The token that the address must hold, "" where loopback needs none.
-        origins: Other origins (``https://name:port``) under which a proxy shows the server.
-        cookie: Name under which a browser keeps the token for what the page asks for by itself.
+    Under other ``origins`` a proxy shows the server. The cookie keeps the token for what the page asks for by itself.
     """
 
     token: str
@@ -103,13 +100,7 @@ def guarded(door: Door) -> Middleware:
 
 
 class WorkbenchServer(Server):
-    """Shows one app to each browser.
-
-    Args:
-        arguments: The program that is started for each browser, and its arguments.
-        door: Who may come in.
-        most: Browsers at once.
-    """
+    """Starts a program for each browser and shows it there, for so many browsers at once at most."""
 
     def __init__(self, arguments: Sequence[str], door: Door, most: int) -> None:
         super().__init__("workbench", title="Workbench")
@@ -216,13 +207,7 @@ async def _harden(request: web.Request, response: web.StreamResponse) -> None:
 
 
 async def serve(server: WorkbenchServer, host: str, port: int, ready: Callable[[int], Any]) -> None:
-    """Serve until SIGINT or SIGTERM.
-
-    Args:
-        server: What to serve.
-        host: A name or an address of this machine.
-        port: The port, 0 for a free one.
-        ready: Called with the port once browsers can come.
+    """Serve until SIGINT or SIGTERM; ``ready`` is called with the port once browsers can come.
 
     Raises:
         UsageError: The port is taken or may not be used, or ``host`` is no address of this machine.

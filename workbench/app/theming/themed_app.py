@@ -45,11 +45,9 @@ class ThemeWatch(threading.Thread):
         self._stopped = threading.Event()
 
     def stop(self) -> None:
-        """End the thread at its next breath."""
         self._stopped.set()
 
     def run(self) -> None:
-        """Look until stopped."""
         known: dict[str, ThemeFile] = {}
         while True:
             files = theme_files()
@@ -72,11 +70,7 @@ class ThemeWatch(threading.Thread):
 
 
 class ThemedApp(App[int]):
-    """Chooses, registers and follows themes.
-
-    Args:
-        theme: Name of the theme to begin with.
-    """
+    """Chooses, registers and follows themes."""
 
     def __init__(self, theme: str) -> None:
         super().__init__()
@@ -96,14 +90,12 @@ class ThemedApp(App[int]):
         return {} if "text-dim" in theme.variables else fallback_variables(theme)
 
     def start_themes(self) -> None:
-        """Read all themes and follow their files."""
         self._themes = ThemeWatch(self)
         self._themes.start()
         if self._theme_problem:
             self.notify(self._theme_problem, title="Theme", severity="warning", timeout=12)
 
     def stop_themes(self) -> None:
-        """Follow the files no longer."""
         if self._themes is not None:
             self._themes.stop()
 

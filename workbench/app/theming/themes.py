@@ -35,7 +35,6 @@ _STEPS = 40
 
 
 def contrast(one: Color, other: Color) -> float:
-    """Return the contrast of two opaque colours, 1 to 21."""
     darker, brighter = sorted((_luminance(one), _luminance(other)))
     return (brighter + 0.05) / (darker + 0.05)
 
@@ -155,16 +154,11 @@ def _prefixed(verdicts: Mapping[str, str], seen: Mapping[str, str]) -> dict[str,
 
 
 def folders() -> tuple[Path, ...]:
-    """Return where themes are looked for; a later folder wins over an earlier one."""
     return (paths.bundled("themes"), paths.own_themes_dir())
 
 
 def plugin_theme(plugin: Plugin) -> Path:
-    """Return the file of a theme that an installed package has; the package is not imported.
-
-    Raises:
-        BadTheme: The package has no file of the theme's name.
-    """
+    """Return the file of a theme that an installed package has, which is not imported; raises BadTheme where it has none."""
     for point in metadata.entry_points(group=GROUPS["theme"]):
         if point.dist is not None and (point.name, point.value) == (plugin.name, plugin.path):
             folder = Path(str(point.dist.locate_file(point.value.replace(".", "/"))))
@@ -199,11 +193,7 @@ def theme_files(places: tuple[Path, ...] | None = None) -> dict[str, ThemeFile]:
 
 
 def read_theme(path: Path) -> Theme:
-    """Return the theme in a YAML file.
-
-    Raises:
-        BadTheme: The file cannot be read or a key in it does not fit.
-    """
+    """Return the theme in a YAML file; raises BadTheme where it cannot be read or a key in it does not fit."""
     import yaml
 
     try:
@@ -220,11 +210,7 @@ def read_theme(path: Path) -> Theme:
 
 
 def checked(values: object, path: Path) -> Theme:
-    """Return the theme that decoded YAML describes.
-
-    Raises:
-        BadTheme: As in :func:`read_theme`.
-    """
+    """Return the theme that decoded YAML describes; raises BadTheme."""
     if not isinstance(values, dict):
         raise BadTheme(f"{path}: must be a mapping with the keys name, dark, colors, verdicts.")
     for key in values:
@@ -277,11 +263,7 @@ def _cache_file(name: str) -> Path:
 
 
 def load_theme(file: ThemeFile) -> Theme:
-    """Return the theme in a file, from the cache where the file has not changed since.
-
-    Raises:
-        BadTheme: As in :func:`read_theme`.
-    """
+    """Return the theme in a file, from the cache where the file has not changed since; raises BadTheme."""
     cached = _cache_file(file.path.stem)
     try:
         stored = json.loads(cached.read_text(encoding="utf-8"))

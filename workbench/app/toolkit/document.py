@@ -67,7 +67,6 @@ class Document:
         return max(3, len(str(top))) + 1
 
     def rows(self, width: int) -> list[Row]:
-        """Wrap all lines at ``width`` cells (gutter not included)."""
         width = max(width, 4)
         wrapped: list[Row] = []
         for index, line in enumerate(self.lines):
@@ -109,7 +108,6 @@ def position(text: str, offset: int) -> tuple[int, int]:
 
 
 def plain(text: str, *, style: str = "", cut: str | None = None, numbered: bool = False) -> Document:
-    """Return a text as it is, a line for a line."""
     ready = prepared(text)
     lines = tuple(
         Line(
@@ -125,18 +123,15 @@ def plain(text: str, *, style: str = "", cut: str | None = None, numbered: bool 
 
 
 def note(*sentences: str) -> Document:
-    """Return a document that only says why there is nothing to show."""
     return Document(tuple(Line(part, ((0, len(part), "dim"),)) for part in map(prepared, sentences)), "")
 
 
 def joined(parts: Sequence[Document], *, cut: str | None = None) -> Document:
-    """Return documents one below the other; line numbers and sources are dropped, cuts kept as lines."""
     lines = tuple(line for part in parts for line in part.lines)
     return Document(closed(lines, cut), "\n".join(part.text for part in parts if part.text), cut)
 
 
 def heading(text: str, detail: str = "") -> Document:
-    """Return a heading line with an optional dim detail behind it."""
     text, detail = prepared(text), prepared(detail)
     whole = f"{text}  {detail}" if detail else text
     spans: tuple[Span, ...] = ((0, len(text), "heading"),)
@@ -151,7 +146,6 @@ def closed(lines: tuple[Line, ...], cut: str | None) -> tuple[Line, ...]:
 
 
 def _wrap(line: Line, width: int) -> list[tuple[int, int]]:
-    """Cut a long line at spaces where there are any, else at the last cell that fits."""
     pieces: list[tuple[int, int]] = []
     text = line.text
     room = width

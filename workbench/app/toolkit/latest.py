@@ -82,7 +82,6 @@ class Latest:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing runs and nothing waits."""
         return not self._busy
 
     @property

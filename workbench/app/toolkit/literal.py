@@ -55,7 +55,6 @@ def _repaint_border(widget: Widget, row: int) -> None:
 
 
 def title_of(widget: Widget) -> str:
-    """Return what stands in a widget's border, as it is read."""
     return widget._border_title.plain if widget._border_title is not None else ""
 
 
@@ -77,8 +76,7 @@ def highlighted_at(matcher: Matcher, text: str, offsets: Iterable[int]) -> Conte
 class LastNet(LineFilter):
     """Under everything that is painted: no control character reaches the terminal.
 
-    Args:
-        plain: Also put ASCII in place of what the terminal's encoding lacks, column by column.
+    With ``plain`` ASCII stands in place of what the terminal's encoding lacks, column by column.
     """
 
     def __init__(self, plain: bool | None = None) -> None:
@@ -88,7 +86,6 @@ class LastNet(LineFilter):
         self.plain = not shown if plain is None else plain
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments, with the same width."""
         if all(text.isprintable() and (text.isascii() or not self.plain) for text, _, _ in segments):
             return segments
         return [Segment(_visible(text, self.plain), style, control) for text, style, control in segments]

@@ -64,7 +64,6 @@ class ModeScreen(BaseScreen[None]):
 
     @property
     def workbench(self) -> WorkbenchApp:
-        """The app, as far as a mode may ask it for something."""
         return cast("WorkbenchApp", self.app)
 
     def __init__(self) -> None:
@@ -103,7 +102,6 @@ class ModeScreen(BaseScreen[None]):
         yield KeyBar()
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the panes of the mode."""
         return ()
 
     def set_status(self, header: str | Header) -> None:
@@ -163,7 +161,6 @@ class ModeScreen(BaseScreen[None]):
         line.marked = self.workbench.marks.sentence(path)
 
     def marks_changed(self) -> None:
-        """Say in the header what is marked to be compared."""
         self._name_session()
 
     def on_screen_resume(self) -> None:
@@ -184,7 +181,6 @@ class ModeScreen(BaseScreen[None]):
         return None
 
     def files(self) -> Iterable[str]:
-        """Return the paths of the files that are shown, for the palette."""
         return ()
 
     @property

@@ -29,7 +29,6 @@ class Pane(Vertical, Lasting):
     short = ""
 
     def titled(self, title: str, subtitle: str = "") -> None:
-        """Set the title and subtitle in the frame, taken literally."""
         set_title(self, title, subtitle)
 
     def on_latest_reported(self, message: Latest.Reported) -> None:
@@ -63,7 +62,6 @@ class PaneTabs(Widget):
     tabs: reactive[tuple[tuple[str, bool], ...]] = reactive(())
 
     def show(self, tabs: list[tuple[str, bool]]) -> None:
-        """Show these (name, whether current)."""
         self.tabs = tuple(tabs)
 
     def _shown(self) -> list[tuple[str, bool]]:
@@ -173,7 +171,6 @@ class TabLine(Widget):
         self.set_reactive(TabLine.current, names[0])
 
     def beside(self, step: int) -> str:
-        """Return the name of the tab ``step`` places on, around the ends."""
         at = self.names.index(self.current) if self.current in self.names else 0
         return self.names[(at + step) % len(self.names)]
 
@@ -246,8 +243,7 @@ COPIED_AT_MOST = 16_000_000
 class TabbedText(Pane):
     """Turns its tabs and shows more of the text; a subclass composes a tab line and a text, and loads what a tab has.
 
-    Attributes:
-        at_first: Bytes of a text that are shown at first.
+    Of a text ``at_first`` bytes are shown at first.
     """
 
     at_first: ClassVar[int]
@@ -280,11 +276,9 @@ class TabbedText(Pane):
 
     @property
     def whole(self) -> Callable[[], Document] | None:
-        """What reads all of the text, None where that is shown."""
         return self.reading_all() if self.is_cut else None
 
     def turn(self, step: int) -> None:
-        """Show the next or previous tab."""
         self.choose(self.query_one(TabLine).beside(step))
 
     def more(self) -> None:

@@ -46,11 +46,9 @@ class Canvas:
         return cell
 
     def cell_of(self, x: float, y: float) -> Cell:
-        """Return the cell at shares of the width and of the height."""
         return _place(x, self.width * ACROSS) // ACROSS, self.height - 1 - _place(y, self.height * UP) // UP
 
     def row(self, y: int) -> str:
-        """Return a row of cells, from above; a cell without a dot is a space."""
         return "".join(text for text, _ in painted([(self, "")], {}, y))
 
 
@@ -127,7 +125,6 @@ class Axis:
         return self.ticks[-1]
 
     def share(self, value: float) -> float:
-        """Return where a value lies, 0 at the first tick and 1 at the last."""
         return (value - self.low) / (self.high - self.low)
 
     def label(self, tick: float) -> str:
@@ -199,7 +196,6 @@ class ScatterPlot(VirtualView):
     def put(
         self, points: Sequence[tuple[Hashable, float, float]], names: tuple[str, str], empty_text: str = ""
     ) -> None:
-        """Show other points; ``names`` are those of the axes, ``empty_text`` is said where there are no points."""
         self.points, self.names, self.empty_text = points, names, empty_text
         self._again()
 

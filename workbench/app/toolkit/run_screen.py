@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 
 
 class Finds(Protocol):
-    """What keeps the last search of a mode."""
+    """Keeps the last search of a mode."""
 
-    def go(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) hit."""
-        ...
+    def go(self, step: int) -> None: ...
 
 
 _WHILE_READING = frozenset({"resume", "cancel", "rerun", "rerun_model", "fork", "rerun_failed", "add_samples"})
@@ -38,13 +36,7 @@ class RunScreen(ModeScreen):
     """A mode that follows a run.
 
     A subclass says which list takes keys while no painted pane has the focus (:meth:`main_list`) and sets
-    ``actions`` and ``finder``.
-
-    Attributes:
-        actions: What can be done with the run.
-        finder: Keeps the last search.
-        searching: Does the searches.
-        doing: Carries out the actions.
+    ``actions`` and ``finder``, which keeps the last search.
     """
 
     searches = True
@@ -115,7 +107,6 @@ class RunScreen(ModeScreen):
     # -- keys
 
     def current_view(self) -> VirtualView:
-        """Return the pane that keys move in."""
         return self.focused if isinstance(self.focused, VirtualView) else self.main_list()
 
     def action_move(self, rows: int) -> None:

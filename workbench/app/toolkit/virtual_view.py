@@ -169,7 +169,6 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         raise NotImplementedError
 
     def row_count(self) -> int:
-        """Return how many rows there are."""
         raise NotImplementedError
 
     def plain_text(self) -> str:
@@ -243,7 +242,6 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     # -- moving, shared by all panes
 
     def page_height(self) -> int:
-        """Return how many rows fit."""
         return max(1, self.scrollable_content_region.height)
 
     def keep_in_sight(self, row: int, *, margin: int = 0) -> None:
@@ -259,7 +257,6 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_to(y=self.scroll_offset.y + rows, animate=False, immediate=True)
 
     def go_to_end(self, last: bool) -> None:
-        """Go to the first or the last row."""
         self.scroll_to(y=self.row_count() if last else 0, animate=False, immediate=True)
 
 
