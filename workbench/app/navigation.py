@@ -87,40 +87,30 @@ class NavigatingApp(SessionApp):
             await self.screen.dismiss()
 
     async def show_trial(self, trial_id: str, place: Place | None = None) -> None:
-        from workbench.app.trajectory.screen import TrajectoryScreen
-
         self.leave_place()
         self.selected_trial = trial_id
         # Over the trial that it shows the mode may show the table of all trials, and two of them side by side over that.
-        await self.show_mode("trajectory")
-        if isinstance(self.screen, TrajectoryScreen):
-            self.screen.show_trial(trial_id, place)
+        await self._show_in("trajectory", "show_trial", trial_id, place)
 
     async def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
         """Show a regeneration run of the open session, with the samples of ``evaluator`` once there are some, and a place in it."""
-        from workbench.app.regeneration.screen import RegenerationScreen
-
         self.leave_place()
         self.selected_run = run_id
-        await self.show_mode("regeneration")
-        if isinstance(self.screen, RegenerationScreen):
-            self.screen.show_run(run_id, evaluator, place)
+        await self._show_in("regeneration", "show_run", run_id, evaluator, place)
 
     async def show_study(self, name: str) -> None:
-        from workbench.app.study.screen import StudyScreen
-
         self.leave_place()
-        await self.show_mode("study")
-        if isinstance(self.screen, StudyScreen):
-            self.screen.show_study(name)
+        await self._show_in("study", "show_study", name)
 
     async def show_case(self, key: str, place: Place | None = None) -> None:
-        from workbench.app.cases.screen import CasesScreen
-
+        """Show a case, or a file of it (``place.item``)."""
         self.leave_place()
-        await self.show_mode("cases")
-        if isinstance(self.screen, CasesScreen):
-            self.screen.show_case(key, place.item if place is not None else "")
+        await self._show_in("cases", "show_case", key, place.item if place is not None else "")
+
+    async def _show_in(self, mode: str, method: str, *what: Any) -> None:
+        await self.show_mode(mode)
+        if (show := getattr(self.screen, method, None)) is not None:
+            show(*what)
 
     def show_pair(self, pair: Pair) -> None:
         from workbench.app.compare.frame import screen_for

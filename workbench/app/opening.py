@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
 
-from workbench.app.theming.themed_app import ThemedApp
+from workbench.app.theming import ThemedApp
 from workbench.app.toolkit.lifecycle import OutlivesScreens
 from workbench.app.toolkit.literal import literal
 

@@ -122,7 +122,7 @@ class PlaceCommands(Provider):
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for found in await asyncio.to_thread(find, query, self._places):
-            name = shown_name(found.place)
+            name = one_line(found.place.name, 300)  # letter by letter as long as the name where that is possible
             score = found.quality * _WEIGHT * len(query)
             help_text = cast("str", literal(found.place.about))
             # Where letters were taken out of a name for the screen, those after them have other places.
@@ -131,24 +131,21 @@ class PlaceCommands(Provider):
             yield Hit(score, highlighted_at(matcher, name, letters), go, text=clean(name), help=help_text)
 
     def _going(self, place: NamedPlace) -> Callable[[], Any]:
-        host = self._host
-        if place.kind == "session":
-            return partial(host.open_session, Path(place.key), show=True)
-        if place.kind == "case":
-            return partial(host.show_case, place.key)
-        if place.kind == "study":
-            return partial(host.show_study, place.key)
-        if place.kind == "trial":
-            return partial(host.show_trial, place.key)
-        if place.kind == "task":
-            return partial(host.show_run, place.run, "", Place(item=place.key))
-        if place.kind == "file":
-            return partial(self.screen.go_to_file, place.key)  # type: ignore[attr-defined]
-        if place.run == "regenerate":
-            return partial(host.show_run, place.key)
-        if place.trial is not None:
+        host, key = self._host, place.key
+        if place.kind == "run" and place.run != "regenerate":
+            if place.trial is None:
+                return partial(host.notify, "It has no trials of its own: it scores those of other runs.", timeout=6)
             return partial(host.show_trial, place.trial)
-        return partial(host.notify, "It has no trials of its own: it scores those of other runs.", timeout=6)
+        go: dict[str, Callable[[], Any]] = {
+            "session": partial(host.open_session, Path(key), show=True),
+            "case": partial(host.show_case, key),
+            "study": partial(host.show_study, key),
+            "run": partial(host.show_run, key),
+            "trial": partial(host.show_trial, key),
+            "task": partial(host.show_run, place.run, "", Place(item=key)),
+            "file": lambda: cast("ModeScreen", self.screen).go_to_file(key),
+        }
+        return go[place.kind]
 
 
 # -- everything that one can go to by its name
@@ -311,8 +308,3 @@ def _letters(word: str, name: str, start: int) -> Iterator[int]:
         start = name.find(letter, start)
         yield start
         start += 1
-
-
-def shown_name(place: NamedPlace) -> str:
-    """Return a name as one line of plain text, letter by letter as long as the name where that is possible."""
-    return one_line(place.name, 300)

@@ -16,7 +16,7 @@ from rich.cells import cell_len, chop_cells
 from workbench.text import clean
 
 Span = tuple[int, int, str]
-"""Half-open character range of a line and the name of a style (see ``VirtualView.ROW_STYLES``)."""
+"""Half-open character range of a line and the name of a style, as of a :data:`Part`."""
 
 TAB = "    "
 

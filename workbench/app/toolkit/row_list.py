@@ -12,17 +12,14 @@ from textual.strip import Strip
 
 from workbench.app.key_table import with_keys
 from workbench.app.keys import bind
-from workbench.app.toolkit.virtual_view import Part, VirtualView
-from workbench.app.toolkit.virtual_view import fit as _fit
+from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
-_OWN_STYLES = ("passed", "failed", "waiting", "paused", "hidden", "marked", "group", "score", "good", "poor",
-               "only-a", "only-b")  # fmt: skip
+__all__ = ["HeadedList", "Part", "RowList", "fit"]
 
 
 class RowList(VirtualView):
     """Subclasses fill :meth:`parts_of`; rows for which :meth:`selectable` is False are passed over by the cursor."""
 
-    ROW_STYLES: ClassVar[frozenset[str]] = VirtualView.ROW_STYLES | {*_OWN_STYLES}
     DEFAULT_CSS = """
     RowList {
         background: $background; height: 1fr;
@@ -280,11 +277,6 @@ class RowList(VirtualView):
                 self.action_choose()
             else:
                 self.set_cursor(row)
-
-
-def fit(text: str, width: int, *, right: bool = False) -> str:
-    """Return ``text`` at exactly ``width`` cells, also where the cut fell on a space."""
-    return _fit(_fit(text, width, right=right), width, right=right)
 
 
 class HeadedList(RowList):
