@@ -20,8 +20,7 @@ from aiohttp.test_utils import TestServer, make_mocked_request
 from served import environment, serving
 
 from workbench.cli import main
-from workbench.web.app_process import DRIVER, bounded
-from workbench.web.server import Door, WorkbenchServer, _attachment
+from workbench.web.server import DRIVER, Door, WorkbenchServer, _attachment, bounded
 
 TOKEN = "a-token-of-more-than-16-characters"
 # An app that says where it is and ends when it is told to: what is tested here is the door before it.

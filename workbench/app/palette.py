@@ -15,7 +15,7 @@ from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits
 
 from workbench.app.location import Place
 from workbench.app.toolkit.lifecycle import BaseScreen
-from workbench.app.toolkit.literal import highlighted, highlighted_at, literal
+from workbench.app.toolkit.literal import highlighted, literal
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.errors import WorkbenchError
 from workbench.text import clean, one_line
@@ -128,7 +128,7 @@ class PlaceCommands(Provider):
             # Where letters were taken out of a name for the screen, those after them have other places.
             letters = found.letters if clean(name) == found.place.name else ()
             go = self._going(found.place)
-            yield Hit(score, highlighted_at(matcher, name, letters), go, text=clean(name), help=help_text)
+            yield Hit(score, highlighted(matcher, name, letters), go, text=clean(name), help=help_text)
 
     def _going(self, place: NamedPlace) -> Callable[[], Any]:
         host, key = self._host, place.key

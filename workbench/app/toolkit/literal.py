@@ -58,15 +58,11 @@ def title_of(widget: Widget) -> str:
     return widget._border_title.plain if widget._border_title is not None else ""
 
 
-def highlighted(matcher: Matcher, text: str) -> Content:
+def highlighted(matcher: Matcher, text: str, offsets: Iterable[int] | None = None) -> Content:
     """Return a text with the letters that a search matches marked; Textual's own way reads markup."""
-    _, offsets = matcher.fuzzy_search.match(matcher.query, clean(text))
-    return highlighted_at(matcher, text, offsets)
-
-
-def highlighted_at(matcher: Matcher, text: str, offsets: Iterable[int]) -> Content:
-    """Return a text with some letters marked as those that a search matches; white space is not."""
     content = literal(text)
+    if offsets is None:
+        _, offsets = matcher.fuzzy_search.match(matcher.query, content.plain)
     for at in offsets:
         if not content.plain[at : at + 1].isspace():
             content = content.stylize(matcher.match_style, at, at + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from textual import work
 from textual.app import ComposeResult
@@ -18,12 +18,6 @@ from workbench.app.toolkit.virtual_view import VirtualView
 
 if TYPE_CHECKING:
     from workbench.app.toolkit.actions import RunActions
-
-
-class Finds(Protocol):
-    """Keeps the last search of a mode."""
-
-    def go(self, step: int) -> None: ...
 
 
 _WHILE_READING = frozenset({"resume", "cancel", "rerun", "rerun_model", "fork", "rerun_failed", "add_samples"})
@@ -41,7 +35,7 @@ class RunScreen(ModeScreen):
 
     searches = True
     actions: RunActions
-    finder: Finds
+    finder: Any
 
     def __init__(self) -> None:
         super().__init__()
