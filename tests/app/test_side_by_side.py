@@ -23,7 +23,7 @@ from workbench.app.compare.run_trials_screen import RunTrialsScreen
 from workbench.app.compare.screen import CompareScreen
 from workbench.app.compare.tasks_screen import TasksScreen
 from workbench.app.marks import Marked, Pair
-from workbench.app.run_list.screen import RunsScreen
+from workbench.app.run_list import RunsScreen
 from workbench.app.toolkit.columns import Columns
 
 OTHER = "openai/other"

@@ -17,7 +17,7 @@ from workbench.app.regeneration.head import EvaluatorLine, FiguresLine
 from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.sample_pane import Detail, SamplePane
 from workbench.app.regeneration.search import Hit
-from workbench.app.regeneration.task_table import TasksPane, TaskTable
+from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.pane import Pane, PaneTabs
 from workbench.app.toolkit.row_list import RowList
@@ -42,9 +42,9 @@ class RunPanes(RunScreen):
         yield Vertical(FiguresLine(), EvaluatorLine(), Static("", id="trouble"), id="head")
 
     def compose_body(self) -> Iterable[Widget]:
-        yield TasksPane(id="tasks", classes="pane")
+        yield Pane(TaskTable(id="table"), short="Tasks", id="tasks", classes="pane")
         yield Building(id="building", classes="pane-group -off")
-        yield Detail(id="detail", classes="pane-group")
+        yield Detail()
         yield Static("", id="nothing", classes="state")
 
     def main_list(self) -> VirtualView:
@@ -140,7 +140,7 @@ class RunPanes(RunScreen):
 
     def title_tasks(self) -> None:
         if self.view is not None:
-            self.query_one(TasksPane).show_run(self.view)
+            self.query_one("#tasks", Pane).titled(*self.table.titles(self.view))
 
     def marks_changed(self) -> None:
         super().marks_changed()
