@@ -35,7 +35,7 @@ from workbench.app.compare.tasks_screen import TasksScreen
 from workbench.app.help import HelpScreen
 from workbench.app.marked import MarkedScreen
 from workbench.app.marks import Marked, Pair
-from workbench.app.regeneration.went_wrong.screen import FindingList
+from workbench.app.regeneration.went_wrong import FindingList
 from workbench.app.run_list import RunsScreen
 from workbench.app.search.hit_list import FacetList
 from workbench.app.search.screen import SearchScreen
