@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.widgets._toast import ToastRack
 
 from workbench.app import modes
 from workbench.app.interrupting import Interrupting
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
     from textual.actions import ActionParseResult
     from textual.dom import DOMNode
     from textual.notifications import SeverityLevel
+    from textual.widget import Widget
 
-    from workbench.app.runs import Begun
     from workbench.app.tour import Tour
-    from workbench.engine.plan import DocumentPlan
     from workbench.settings import Settings
 
+
+_TOAST_CELLS = 30
+"""Cells that a notice needs at least."""
 
 _QUIET = frozenset({"widen", "leave_tour"})
 """Actions of a key that has another meaning, where they make no sense."""
@@ -100,7 +103,18 @@ class WorkbenchApp(NavigatingApp):
         markup: bool = False,
     ) -> None:
         """Show a notice; every widget's ``notify`` ends here. It is literal, whatever ``markup`` says."""
+        for rack in self.screen.query(ToastRack) if self.screen_stack else ():
+            self._make_room(rack, self.screen.focused)
         super().notify(clean(message), title=one_line(title, 60), severity=severity, timeout=timeout, markup=False)
+
+    def _make_room(self, rack: ToastRack, focused: Widget | None) -> None:
+        """Put notices beside the pane that has the focus, where there is room for them, else into the right half."""
+        width = self.size.width
+        left, right = (focused.region.x, width - focused.region.right) if focused is not None else (0, 0)
+        room = max(left, right) if max(left, right) >= _TOAST_CELLS else width // 2
+        on_the_left = room == left > right
+        rack.styles.align_horizontal = "left" if on_the_left else "right"
+        rack.styles.padding = (0, width - room, 0, 0) if on_the_left else (0, 0, 0, width - room)
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy a text; what no encoding has becomes a question mark."""
@@ -161,28 +175,6 @@ class WorkbenchApp(NavigatingApp):
 
     # -- runs
 
-    def start_run(self, plan: DocumentPlan, name: str, wanted: Path | None = None, *, queue: bool = False) -> None:
-        """Start a run in a session, by default the open one, or in a new one called ``name`` where that is only read, and show it.
-
-        With ``queue`` it waits until the session's runs before it are over.
-        """
-        session, warm = wanted or (self.session_path if self.reader is not None else None), self.warm
-        self.notify(f"Starting {name}…", timeout=2)
-
-        def work() -> Begun:
-            from workbench.app import runs
-
-            return runs.begin(session, name, plan, warm, queue=queue)
-
-        def done(begun: Begun) -> None:
-            trial = begun.trial
-            if trial is None:
-                self.notify("The run has no trials.", severity="warning")
-            else:
-                self.open_session(begun.session, then=lambda: self.show_trial(trial))
-
-        self._doing.ask(work, done)
-
     def resume_session(self, path: Path, run: str | None = None) -> None:
         """Take up what is missing in a session, or in one of its runs; of an example, in a copy."""
         warm = self.warm
@@ -232,7 +224,7 @@ class WorkbenchApp(NavigatingApp):
 
     def confirm(self, title: str, question: str, yes: str, then: Callable[[], Any]) -> None:
         """Ask yes or no, and do something after a yes."""
-        from workbench.app.toolkit.ask import Confirm
+        from workbench.app.toolkit.form import Confirm
 
         self.push_screen(Confirm(title, question, yes), lambda agreed: then() if agreed else None)
 

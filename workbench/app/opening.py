@@ -13,10 +13,11 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from workbench.app.theming.themed_app import ThemedApp
+from workbench.app.toolkit.lifecycle import OutlivesScreens
 from workbench.app.toolkit.literal import literal
 
 
-class OpeningApp(ThemedApp):
+class OpeningApp(OutlivesScreens, ThemedApp):
     """Paints the header, then its first mode, then starts.
 
     Attributes:

@@ -323,7 +323,7 @@ class RunsScreen(ModeScreen):
 
     @work
     async def action_name(self) -> None:
-        from workbench.app.toolkit.ask import AskText
+        from workbench.app.toolkit.form import AskText
 
         if target := self._to_write():
             line, path = target

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,19 +77,10 @@ def known_sessions() -> tuple[str, ...]:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A run that was begun: its session and its first trial."""
-
-    session: Path
-    run: str
-    trial: str | None
-
-
 def begin(
     session: Path | None, name: str, plan: DocumentPlan, warm: WarmEngine | None, *, queue: bool = False
-) -> Begun:
-    """Write a run into the session (a new one if that cannot take it) and hand it to an engine.
+) -> tuple[Path, str | None]:
+    """Write a run into the session (a new one if that cannot take it) and hand it to an engine; returns the session and its first trial.
 
     Trials go on counting where the session's trials of the same agent, model and case end. With ``queue`` the run waits until
     those of the session that are under way or wait already are over.
@@ -106,7 +97,7 @@ def begin(
     launching.launch(path, run, warm)
     with SessionReader(path) as reader:
         trials = reader.trials(run)
-    return Begun(path, run, trials[0].id if trials else None)
+    return path, trials[0].id if trials else None
 
 
 def something_runs(reader: SessionReader | None) -> bool:

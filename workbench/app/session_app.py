@@ -73,6 +73,11 @@ class SessionApp(OpeningApp):
         self._once_opened: Callable[[], Any] | None = None
 
     @property
+    def opened(self) -> Path | None:
+        """The session that is open, None for one that is only being opened."""
+        return self.session_path if self.reader is not None else None
+
+    @property
     def facts_sentence(self) -> str:
         return open_sentence(self.facts) if self.facts is not None else ""
 

@@ -344,7 +344,7 @@ class ImprovingScreen(ModeScreen):
 
     @work
     async def action_export(self) -> None:
-        from workbench.app.regeneration.improving.handing import ask_and_write
+        from workbench.app.regeneration.improving import ask_and_write
 
         session, one = self.workbench.session_path, self.selected
         if session is None or self.shown is None:

@@ -278,7 +278,7 @@ class RegenerationScreen(RunPanes):
 
     @work
     async def action_filter(self) -> None:
-        from workbench.app.toolkit.filter_dialog import FilterDialog
+        from workbench.app.toolkit.filters import FilterDialog
 
         lines, names = tuple(self.table.rows), "a file or function"
         await self.app.push_screen_wait(FilterDialog(lines, self.table.filter, self.filter_tasks, "task", names))
@@ -354,15 +354,18 @@ class RegenerationScreen(RunPanes):
 
     @work
     async def action_improve(self) -> None:
-        from workbench.app.regeneration.improving.starting import ask_and_start
+        from workbench.app.regeneration.improving import FAILED, MARKED, THIS, ask_and_start
 
-        session, view, lines = self.workbench.session_path, self.view, tuple(self.table.rows)
-        if view is None:
-            return
-        marked = self.workbench.marks.letters(session, "task") if session is not None else {}
-        chosen = tuple(line for line in lines if line.id in marked)
-        if await ask_and_start(self.workbench, view, self.selected_task, chosen, lines):
-            self.action_improvements()
+        host, view, this, every = self.workbench, self.view, self.selected_task, tuple(self.table.rows)
+        if view is not None and host.session_path is not None:
+            marked = host.marks.letters(host.session_path, "task")
+            lines = {
+                THIS: [this] if this else [],
+                MARKED: [line for line in every if line.id in marked],
+                FAILED: every,
+            }
+            if await ask_and_start(host, view, lines):
+                self.action_improvements()
 
     def action_improvements(self) -> None:
         from workbench.app.regeneration.better_docs import ImprovingScreen

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.agreeing import question
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
@@ -163,6 +162,8 @@ class RunActions:
         host = self._host
 
         def known(told: Estimate) -> None:
+            from workbench.app.toolkit.ordering import question
+
             asked = question(host, told)
             if asked:
                 host.confirm("Start this?", asked, "Start", then)

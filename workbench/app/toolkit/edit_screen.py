@@ -82,13 +82,9 @@ class EditScreen(Dialog[str | None]):
         bind("edit.cancel", "dismiss(None)", "cancel", priority=True),
     ]
     DEFAULT_CSS = """
-    EditScreen { align: center middle; }
-    EditScreen #frame {
-        width: 96%; height: 92%; background: $surface; border: round $primary; padding: 0 1;
-        border-title-color: $foreground; border-title-style: bold;
-    }
+    EditScreen #frame { width: 96%; height: 92%; padding: 0 1; }
     EditScreen TextArea { height: 1fr; border: none; padding: 0; background: $surface; }
-    EditScreen #note { height: 1; color: $text-muted; }
+    EditScreen #note { height: 1; }
     """
 
     def __init__(self, title: str, text: str) -> None:

@@ -1,11 +1,23 @@
-"""Which lines a table shows: one option for each of some questions, and a text that the line's name contains."""
+"""Which lines a table shows: one option for each of some questions, and a text that the line's name contains; and what asks for it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input
+
+from workbench.app.key_table import key_of
+from workbench.app.keys import bind
+from workbench.app.toolkit.fields import Choice
+from workbench.app.toolkit.lifecycle import Dialog
+from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.texts import Label, Static
+from workbench.app.toolkit.typed_line import LineInput
 from workbench.text import one_line
 
 LineT = TypeVar("LineT")
@@ -97,3 +109,100 @@ class Filter(Generic[LineT]):
             for option in question.options
             if chosen.get(question.key) == option.key
         ]
+
+
+class FilterDialog(Dialog[Filter[LineT]]):
+    """A line for each question; what stands behind follows at once. Ends with the filter that was chosen, or with the one from before.
+
+    Args:
+        lines: All lines.
+        before: The filter in force; it knows the questions.
+        preview: Called with every filter that is tried; returns how many lines it lets through.
+        what: What a line is: "task", say.
+        names: What the text is looked for in.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        bind("filter.keep", "accept", "keep"),
+        bind("filter.keep-too", "accept", "keep", show=False),
+        bind("filter.cancel", "cancel", "as before"),
+        bind("filter.clear", "clear", "clear"),
+        bind("filter.next", "app.focus_next", "Next question", show=False),
+        bind("filter.previous", "app.focus_previous", "Previous question", show=False),
+    ]
+    DEFAULT_CSS = """
+    FilterDialog { align: center bottom; background: $background 0%; }
+    FilterDialog #frame {
+        width: 66; max-width: 100%; max-height: 100%; border-subtitle-color: $text-muted; padding: 0 1; margin-bottom: 1;
+    }
+    FilterDialog .field { height: 1; }
+    FilterDialog .field Label { width: 11; color: $text-muted; }
+    FilterDialog Input { background: $surface; }
+    FilterDialog Choice { background: $surface; padding: 0 1; }
+    FilterDialog Choice:focus { background: $primary-muted; }
+    """
+
+    def __init__(
+        self,
+        lines: Sequence[LineT],
+        before: Filter[LineT],
+        preview: Callable[[Filter[LineT]], int],
+        what: str,
+        names: str,
+    ) -> None:
+        super().__init__()
+        self._lines, self._what, self._names = lines, what, names
+        self._before = self._filter = before
+        self._preview = preview
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="frame"):
+            for question in self._before.questions:
+                chosen = self._before.option(question.key)
+                offered = question.offered(self._lines, chosen)
+                options = [(option.key, option.title, _several(count, self._what)) for option, count in offered]
+                if options:
+                    everything = (ANY, "any", f"{len(options)} to choose from" if len(options) > 1 else "1 other")
+                    with Horizontal(classes="field"):
+                        yield Label(question.title)
+                        yield Choice([everything, *options], chosen, id=question.key)
+            with Horizontal(classes="field"):
+                yield Label("name")
+                yield LineInput(self._before.name, id="name", placeholder=f"part of {self._names}", compact=True)
+            yield Static(
+                f"← → choose · {key_of('filter.keep')} keeps · {key_of('filter.cancel')} as before · {key_of('filter.clear')} clears",
+                id="note",
+            )
+
+    def on_mount(self) -> None:
+        self.on_filled()
+
+    def on_filled(self) -> None:
+        wanted = replace(self._before.cleared(), name=self.query_one(Input).value.strip())
+        for choice in self.query(Choice):
+            wanted = wanted.choosing(choice.id or "", choice.value)
+        self._filter, shown = wanted, self._preview(wanted)
+        set_title(self.query_one("#frame"), f"Filter: {shown:,} of {_several(len(self._lines), self._what)}")
+
+    def on_input_changed(self) -> None:
+        self.on_filled()
+
+    def on_input_submitted(self) -> None:
+        self.action_accept()
+
+    def action_accept(self) -> None:
+        self.dismiss(self._filter)
+
+    def action_cancel(self) -> None:
+        self._preview(self._before)
+        self.dismiss(self._before)
+
+    def action_clear(self) -> None:
+        for choice in self.query(Choice):
+            choice.at = 0
+        self.query_one(Input).value = ""
+        self.on_filled()
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count:,} {what}" + ("" if count == 1 else "s")

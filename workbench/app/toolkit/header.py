@@ -17,6 +17,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.literal import literal
 from workbench.glyphs import STATES
 from workbench.text import one_line
@@ -187,6 +188,9 @@ class StatusLine(Widget):
             (left[: len(_APP)], "bold $primary"), (left[len(_APP) :], "$text"), (marked, "bold $accent")
         )
         gap = width - content.cell_length - cell_len(right)
+        hint = f" ({key_of('trials.mark')} there unmarks)" if marked else ""
+        if hint and gap > len(hint) + 2:
+            content, gap = content.append(Content.styled(hint, "dim")), gap - len(hint)
         return Content.assemble(content, " " * max(0, gap), self._state_coloured(literal(right)))
 
     def _beside_the_session(self, room: int) -> str | None:

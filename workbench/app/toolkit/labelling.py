@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.latest import Latest, sentence_of
-from workbench.errors import UsageError, WorkbenchError
+from workbench.errors import WorkbenchError
 from workbench.session.labels import STAR, check_remark, differences, parse_tags
 from workbench.text import one_line
 
@@ -71,10 +72,8 @@ class Labelling:
         self._jobs.ask(work, done)
 
     async def ask(self, target: Labelled) -> None:
-        """Ask for the item's tags and write them; call it from a worker. What was typed stays while something is wrong with it."""
-        import asyncio
-
-        from workbench.app.toolkit.ask import AskText
+        """Ask for the item's tags and write them; call it from a worker."""
+        from workbench.app.toolkit.form import AskText
 
         session = self._session(target)
         if session is None:
@@ -87,49 +86,32 @@ class Labelling:
         note = "Separate tags with commas."
         if known:
             note += " Here so far: " + ", ".join(f"{tag} ({count:,})" for tag, count in known[:_MOST_KNOWN]) + "."
-        typed, problem = ", ".join(before), ""
-        while True:
-            title = f"Tags of {one_line(target.name, 50)}"
-            answer = await self._host.push_screen_wait(AskText(title, "\n".join(filter(None, (problem, note))), typed))
-            if answer is None:
-                return
-            try:
-                wanted = parse_tags(answer)
-            except UsageError as error:
-                typed, problem = answer, f"✗ {error}"
-                continue
+        title, typed = f"Tags of {one_line(target.name, 50)}", ", ".join(before)
+        answer = await self._host.push_screen_wait(AskText(title, note, typed, check=parse_tags))
+        if answer is not None:
             # A star that is typed is one; one that is not typed stays: it has a key of its own.
-            came, went = differences(before, wanted)
+            came, went = differences(before, parse_tags(answer))
             if came or went:
                 self._jobs.ask(partial(_write, session, target, came, went), lambda _: self._changed())
-            return
 
     async def remark(self, target: Labelled) -> None:
-        """Ask for a remark and keep it; call it from a worker. What was typed stays while something is wrong with it."""
-        from workbench.app.toolkit.ask import AskText
+        """Ask for a remark and keep it; call it from a worker."""
+        from workbench.app.toolkit.form import AskText
 
         session = self._session(target)
         if session is None:
             return
-        typed, problem = "", ""
-        while True:
-            title = f"Remark on {one_line(target.name, 50)}"
-            note = f"It is kept in the session, with those that are there: {key_of('app.marked')} lists them."
-            answer = await self._host.push_screen_wait(AskText(title, "\n".join(filter(None, (problem, note))), typed))
-            if not answer:
-                return
-            try:
-                said = check_remark(answer)
-            except UsageError as error:
-                typed, problem = answer, f"✗ {error}"
-                continue
-
-            def done(_: None) -> None:
-                self._host.notify("Kept the remark in the session.")
-                self._changed()
-
-            self._jobs.ask(partial(_annotate, session, target, said), done)
+        title = f"Remark on {one_line(target.name, 50)}"
+        note = f"It is kept in the session, with those that are there: {key_of('app.marked')} lists them."
+        answer = await self._host.push_screen_wait(AskText(title, note, check=check_remark))
+        if not answer:
             return
+
+        def done(_: None) -> None:
+            self._host.notify("Kept the remark in the session.")
+            self._changed()
+
+        self._jobs.ask(partial(_annotate, session, target, check_remark(answer)), done)
 
     def _session(self, target: Labelled) -> Path | None:
         from workbench.app.runs import is_example

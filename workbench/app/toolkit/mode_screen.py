@@ -138,6 +138,8 @@ class ModeScreen(BaseScreen[None]):
         else:
             self._refresh_tabs()
         await self.after_first_paint()
+        if is_gone(self):
+            return
         if self.workbench.reader is not None:
             self._session_opened(self.workbench.reader)
             self.on_facts_changed(self.workbench.facts_sentence)

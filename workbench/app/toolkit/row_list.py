@@ -10,6 +10,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
+from workbench.app.key_table import with_keys
 from workbench.app.keys import bind
 from workbench.app.toolkit.virtual_view import Part, VirtualView
 from workbench.app.toolkit.virtual_view import fit as _fit
@@ -148,10 +149,23 @@ class RowList(VirtualView):
         """Return how many lines of the view there are."""
         return self.row_count() if self._visible is None else len(self._visible)
 
-    async def action_narrow(self) -> None:
-        from workbench.app.toolkit.typed_line import ask_narrowing
+    @property
+    def followed(self) -> str:
+        """What the line at the bottom narrows the list to."""
+        return self.narrowed
 
-        await ask_narrowing(self)
+    def follow(self, text: str) -> None:
+        self.narrow(text)
+
+    def found_words(self, *, typing: bool) -> str:
+        shown, total = self.narrow_counts()
+        keys = "" if typing else with_keys("   {list.narrow} changes it, {list.all} shows all")
+        return f"{shown:,} of {total:,}{keys}"
+
+    async def action_narrow(self) -> None:
+        from workbench.app.toolkit.typed_line import NarrowLine, ask_line
+
+        await ask_line(NarrowLine, self)
 
     def action_widen(self) -> None:
         self.narrow("")
