@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from workbench.app.regeneration import building
 from workbench.app.regeneration.filters import EVERYTHING, QUESTIONS
-from workbench.app.regeneration.loading import Excluded
 from workbench.app.regeneration.task_table import route_of
 from workbench.regeneration.self_check import Control, Problem, Rechecks, banner
+from workbench.results.regeneration_runs import Excluded
 from workbench.results.samples import SampleState
 from workbench.results.tasks import TaskLine
 from workbench.session.rows import StageRow, UnusedTestRow

@@ -28,7 +28,6 @@ from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import Change
 
 _SIGNS = {"star": "★ star", "tag": "# tag", "remark": "✎ remark"}
 _NOTHING = "Nothing is starred, tagged or remarked on yet: {labels.star} stars what is selected, {labels.tags} tags it, {trajectory.annotate} (in Trajectory) remarks on it."
@@ -130,8 +129,8 @@ class MarkedScreen(ModeScreen):
     def __init__(self, current: MarkedLine | None = None) -> None:
         super().__init__()
         self._current = current
-        kinds = {"label", "annotation", "run"}
-        self._live = Live(self, "marked", lambda reader: partial(load_marked, reader), self._show, kinds=kinds)
+        kinds, read = {"label", "annotation", "run"}, lambda reader: partial(load_marked, reader)
+        self.live = Live(self, "marked", read, self._show, kinds=kinds, nothing=())
 
     def compose_body(self) -> Iterable[Widget]:
         pane = Container(MarkedList(id="marked-list"), Static("", id="marked-line"), id="marked", classes="pane")
@@ -144,15 +143,6 @@ class MarkedScreen(ModeScreen):
     @property
     def table(self) -> MarkedList:
         return self.query_one("#marked-list", MarkedList)
-
-    def on_session_opened(self, reader: SessionReader | None) -> None:
-        if reader is None:
-            self._show(())
-        else:
-            self._live.refresh()
-
-    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        self._live.take(changes)
 
     def _show(self, lines: tuple[MarkedLine, ...]) -> None:
         self.table.put(lines)

@@ -31,8 +31,7 @@ from workbench.app.toolkit.virtual_view import Part
 from workbench.engine import queue
 from workbench.glyphs import STATES
 from workbench.results.runs import RESUMABLE, RunLine, load_runs, sentence
-from workbench.session import SessionReader, SessionWriter
-from workbench.session.rows import Change
+from workbench.session import SessionWriter
 from workbench.text import clean, one_line, shortened
 
 LONGEST_NAME = 120
@@ -165,7 +164,8 @@ class RunsScreen(ModeScreen):
     def __init__(self, current: str = "") -> None:
         super().__init__()
         self._current = current
-        self.live = Live(self, "runs", lambda reader: partial(load_runs, reader, time.time()), self._show, kinds=_KINDS)
+        read = lambda reader: partial(load_runs, reader, time.time())  # noqa: E731
+        self.live = Live(self, "runs", read, self._show, kinds=_KINDS, nothing=())
         self._doing = Latest(self, "run-orders", every=True)
         self._put_away: list[str] = []
 
@@ -184,15 +184,6 @@ class RunsScreen(ModeScreen):
         return self.query_one("#run-table", RunTable)
 
     # -- what is shown
-
-    def on_session_opened(self, reader: SessionReader | None) -> None:
-        if reader is None:
-            self._show(())
-        else:
-            self.live.refresh()
-
-    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        self.live.take(changes)
 
     def _show(self, lines: tuple[RunLine, ...]) -> None:
         if self.workbench.reader is not None:

@@ -17,10 +17,10 @@ from workbench.session.groups import CONTROLS
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.regeneration.loading import RunView
     from workbench.app.regeneration.screen import RegenerationScreen
     from workbench.app.toolkit.subject import Subject
     from workbench.engine.estimate import Estimate
+    from workbench.results.regeneration_runs import RunView
     from workbench.session.rows import CandidateRow
 
 MORE_SAMPLES = 5

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from workbench.improving.attempts import Attempt
     from workbench.improving.gain import Share
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import CandidateRow, Change, ImprovementRow, TaskRow
+    from workbench.session.rows import CandidateRow, ImprovementRow, TaskRow
 
 NO_ATTEMPT = "No docstring was tried: none of the chosen functions is documented badly."
 _KINDS = frozenset({"improvement", "candidate", "task", "run"})
@@ -252,12 +252,6 @@ class ImprovingScreen(ModeScreen):
         return self.live.settled and self.detailing.idle and self.doing.idle
 
     # -- what is shown
-
-    def on_session_opened(self, reader: SessionReader | None) -> None:
-        self.live.refresh()
-
-    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        self.live.take(changes)
 
     def _put(self, shown: Shown) -> None:
         follows = self.shown is None or self.list.cursor >= len(self.shown.tried)

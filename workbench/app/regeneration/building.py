@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 
 from workbench.app.key_table import key_of
-from workbench.app.regeneration.loading import NONE_EXCLUDED, PASSED, Excluded, RunView
 from workbench.app.regeneration.wording import NOTHING, plural
 from workbench.app.toolkit.columns import Column, fit_end
 from workbench.app.toolkit.pane import Pane
@@ -19,6 +18,7 @@ from workbench.app.toolkit.table import Grouping, Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import STATES
+from workbench.results.regeneration_runs import NONE_EXCLUDED, PASSED, Excluded, RunView
 from workbench.session.rows import DroppedRow, StageRow, TaskRow, UnusedTestRow
 from workbench.text import one_line
 

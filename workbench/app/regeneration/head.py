@@ -14,10 +14,10 @@ from textual.style import Style
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of
-from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.standings import MOST_RUNS, Standings
 from workbench.app.regeneration.wording import plural, share, short_names, sparkline
 from workbench.glyphs import DOUBTFUL, VERDICTS
+from workbench.results.regeneration_runs import RunView
 from workbench.results.tasks import Figures
 from workbench.session.groups import Group
 from workbench.text import one_line, shortened

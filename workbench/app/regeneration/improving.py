@@ -23,9 +23,9 @@ from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
-    from workbench.app.regeneration.loading import RunView
     from workbench.engine.estimate import Estimate
     from workbench.engine.improvement_plan import ImprovementPlan
+    from workbench.results.regeneration_runs import RunView
     from workbench.results.tasks import TaskLine
 
 

@@ -16,7 +16,6 @@ from workbench.app.location import Location, Place
 from workbench.app.regeneration.building import Building, ExcludedList
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine
-from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.sample_pane import Detail, SamplePane
 from workbench.app.regeneration.search import Finder, Hit
 from workbench.app.regeneration.task_table import TaskTable
@@ -27,6 +26,7 @@ from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
+from workbench.results.regeneration_runs import RunView
 from workbench.results.tasks import TaskLine
 
 if TYPE_CHECKING:

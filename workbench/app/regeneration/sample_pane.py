@@ -35,7 +35,7 @@ from workbench.results.tasks import TaskLine
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.regeneration.loading import RunView
+    from workbench.results.regeneration_runs import RunView
     from workbench.session.reader import SessionReader
 
 TEXTS = ("Candidate", "Docstring", "Prompt")

@@ -14,7 +14,6 @@ from workbench.app.regeneration.actions import Actions, Marking
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine, headline
-from workbench.app.regeneration.loading import Excluded, RunView
 from workbench.app.regeneration.run_panes import RunPanes
 from workbench.app.regeneration.search import Finder
 from workbench.app.regeneration.standings import Standings, beside
@@ -25,6 +24,7 @@ from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.typed_line import PromptLine
+from workbench.results.regeneration_runs import Excluded, RunView
 from workbench.results.tasks import Figures, TaskLine
 from workbench.text import one_line
 

@@ -14,9 +14,9 @@ from workbench.session.groups import Group, planned_docs
 from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
-    from workbench.app.regeneration.loading import RunView
     from workbench.comparison.groups import Function
     from workbench.regeneration.passk import Estimate
+    from workbench.results.regeneration_runs import RunView
     from workbench.results.samples import SampleState
     from workbench.session.reader import SessionReader
 

@@ -42,11 +42,10 @@ from workbench.app.toolkit.text_pane import TextPane
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.regeneration.loading import RunView
     from workbench.regeneration.failure_groups import FailedCandidate, FailureGroup
+    from workbench.results.regeneration_runs import RunView
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import Change
 
 EVERYBODY = "all evaluators"
 
@@ -98,7 +97,8 @@ class WentWrongScreen(ModeScreen):
         self.findings: Findings | None = None
         self.curves: Curves | None = None
         kinds = {"candidate", "task"}
-        self.live = Live(self, "went-wrong", self._read, self._put, kinds=kinds, seconds=1.0)
+        nothing = Findings({})
+        self.live = Live(self, "went-wrong", self._read, self._put, kinds=kinds, seconds=1.0, nothing=nothing)
         self.drawing = Live(self, "curves", self._read_curves, self._draw)
         self.detailing = Latest(self, "failed-candidate")
         self._cursors: dict[str, int] = {}
@@ -128,15 +128,6 @@ class WentWrongScreen(ModeScreen):
         return self.live.settled and self.drawing.settled and self.detailing.idle
 
     # -- what is shown
-
-    def on_session_opened(self, reader: SessionReader | None) -> None:
-        if reader is None:
-            self._put(Findings({}))
-        else:
-            self.live.refresh()
-
-    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        self.live.take(changes)
 
     def _read(self, reader: SessionReader) -> Callable[[], Findings]:
         self.curves = None

@@ -178,6 +178,7 @@ class Live(Latest, Generic[ReadT]):
         failed: Called with a sentence where it cannot be read.
         kinds: Kinds of changes after which :meth:`take` reads again.
         seconds: Shortest time between two readings; readings that take longer are rarer.
+        nothing: What is shown where no session is open, None for what is shown already.
     """
 
     def __init__(
@@ -190,10 +191,11 @@ class Live(Latest, Generic[ReadT]):
         *,
         kinds: Collection[str] = (),
         seconds: float = 0.5,
+        nothing: ReadT | None = None,
     ) -> None:
         super().__init__(screen, group)
         self._read, self._show, self._failed = read, show, failed
-        self._kinds, self._seconds = kinds, seconds
+        self._kinds, self._seconds, self._nothing = kinds, seconds, nothing
 
     @property
     def settled(self) -> bool:
@@ -212,6 +214,8 @@ class Live(Latest, Generic[ReadT]):
     def refresh(self) -> None:
         app = cast("WorkbenchApp", self._node.app)
         reader = app.reader
+        if reader is None and self._nothing is not None:
+            self._show(self._nothing)
         work = self._read(reader) if reader is not None else None
         if work is not None:
             self.ask(work, lambda found: self._show(found) if app.reader is reader else None, self._failed)

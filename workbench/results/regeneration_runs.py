@@ -1,4 +1,4 @@
-"""What the Regeneration mode reads of a run: plain functions for worker threads, no widget in sight."""
+"""A regeneration run as its session has it now: state, totals, rate, evaluators and self-check, and what was excluded."""
 
 from __future__ import annotations
 
