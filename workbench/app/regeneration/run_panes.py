@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -13,13 +14,16 @@ from textual.widget import Widget
 from workbench.app.key_table import key_of
 from workbench.app.keys import bind
 from workbench.app.location import Location, Place
+from workbench.app.marks import SEVERAL, Marked, Pair
 from workbench.app.regeneration.building import Building, ExcludedList
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine
 from workbench.app.regeneration.sample_pane import Detail, SamplePane
 from workbench.app.regeneration.search import Finder, Hit
 from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.regeneration.wording import short_name
 from workbench.app.toolkit.labelling import Labelled
+from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane, PaneTabs
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
@@ -27,10 +31,13 @@ from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.results.regeneration_runs import RunView
+from workbench.results.samples import samples_of
 from workbench.results.tasks import TaskLine
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
+    from workbench.session.rows import CandidateRow
 
 
 KEYS: list[BindingType] = [
@@ -108,6 +115,10 @@ class RunPanes(RunScreen):
     following: Following
     finder: Finder
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.looking_up = Latest(self, "marking")  # the candidate of a sample that is to be marked
+
     def compose(self) -> ComposeResult:
         yield from super().compose()
         yield Vertical(FiguresLine(), EvaluatorLine(), Static("", id="trouble"), id="head")
@@ -148,10 +159,6 @@ class RunPanes(RunScreen):
     @property
     def sample(self) -> SamplePane:
         return self.detail.sample
-
-    @property
-    def on_tasks(self) -> bool:
-        return not self.detail.has_class("-has-current")
 
     def _make_current(self, current: Widget) -> None:
         super()._make_current(current)
@@ -264,3 +271,94 @@ class RunPanes(RunScreen):
             listed = self.building.query_one(ExcludedList).rows
             return Subject("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
         return self.detail.subject()
+
+    # -- marks
+
+    def action_mark(self) -> None:
+        """Mark the task under the cursor, or where a pane that shows its sample has the focus that one; or take the mark away."""
+        if self.detail.has_class("-has-current"):
+            self._with_sample(self._toggle_mark)
+        elif (task := self._task_to_mark()) is not None:
+            self._toggle_mark(task)
+
+    def action_mark_group(self) -> None:
+        """Mark the evaluator whose samples are shown, or take its mark away."""
+        found = self._group_to_mark(0)
+        if found is not None:
+            self._toggle_mark(found)
+
+    def action_compare(self) -> None:
+        """Show the marked two side by side, or the marked one beside what is shown; without a mark two evaluators."""
+        marks = self.workbench.marks
+        tasks = marks.of("task")
+        if len(tasks) > 2:
+            said = f"{key_of('regeneration.compare')} compares two tasks, and {len(tasks):,} are marked: take marks away with {key_of('regeneration.mark')}."
+            self.workbench.notify(said, timeout=6)
+        elif tasks:
+            self._show_pair(marks.pair("task", self._task_to_mark()))
+        elif marks.of("candidate"):
+            self._with_sample(lambda one: self._show_pair(marks.pair("candidate", one)))
+        elif marks.of("group"):
+            self._show_pair(marks.pair("group", self._group_to_mark(0)))
+        else:
+            a, b = self._group_to_mark(0), self._group_to_mark(1)
+            self._show_pair(Pair(a, b) if a is not None and b is not None and not a.same(b) else None)
+
+    def _toggle_mark(self, one: Marked) -> None:
+        marks = self.workbench.marks
+        gone = len(marks.of("task")) if one.kind != "task" else 0
+        marks.toggle(one)
+        self.marks_changed()
+        letter = marks.letter(one)
+        if letter == SEVERAL:
+            said = f"{marks.sentence(one.session)}: {key_of('regeneration.improve')} improves the docstrings of those in this table."
+        elif letter:
+            compare = key_of("regeneration.compare")
+            second = f"{compare} shows both side by side"
+            first = f"go to another, of another session too, and press {compare}"
+            said = f"{letter} is marked: {one.title}; {second if letter == 'B' else first}."
+        else:
+            said = "No longer marked."
+        if gone > 2:
+            said += f" {gone:,} tasks are no longer marked."
+        self.workbench.notify(said, timeout=4)
+
+    def _show_pair(self, pair: Pair | None) -> None:
+        if pair is not None:
+            # Whose docstring or prompt is looked at wants to see how these differ.
+            self.workbench.show_pair(replace(pair, about=self.detail.in_front))
+        else:
+            said = f"Mark a task, or beside the table its sample, with {key_of('regeneration.mark')}, an evaluator with {key_of('regeneration.mark-evaluator')}, then go to another one and press {key_of('regeneration.compare')}."
+            self.workbench.notify(said, timeout=6)
+
+    def _task_to_mark(self) -> Marked | None:
+        view, reader, line = self.view, self.reader, self.selected_task
+        if view is None or reader is None or line is None:
+            return None
+        title = one_line(f"{line.name} · docs {view.group.docs_words}", 100)
+        return Marked(reader.path, "task", line.id, title, view.run.id)
+
+    def _group_to_mark(self, further: int) -> Marked | None:
+        view, reader = self.view, self.reader
+        if view is None or reader is None:
+            return None
+        groups = view.groups
+        group = groups[(groups.index(view.group) + further) % len(groups)] if view.group in groups else view.group
+        name = one_line(f"{short_name(group.evaluator, view.name_of(group))} · docs {group.docs_words}", 100)
+        return Marked(reader.path, "group", (group.docs, *group.arguments, group.docs_scope), name, view.run.id)
+
+    def _with_sample(self, then: Callable[[Marked], None]) -> None:
+        view, reader, line = self.view, self.reader, self.selected_task
+        if view is None or reader is None or line is None:
+            return
+        group, number = view.group, self.table.sample
+
+        def done(samples: Sequence[CandidateRow]) -> None:
+            if number >= len(samples):
+                self.workbench.notify("This sample was not asked for yet.", timeout=4)
+                return
+            evaluator = short_name(group.evaluator, group.evaluator)
+            title = one_line(f"{line.name} · {evaluator} · sample {number + 1}", 100)
+            then(Marked(reader.path, "candidate", samples[number].id, title, view.run.id))
+
+        self.looking_up.ask(lambda: samples_of(reader, line.id, group), done)

@@ -10,7 +10,7 @@ from textual import events, on, work
 
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.location import Place
-from workbench.app.regeneration.actions import Actions, Marking
+from workbench.app.regeneration.actions import Actions
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine, headline
@@ -51,7 +51,6 @@ class RegenerationScreen(RunPanes):
         self.finder = Finder(self)
         self.actions = Actions(self)
         self.following = Following(self)
-        self.marking = Marking(self)
         self.improving = Live(
             self,
             "improvement",
@@ -240,15 +239,6 @@ class RegenerationScreen(RunPanes):
     def action_sample(self, step: int) -> None:
         self.table.move_sample(step)
         self.show_sample()
-
-    def action_mark(self) -> None:
-        self.marking.mark()
-
-    def action_mark_group(self) -> None:
-        self.marking.mark_group()
-
-    def action_compare(self) -> None:
-        self.marking.compare()
 
     def action_task(self, step: int) -> None:
         self.table.move_task(step)
