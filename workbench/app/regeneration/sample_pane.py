@@ -10,18 +10,8 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 
-from workbench.app.regeneration.sample_content import (
-    GONE,
-    SHOWN_AT_FIRST,
-    TABS,
-    detail_of,
-    empty_tabs,
-    failures_of,
-    laid_out,
-    read_all,
-    remarks_of,
-    title_of,
-)
+from workbench.app.regeneration import sample_content
+from workbench.app.regeneration.sample_content import GONE, SHOWN_AT_FIRST, TABS, laid_out
 from workbench.app.toolkit.document import Document, note
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import literal
@@ -82,9 +72,9 @@ class SamplePane(TabbedText):
     ) -> None:
         self._whole = whole
         self.candidate = sample.candidate.id if sample.candidate is not None else ""
-        self.titled(f"{one_line(line.name, 40)} · {title_of(sample)}", detail_of(sample))
-        self._remark(remarks_of(sample))
-        self.query_one(TabLine).empty = empty_tabs(sample)
+        self.titled(f"{one_line(line.name, 40)} · {sample_content.title_of(sample)}", sample_content.detail_of(sample))
+        self._remark(sample_content.remarks_of(sample))
+        self.query_one(TabLine).empty = sample_content.empty_tabs(sample)
         self.text.show(document, keep_place=keep_place)
         self.arrive()
 
@@ -240,7 +230,12 @@ class Detail(Container):
             if sample is None:
                 return None
             shown = {name: laid_out(reader, sample, name) for name in texts if others}
-            return sample, laid_out(reader, sample, tab, limit), shown, failures_of(reader, sample) if others else None
+            return (
+                sample,
+                laid_out(reader, sample, tab, limit),
+                shown,
+                sample_content.failures_of(reader, sample) if others else None,
+            )
 
         def done(read: _Read | None) -> None:
             if key != self._asked:
@@ -251,7 +246,7 @@ class Detail(Container):
             sample, document, shown, failing = read
 
             def whole(name: str) -> Callable[[], Document]:
-                return partial(read_all, reader, line.id, group, number, name)
+                return partial(sample_content.read_all, reader, line.id, group, number, name)
 
             self.sample.show_sample(line, sample, document, whole, keep_place=key[:5] == self._shown[:5])
             if failing is not None:

@@ -11,23 +11,8 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.keys import bind
-from workbench.app.regeneration.findings import (
-    BY_FILE,
-    COMING,
-    CURVE,
-    FAILURES,
-    LEVELS,
-    TABS,
-    Curves,
-    Detail,
-    Entry,
-    Findings,
-    Listing,
-    load_curves,
-    load_detail,
-    load_findings,
-    members_of,
-)
+from workbench.app.regeneration import findings
+from workbench.app.regeneration.findings import BY_FILE, CURVE, FAILURES, LEVELS, TABS, Detail, Entry, Findings, Listing
 from workbench.app.regeneration.wording import short_name
 from workbench.app.toolkit.columns import Columns
 from workbench.app.toolkit.document import note
@@ -95,7 +80,7 @@ class WentWrongScreen(ModeScreen):
         self.level = ""  # how alike failures of one group are, a key of LEVELS
         self.opened: FailureGroup | None = None  # the group whose members are listed in place of all groups
         self.findings: Findings | None = None
-        self.curves: Curves | None = None
+        self.curves: findings.Curves | None = None
         kinds = {"candidate", "task"}
         nothing = Findings({})
         self.live = Live(self, "went-wrong", self._read, self._put, kinds=kinds, seconds=1.0, nothing=nothing)
@@ -106,8 +91,8 @@ class WentWrongScreen(ModeScreen):
         self._shown: Entry | None = None
 
     def compose_body(self) -> Iterable[Widget]:
-        findings = (TabLine(TABS, id="went-wrong-tabs"), FindingList(id="findings"))
-        yield Pane(*findings, short=self.mode_name, id="findings-pane", classes="pane")
+        inside = (TabLine(TABS, id="went-wrong-tabs"), FindingList(id="findings"))
+        yield Pane(*inside, short=self.mode_name, id="findings-pane", classes="pane")
         test = Pane(TextPane(id="test-text"), short="test", id="test-pane", classes="pane")
         body = Pane(TextPane(id="body-text"), short="difference", id="body-pane", classes="pane")
         plot = Pane(CurvePlot(id="plot"), short="pass@k by m", id="plot-pane", classes="pane -off")
@@ -117,7 +102,7 @@ class WentWrongScreen(ModeScreen):
 
     def on_mount(self) -> None:
         self.set_status("reading why candidates fail…")
-        self.list.show(COMING)
+        self.list.show(findings.COMING)
 
     @property
     def list(self) -> FindingList:
@@ -132,19 +117,19 @@ class WentWrongScreen(ModeScreen):
     def _read(self, reader: SessionReader) -> Callable[[], Findings]:
         self.curves = None
         self.drawing.refresh()
-        return partial(load_findings, reader, self._view.run.id, self.group, lambda: self.live.outdated)
+        return partial(findings.load_findings, reader, self._view.run.id, self.group, lambda: self.live.outdated)
 
-    def _read_curves(self, reader: SessionReader) -> Callable[[], Curves] | None:
+    def _read_curves(self, reader: SessionReader) -> Callable[[], findings.Curves] | None:
         view = self._view
         if self.tab not in {CURVE, BY_FILE}:
             return None
-        return partial(load_curves, reader, view.run.id, self.group or view.group, view.ks)
+        return partial(findings.load_curves, reader, view.run.id, self.group or view.group, view.ks)
 
     def _put(self, found: Findings) -> None:
         self.findings = found
         self._show_tab()
 
-    def _draw(self, curves: Curves) -> None:
+    def _draw(self, curves: findings.Curves) -> None:
         self.curves = curves
         self.query_one(CurvePlot).lines = curves.lines
         if self.tab in {CURVE, BY_FILE}:
@@ -156,7 +141,7 @@ class WentWrongScreen(ModeScreen):
         if self.findings is not None and self.findings.failures:
             listings[FAILURES] = self.findings.failures[self.level]
         if self.opened is not None:
-            listings[FAILURES] = members_of(self.opened)
+            listings[FAILURES] = findings.members_of(self.opened)
         if self.curves is not None:
             listings |= {CURVE: self.curves.listing, BY_FILE: self.curves.by_file}
         return listings
@@ -169,7 +154,7 @@ class WentWrongScreen(ModeScreen):
         for selector in ("#test-pane", "#body-pane"):
             self.query_one(selector).set_class(self.tab in {CURVE, BY_FILE}, "-off")
         self.query_one("#beside").set_class(self.tab == BY_FILE, "-off")  # the bars have all the room
-        listing = listings.get(self.tab, COMING)
+        listing = listings.get(self.tab, findings.COMING)
         self.list.show(listing, cursor=self._cursors.get(self.tab, 1))
         name = short_name(self.group.evaluator, self._view.name_of(self.group)) if self.group else EVERYBODY
         whose = one_line(name, 60)
@@ -188,7 +173,7 @@ class WentWrongScreen(ModeScreen):
             self._show_detail(Detail())
         elif entry != self._shown:
             self._shown = entry
-            read = partial(load_detail, reader, entry.candidate, entry.test)
+            read = partial(findings.load_detail, reader, entry.candidate, entry.test)
             self.detailing.ask(read, self._show_detail, lambda sentence: self._show_detail(Detail(note(sentence))))
 
     def _show_detail(self, detail: Detail) -> None:
