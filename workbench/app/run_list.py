@@ -17,7 +17,7 @@ from workbench.app import runs
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bind
 from workbench.app.location import Location, ResultList
-from workbench.app.marks import Marked, Marks
+from workbench.app.marks import Marked
 from workbench.app.toolkit.amounts import age, duration, spend_in_figures
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.labelling import Labelled
@@ -98,33 +98,17 @@ COLUMNS: tuple[Column[RunLine], ...] = (
 
 
 class RunTable(Table[RunLine]):
-    """Runs; those that were put away are shown on request.
+    """Runs; those that were put away are shown on request."""
 
-    Attributes:
-        with_put_away: Whether those that were put away are shown too.
-        current: The run that is shown behind this table.
-        marks: What is marked to be compared.
-        session: The file that the runs are of.
-    """
-
-    KEPT = (*Table.KEPT, "with_put_away", "session")
+    KEPT = (*Table.KEPT, "with_put_away")
     BINDINGS: ClassVar[list[BindingType]] = [bind("runs.open", "choose", "open")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda run: run.id, order="age", id=id)
         self.with_put_away = False
-        self.current = ""
-        self.marks = Marks()
-        self.session = Path()
 
     def filtered(self, rows: Sequence[RunLine]) -> list[RunLine]:
         return [run for run in rows if self.with_put_away or not run.put_away]
-
-    def marked(self, line: RunLine) -> Marked:
-        return Marked(self.session, "run", line.id, one_line(line.title, 100), line.id, line.kind == "document")
-
-    def lead_of(self, row: RunLine) -> str:
-        return self.marks.letter(self.marked(row)) or ("›" if row.id == self.current else "")
 
     def style_of(self, row: RunLine) -> str:
         return "dim" if row.put_away else ""
@@ -175,9 +159,14 @@ class RunsScreen(ModeScreen):
         yield Vertical(pane, Static("", id="run-details"), id="run-column")
 
     def on_mount(self) -> None:
-        self.table.current = self._current
-        self.table.marks = self.workbench.marks
         self.table.restore(self._current)
+        self.marks_changed()
+
+    def marks_changed(self) -> None:
+        super().marks_changed()
+        path = self.workbench.session_path
+        letters = self.workbench.marks.letters(path, "run") if path is not None else {}
+        self.table.show_leads({self._current: "›", **letters})
 
     @property
     def table(self) -> RunTable:
@@ -186,8 +175,6 @@ class RunsScreen(ModeScreen):
     # -- what is shown
 
     def _show(self, lines: tuple[RunLine, ...]) -> None:
-        if self.workbench.reader is not None:
-            self.table.session = self.workbench.reader.path
         self.table.put(lines)
         self.set_status(sentence(lines) if lines else "no runs")
         self.on_table_arranged()
@@ -240,16 +227,19 @@ class RunsScreen(ModeScreen):
         line = self.table.selected
         return Labelled(line.name or line.asked, line.id) if line is not None else None
 
+    def _marked(self) -> Marked | None:
+        line, path = self.table.selected, self.workbench.session_path
+        if line is None or path is None:
+            return None
+        return Marked(path, "run", line.id, one_line(line.title, 100), line.id, line.kind == "document")
+
     def action_mark(self) -> None:
-        line = self.table.selected
-        if line is not None:
-            self.workbench.marks.toggle(self.table.marked(line))
-            self.table.refresh()
+        if (one := self._marked()) is not None:
+            self.workbench.marks.toggle(one)
             self.marks_changed()
 
     def action_compare(self) -> None:
-        line = self.table.selected
-        pair = self.workbench.marks.pair("run", self.table.marked(line) if line is not None else None)
+        pair = self.workbench.marks.pair("run", self._marked())
         if pair is None:
             said = f"Mark a run with {key_of('runs.mark')}, then go to another one and press {key_of('runs.compare')}."
             self.notify(said, timeout=6)

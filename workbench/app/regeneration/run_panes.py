@@ -223,7 +223,7 @@ class RunPanes(RunScreen):
     def marks_changed(self) -> None:
         super().marks_changed()
         reader = self.reader
-        self.table.show_marks(self.workbench.marks.letters(reader.path, "task") if reader is not None else {})
+        self.table.show_leads(self.workbench.marks.letters(reader.path, "task") if reader is not None else {})
 
     # -- what a key is about
 

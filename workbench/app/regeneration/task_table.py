@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from textual import events
@@ -150,7 +150,6 @@ class TaskTable(Table[TaskLine]):
         self.only_path = ""
         self.revision = 0
         self._shown_name = ""
-        self._letters: Mapping[object, str] = {}
         self._kept = True  # the task under the cursor stays though it passes the filter no more
 
     # -- what is in it
@@ -212,11 +211,6 @@ class TaskTable(Table[TaskLine]):
         if (shown, tuple(others)) != (self._shown_name, self.others):
             self._shown_name, self.others = shown, tuple(others)
             self.put_tasks(self.rows, self.ks)
-
-    def show_marks(self, letters: Mapping[object, str]) -> None:
-        if letters != self._letters:
-            self._letters = letters
-            self.refresh()
 
     def set_filter(self, wanted: TaskFilter) -> None:
         """Show only the tasks that a filter lets through."""
@@ -293,9 +287,6 @@ class TaskTable(Table[TaskLine]):
         return " · ".join([title, *only, *self.arranged_by()]), " · ".join(parts)
 
     # -- painting
-
-    def lead_of(self, row: TaskLine) -> str:
-        return self._letters.get(row.id, "")
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
         parts, fill = super().row_parts(y, width)

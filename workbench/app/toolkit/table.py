@@ -7,7 +7,7 @@ Rows are painted on demand. Textual's ``DataTable`` was measured first, with 5,0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic
 
@@ -108,6 +108,7 @@ class Table(HeadedList, Generic[Row]):
         self.arrangement = self._first_arrangement = Arrangement(order)
         self._next_order = next_order
         self._key = key
+        self._leads: Mapping[object, str] = {}
         self._to: object = None  # where the cursor goes once there are rows
         self._is_kept = False
         self._lines: list[Row | Group[Row]] = []
@@ -121,7 +122,13 @@ class Table(HeadedList, Generic[Row]):
 
     def lead_of(self, row: Row) -> str:
         """Return the sign before a row, "" for none."""
-        return ""
+        return self._leads.get(self._key(row), "")
+
+    def show_leads(self, leads: Mapping[object, str]) -> None:
+        """Show signs before some rows, by their keys."""
+        if leads != self._leads:
+            self._leads = leads
+            self.refresh()
 
     def style_of(self, row: Row) -> str:
         """Return the style of cells that have none of their own."""
