@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.catalog.repositories import find_repository, load_repositories
+from workbench.commands import catalog_tables
+from workbench.commands.catalog_check import check
 from workbench.commands.output import print_json, print_page
 from workbench.commands.verbs import Verbs
+from workbench.errors import UsageError
 from workbench.files import expanded
 
-SUMMARY = "list the paper's repositories with published counts beside those found here, show one, or check some"
 VERBS = ("list", "check")
 
 
@@ -37,10 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from workbench.catalog.repositories import find_repository, load_repositories
-    from workbench.commands.catalog_check import check
-    from workbench.errors import UsageError
-
     entries = [find_repository(name) for name in arguments.names]
     folder = expanded(arguments.record).absolute() if arguments.record else None
     if folder is not None and folder.exists() and not folder.is_dir():
@@ -50,9 +49,6 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from workbench.catalog.repositories import find_repository
-    from workbench.commands import catalog_tables
-
     entries = [find_repository(name) for name in arguments.names]
     if arguments.markdown:
         print_page(catalog_tables.page())

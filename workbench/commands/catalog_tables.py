@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+from rich.table import Table
 
 from workbench.catalog.published import TASKS_IN_THE_TEXT, Score, published_counts, published_scores
 from workbench.catalog.records import Record, bundled_record, record_of
 from workbench.catalog.repositories import Quarantined, Repository, load_repositories
-
-if TYPE_CHECKING:
-    from workbench.commands.terminal import Terminal
+from workbench.commands.terminal import Terminal
 
 HEADINGS = (
     "repository", "status", "candidates", "all tasks", "tasks", "functions", "in tests", "traced", "in time", "tasks",
@@ -70,8 +70,6 @@ def _sums(entries: Sequence[Repository]) -> list[str]:
 
 def list_all() -> None:
     """Print all repositories."""
-    from rich.table import Table
-
     entries = load_repositories()
     records = [record_of(entry) for entry in entries]
     console = _console()
@@ -93,8 +91,6 @@ def list_all() -> None:
 
 def show(entry: Repository) -> None:
     """Print one repository with everything that was tried."""
-    from rich.table import Table
-
     console = _console()
     console.print(entry.repository, style="bold")
     grid = Table.grid(padding=(0, 2, 0, 0))
@@ -278,6 +274,4 @@ def _present(records: Sequence[Record | None]) -> list[Record]:
 
 
 def _console() -> Terminal:
-    from workbench.commands.terminal import Terminal
-
     return Terminal(piped_width=200)

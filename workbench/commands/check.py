@@ -7,16 +7,16 @@ import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from workbench.catalog import resolve_case, snapshot_of
+from workbench.checking import Checked, check, fixed
+from workbench.commands import check_formats
 from workbench.commands.arguments import path, whole
+from workbench.commands.check_session import run_on_session
 from workbench.commands.output import say, tell, tell_over
 from workbench.errors import UsageError
+from workbench.read_only import must_write
 
-if TYPE_CHECKING:
-    from workbench.checking import Checked
-
-SUMMARY = "check whether a README holds: its commands and snippets are run in a sandbox, what it names is looked up"
 FORMATS = ("text", "junit", "github", "json")
 
 
@@ -54,12 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check and print; 0 when everything that could be checked holds, 1 when something does not or could not be read."""
-    from workbench.checking import check
-    from workbench.commands import check_formats
-
     if arguments.session:
-        from workbench.commands.check_session import run_on_session
-
         return run_on_session(arguments)
     if arguments.trial or arguments.again:
         raise UsageError("--trial and --again belong to --session.")
@@ -96,8 +91,6 @@ def _progress(line: str) -> None:
 def _located(source: str | None, pages: Sequence[Path]) -> tuple[Path, tuple[Path, ...]]:
     if source is None:
         return _checkout(pages[0].absolute().parent if pages else Path.cwd()), tuple(pages)
-    from workbench.catalog import resolve_case, snapshot_of
-
     folder = Path(source).expanduser()
     root = folder.absolute() if folder.is_dir() else snapshot_of(resolve_case(source)).root
     return root, tuple(page if page.is_file() or not (root / page).is_file() else root / page for page in pages)
@@ -111,9 +104,6 @@ def _checkout(folder: Path) -> Path:
 
 
 def _fix(root: Path, checked: Checked) -> None:
-    from workbench.checking import fixed
-    from workbench.read_only import must_write
-
     must_write("write into pages")
     for page in checked.pages:
         text = (root / page).read_bytes().decode("utf-8", "surrogateescape")

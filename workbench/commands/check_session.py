@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from workbench.checking import Checked
 from workbench.checking.recorded import result_of
 from workbench.checking.stored import CheckDamaged
 from workbench.commands import check_formats
+from workbench.commands.damaged import tell_damage
 from workbench.commands.output import print_json, say, tell
+from workbench.commands.watching import follow, stop
+from workbench.engine import launching
+from workbench.engine.checks import plan_check
+from workbench.engine.session_names import resolve_session
+from workbench.engine.writable_copy import working_copy
 from workbench.errors import UsageError
+from workbench.sandbox.errors import NoIsolation
 from workbench.session import SessionReader
-
-if TYPE_CHECKING:
-    from workbench.checking import Checked
-    from workbench.session.rows import CheckRow, TrialRow
+from workbench.session.rows import CheckRow, TrialRow
 
 FORMATS = ("text", "json")
 
 
 def run_on_session(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow, print; 0 when nothing is wrong, 1 where something is or could not be checked, 130 if interrupted."""
-    from workbench.commands.damaged import tell_damage
-    from workbench.commands.watching import follow, stop
-    from workbench.engine import launching
-    from workbench.engine.checks import plan_check
-    from workbench.engine.session_names import resolve_session
-    from workbench.engine.writable_copy import working_copy
-    from workbench.sandbox.errors import NoIsolation
-
     if arguments.pages or arguments.source or arguments.fix_claims:
         raise UsageError(
             "With --session the READMEs of its trials are checked: name no page, no --source, no --fix-claims."

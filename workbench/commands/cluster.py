@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import os
 
 from workbench.commands.arguments import whole
-
-SUMMARY = "start a Dask scheduler and workers on this machine, for trying regenerate --engine"
+from workbench.commands.output import print_json, say, tell
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,11 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until interrupted; return 0."""
-    import asyncio
-    import os
-
     from workbench.cluster.local import check_host, is_loopback, serve
-    from workbench.commands.output import print_json, say, tell
 
     workers = arguments.workers or len(os.sched_getaffinity(0))
     check_host(arguments.host)

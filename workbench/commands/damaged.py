@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workbench.commands.output import tell
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from workbench.session.damage import Damage
+from workbench.session import SessionReader
+from workbench.session.damage import Damage, summary
 
 _NAMED = 8  # `workbench report` names all
 
 
 def tell_damage(damage: Sequence[Damage]) -> int:
     """Say what of a session could not be read; return the exit code, 1 if there is any."""
-    from workbench.session.damage import summary
-
     if not damage:
         return 0
     tell(f"workbench: {summary(damage, _NAMED)}")
@@ -27,8 +22,6 @@ def tell_damage(damage: Sequence[Damage]) -> int:
 
 def look_for_damage(session: Path) -> int:
     """Say what is damaged in a session that is about to be written to, if there is such a file; return the exit code."""
-    from workbench.session import SessionReader
-
     if not session.exists():
         return 0
     with SessionReader(session) as reader:

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workbench.commands.arguments import dollars, path, whole
+from workbench.commands.damaged import look_for_damage
 from workbench.commands.estimating import add_estimate_arguments, settle
+from workbench.commands.improve_table import attempt_json, closing, print_table
 from workbench.commands.output import print_json, say, tell
-from workbench.errors import UsageError
-
-if TYPE_CHECKING:
-    import subprocess
-
-    from workbench.engine.improvement_result import Improved
-    from workbench.improving import Checkout
-    from workbench.session import SessionReader
-
-SUMMARY = (
-    "find docstrings from which a function cannot be written again, and let a model write better ones that are tested"
+from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow, position
+from workbench.commands.run import session_path
+from workbench.commands.watching import follow
+from workbench.engine.improvement_client import (
+    as_before,
+    launch_improvement,
+    order_improvement,
+    plan_of,
+    resolved_improvement,
+    state_of,
+    stop_improvement,
 )
+from workbench.engine.improvement_estimate import estimate_improvement
+from workbench.engine.improvement_plan import ImprovementPlan
+from workbench.engine.improvement_result import Improved, attempts_of, improved
+from workbench.engine.plan import RegenerationPlan
+from workbench.errors import UsageError, WorkbenchError
+from workbench.improving import Checkout, patch_of
+from workbench.improving.handing_over import check_patch, source_checkout, suggested_name
+from workbench.read_only import must_write
+from workbench.session import SessionReader
+from workbench.session.task_names import row_id
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,21 +94,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Improve; return 0 when every badly documented function that was tried has a better docstring, 1 when one has none."""
-    from workbench.commands.damaged import look_for_damage
-    from workbench.commands.improve_table import closing, print_table
-    from workbench.commands.run import session_path
-    from workbench.engine.improvement_client import (
-        as_before,
-        launch_improvement,
-        order_improvement,
-        resolved_improvement,
-        stop_improvement,
-    )
-    from workbench.engine.improvement_estimate import estimate_improvement
-    from workbench.engine.improvement_plan import ImprovementPlan
-    from workbench.engine.improvement_result import improved
-    from workbench.engine.plan import RegenerationPlan
-
     session = session_path(arguments.session)
     checkout = _checkout(arguments)
     patch = _patch_file(arguments)
@@ -163,16 +160,12 @@ def _share(text: str) -> float:
 
 
 def _patch_file(arguments: argparse.Namespace) -> Path:
-    from workbench.improving.handing_over import check_patch, suggested_name
-
     patch: Path = arguments.patch or Path(suggested_name(arguments.source))
     check_patch(patch)
     return patch
 
 
 def _checkout(arguments: argparse.Namespace) -> Checkout | None:
-    from workbench.improving.handing_over import source_checkout
-
     found = source_checkout(arguments.source)
     if arguments.branch:
         if found is None:
@@ -188,8 +181,6 @@ class _Watch:
     """Shows what an order comes to: the runs that are carried out for it, and each attempt."""
 
     def __init__(self, session: Path, improvement: str, process: subprocess.Popen[bytes] | None, as_json: bool) -> None:
-        from workbench.commands.regeneration_watching import position
-
         self._session = session
         self._id = improvement
         self._process = process
@@ -199,11 +190,6 @@ class _Watch:
 
     def to_the_end(self) -> tuple[str, str]:
         """Return the state in which the order ended, and why it failed."""
-        from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow
-        from workbench.commands.watching import follow
-        from workbench.engine.improvement_client import state_of
-        from workbench.session import SessionReader
-
         shown: tuple[str, str | None] = ("", None)
         watch = RegenerationWatch(self._since)
         with SessionReader(self._session) as reader:
@@ -237,11 +223,6 @@ class _Watch:
         return ""
 
     def _tell_attempts(self, reader: SessionReader) -> None:
-        from workbench.commands.improve_table import attempt_json
-        from workbench.engine.improvement_client import plan_of
-        from workbench.engine.improvement_result import attempts_of
-        from workbench.session.task_names import row_id
-
         row = reader.improvement(self._id)
         plan = plan_of(row) if row is not None else None
         if row is None or plan is None:
@@ -258,10 +239,6 @@ class _Watch:
 
 
 def _written(improved: Improved, file: Path, checkout: Checkout | None, branch: str) -> dict[str, str | None]:
-    from workbench.errors import WorkbenchError
-    from workbench.improving import patch_of
-    from workbench.read_only import must_write
-
     told: dict[str, str | None] = {"patch": None, "branch": None, "commit": None, "problem": None}
     if not improved.kept:
         return told

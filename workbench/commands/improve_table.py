@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.table import Table
 
 from workbench.commands.output import say
 from workbench.commands.terminal import Terminal
+from workbench.engine.improvement_result import Improved
+from workbench.improving import Attempt
 from workbench.improving.attempts import overall_gain
 from workbench.results.kinds import Kind
 from workbench.session.task_names import row_id
-
-if TYPE_CHECKING:
-    from workbench.engine.improvement_result import Improved
-    from workbench.improving import Attempt
 
 _MOST_ROWS = 200
 _MOST_REASONS = 5
@@ -76,8 +76,6 @@ def closing(session: Path, improved: Improved) -> dict[str, Any]:
 
 def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> None:
     """Print a line per function, what was kept of it, and where the change is."""
-    from rich.table import Table
-
     console = Terminal(piped_width=120)
     last = {attempt.task.id: attempt for attempt in improved.attempts}
     table = Table(box=None, pad_edge=False)

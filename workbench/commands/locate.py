@@ -7,7 +7,6 @@ import argparse
 from workbench import paths
 from workbench.commands.output import print_json, say, say_path
 
-SUMMARY = "say where settings, sessions, cases, themes, caches and logs are kept"
 PLACES = {
     "config": paths.config_file,
     "sessions": paths.sessions_dir,

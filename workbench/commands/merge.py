@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-SUMMARY = "write a new session with all that several sessions have; they stay as they are"
+from workbench.commands.output import print_json, say, say_path, tell
+from workbench.engine.merging import merge
+from workbench.engine.session_names import new_place, resolve_session
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,10 +18,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Merge and say what came of it."""
-    from workbench.commands.output import print_json, say, say_path, tell
-    from workbench.engine.merging import merge
-    from workbench.engine.session_names import new_place, resolve_session
-
     sources = [resolve_session(text) for text in arguments.sessions]
     merged = merge(sources, new_place(arguments.output), told=lambda name: tell(f"Reading {name}…"))
     if arguments.json:

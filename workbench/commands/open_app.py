@@ -6,8 +6,6 @@ import argparse
 import os
 import sys
 
-SUMMARY = "open the app, on a session if one is named"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""

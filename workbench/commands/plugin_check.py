@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from workbench.engine.extension_check import import_folders
 from workbench.errors import WorkbenchError
 from workbench.extensions import is_dotted
 from workbench.plugins import Plugin
@@ -14,8 +15,6 @@ _SIDE_BY_SIDE = 4
 
 def problems(plugins: Sequence[Plugin]) -> dict[Plugin, str]:
     """Return the sentence for each plug-in that cannot be used."""
-    from workbench.engine.extension_check import import_folders
-
     classes = [plugin for plugin in plugins if not plugin.problem and plugin.kind != "theme" and is_dotted(plugin.path)]
     try:
         # One process for all where nothing is wrong; else each has its own, to find out whose fault it is.
@@ -28,8 +27,6 @@ def problems(plugins: Sequence[Plugin]) -> dict[Plugin, str]:
 
 
 def _problem(plugin: Plugin) -> str:
-    from workbench.engine.extension_check import import_folders
-
     if plugin.problem:
         return f"{plugin.package} offers {plugin.kind} {plugin.name!r}: {plugin.problem}."
     try:

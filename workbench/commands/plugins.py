@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-SUMMARY = "list what installed packages add: agents, doc systems, sandboxes, judges, importers, report formats, themes"
+from workbench import glyphs
+from workbench.commands.output import print_json, say, sign
+from workbench.commands.plugin_check import problems
+from workbench.plugins import GROUPS, installed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,11 +18,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Try each plug-in in a process of its own and print; 1 if one cannot be used."""
-    from workbench import glyphs
-    from workbench.commands.output import print_json, say, sign
-    from workbench.commands.plugin_check import problems
-    from workbench.plugins import GROUPS, installed
-
     found = installed()
     wrong = problems(found)
     if arguments.json:

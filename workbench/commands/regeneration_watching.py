@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import OverflowMethod
+from rich.table import Table
 
 from workbench import glyphs
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.regeneration_summary import read_outcome, summary
 from workbench.commands.self_check import self_check_line
+from workbench.commands.terminal import Terminal, bars
 from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.engine.orders import Order, belongs, is_finished, refusal
+from workbench.engine.plan import Ask
 from workbench.engine.selection import row_id
 from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS, docs_words
+from workbench.session.rows import CandidateRow, StageRow, TaskRow
 from workbench.text import one_line
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable
-
-    from rich.console import OverflowMethod
-
-    from workbench.engine.plan import Ask
-    from workbench.session.rows import CandidateRow, StageRow, TaskRow
 
 _MOST_FAILURES = 3
 _MOST_ROWS = 200
@@ -158,8 +157,6 @@ class TerminalShow:
     """Live bars for the stages, pass@1 so far; errors go to standard error."""
 
     def __init__(self) -> None:
-        from workbench.commands.terminal import Terminal, bars
-
         self.console = Terminal()
         self._live = self.console.is_terminal
         self._progress = bars(self.console)
@@ -210,8 +207,6 @@ class TerminalShow:
 
     def table(self, session: Path, run: str | Order, closing: dict[str, Any]) -> None:
         """Print a line per task and the figures."""
-        from rich.table import Table
-
         with SessionReader(session) as reader:
             outcome = read_outcome(reader, run)
             failing = {

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from workbench import settings
+from workbench.a2a import check_installed
+from workbench.agents.names import current_name
 from workbench.commands.arguments import dollars, whole
 from workbench.commands.output import tell
-
-SUMMARY = "serve an agent of this machine over A2A, for benchmarks of others"
+from workbench.engine import client
+from workbench.engine.plan import DocumentPlan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,12 +40,6 @@ def add_place(parser: argparse.ArgumentParser, port: int) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Listen until told to stop; 0 then."""
-    from workbench import settings
-    from workbench.a2a import check_installed
-    from workbench.agents.names import current_name
-    from workbench.engine import client
-    from workbench.engine.plan import DocumentPlan
-
     check_installed()
     from workbench.serving.listening import Place, listen
     from workbench.serving.white import agent_app, check_servable, gateway_for

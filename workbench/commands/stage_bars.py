@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.commands.output import print_json
+from workbench.commands.terminal import Terminal, bars
+from workbench.text import one_line
+
 
 class Bars:
     """The stages on a terminal, on standard error so that the output stays clean."""
 
     def __init__(self, title: str = "") -> None:
-        from workbench.commands.terminal import Terminal, bars
-
         console = Terminal(stderr=True)
         self._width = max(20, console.width - 66)
         self._progress = bars(console, transient=True)
@@ -29,8 +31,6 @@ class Bars:
         self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
     ) -> None:
         """Show how far a stage is."""
-        from workbench.text import one_line
-
         if name not in self._bars:
             self._bars[name] = self._progress.add_task(name, total=None, note="")
         if state == "done" and total is None:
@@ -51,8 +51,6 @@ class Lines:
         self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
     ) -> None:
         """Print that a stage has turned."""
-        from workbench.commands.output import print_json
-
         if self._states.get(name) != state:
             self._states[name] = state
             values = {"name": name, "state": state, "done": done, "total": total, "note": note}

@@ -6,19 +6,31 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
-from typing import TYPE_CHECKING
 
+from rich.table import Table
+
+from workbench import settings
+from workbench.catalog import check_python, resolve_case
+from workbench.commands import tasks_build, tasks_show
 from workbench.commands.arguments import whole
+from workbench.commands.output import print_json
+from workbench.commands.stage_bars import Bars
+from workbench.commands.terminal import Terminal
 from workbench.commands.verbs import Verbs
+from workbench.documenters import Docstring, DocumentedFile, document_file, make_doc_system, parse_scope
+from workbench.engine.plan import Ask
+from workbench.engine.plan_checks import check_descriptors
+from workbench.engine.selection import chosen
+from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
+from workbench.engine.task_rows import identity, located
+from workbench.errors import UsageError
+from workbench.regeneration.selections import parse_selection
+from workbench.regeneration.suite import Rules
+from workbench.regeneration.tasks import Task, TaskSet
+from workbench.sandbox import choose_backend
 
-if TYPE_CHECKING:
-    from workbench.commands.terminal import Terminal
-    from workbench.documenters import Docstring, DocumentedFile
-    from workbench.engine.task_building import Prepared
-    from workbench.regeneration.tasks import Task, TaskSet
-
-SUMMARY = "build the regeneration tasks of repositories: functions whose tests fail with a stub and pass as they are"
 VERBS = ("list", "build", "show")
 _SOURCE = "a case id, a repository of the catalogue, a folder, git URL@revision, or NAME==VERSION"
 
@@ -82,24 +94,14 @@ def _built(verb: argparse.ArgumentParser) -> None:
 
 
 def _build_dataset(arguments: argparse.Namespace) -> int:
-    from workbench.commands import tasks_build
-
     return tasks_build.run(arguments, arguments.sources)
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from workbench.commands import tasks_show
-
     return tasks_show.run(arguments, arguments.dataset)
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    import asyncio
-
-    from workbench.engine.plan import Ask
-    from workbench.engine.selection import chosen
-    from workbench.engine.task_building import NoTasks
-    from workbench.errors import UsageError
 
     try:
         prepared, documented = asyncio.run(_build(arguments))
@@ -121,18 +123,6 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 async def _build(arguments: argparse.Namespace) -> tuple[Prepared, list[tuple[Task, str, Docstring]]]:
-    import asyncio
-
-    from workbench import settings
-    from workbench.catalog import check_python, resolve_case
-    from workbench.commands.stage_bars import Bars
-    from workbench.documenters import Docstring, document_file, make_doc_system, parse_scope
-    from workbench.engine.plan_checks import check_descriptors
-    from workbench.engine.task_building import prepare
-    from workbench.engine.task_rows import identity, located
-    from workbench.regeneration.selections import parse_selection
-    from workbench.regeneration.suite import Rules
-    from workbench.sandbox import choose_backend
 
     system, scope = make_doc_system(arguments.docs), parse_scope(arguments.docs_scope)
     check_python(resolve_case(arguments.source))
@@ -165,9 +155,6 @@ def _print_json(
     arguments: argparse.Namespace,
     prepared: Prepared | None = None,
 ) -> None:
-    from workbench.commands.output import print_json
-    from workbench.engine.task_building import dropped_by_stage
-
     for task, key, docs in shown:
         print_json(
             {
@@ -221,9 +208,6 @@ def _print_json(
 
 
 def _print_table(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> None:
-    from rich.table import Table
-
-    from workbench.commands.terminal import Terminal
 
     console = Terminal()
     if shown:

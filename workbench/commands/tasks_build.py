@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
+import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from workbench.commands.stage_bars import Bars, Lines
-    from workbench.engine.dataset_building import Outcome
+from rich.table import Table
+
+from workbench import paths, settings
+from workbench.catalog import check_python, resolve_case
+from workbench.commands.output import print_json, say, tell
+from workbench.commands.stage_bars import Bars, Lines
+from workbench.commands.terminal import Terminal
+from workbench.engine.dataset_building import Outcome, build_dataset, summary_of
+from workbench.errors import WorkbenchError
+from workbench.files import expanded
+from workbench.regeneration.dataset import parse_formats
+from workbench.regeneration.selections import parse_selection
+from workbench.regeneration.suite import Rules
+from workbench.sandbox import choose_backend
 
 
 def run(arguments: argparse.Namespace, sources: Sequence[str]) -> int:
     """Build, write, print the counts; 1 when a source gives no tasks."""
-    import asyncio
-
-    from workbench import paths, settings
-    from workbench.commands.output import print_json, say
-    from workbench.engine.dataset_building import build_dataset, summary_of
-    from workbench.files import expanded
-    from workbench.regeneration.dataset import parse_formats
-    from workbench.regeneration.selections import parse_selection
-    from workbench.regeneration.suite import Rules
-    from workbench.sandbox import choose_backend
-
     formats = parse_formats(arguments.formats or "jsonl,parquet")
     _require_one(sources)
     folder = expanded(arguments.out) if arguments.out else paths.data_dir() / "datasets" / _name(sources)
@@ -57,9 +60,6 @@ def _require_one(sources: Sequence[str]) -> None:
     Raises:
         WorkbenchError: What is wrong with the first one.
     """
-    from workbench.catalog import check_python, resolve_case
-    from workbench.errors import WorkbenchError
-
     problems = []
     for source in sources:
         try:
@@ -72,9 +72,6 @@ def _require_one(sources: Sequence[str]) -> None:
 
 def _name(sources: Sequence[str]) -> str:
     """Return a folder's name for a dataset of these sources: the same for the same ones."""
-    import hashlib
-    import re
-
     first = re.sub(r"[^\w.-]+", "-", sources[0].rstrip("/").rpartition("/")[2]).strip("-.") or "tasks"
     if len(sources) == 1:
         return first
@@ -96,15 +93,11 @@ class _Telling:
 
     def progress(self, source: str) -> Bars | Lines:
         """Return who is told about the next source."""
-        from workbench.commands.stage_bars import Bars, Lines
-
         self._stack.close()
         return Lines(source) if self._as_json else self._stack.enter_context(Bars(source))
 
     def outcome(self, outcome: Outcome) -> None:
         """Tell what became of a source."""
-        from workbench.commands.output import print_json, tell
-
         self._stack.close()
         if self._as_json:
             print_json({"type": "repository", **outcome.to_json()})
@@ -125,10 +118,6 @@ _WIDE = 110  # from here on there is room for what was dropped
 
 def print_counts(summary: Mapping[str, Any]) -> None:
     """Print counts at every stage as Table 2 does, a row for each repository."""
-    from rich.table import Table
-
-    from workbench.commands.terminal import Terminal
-
     console = Terminal()
     table = Table(box=None, pad_edge=False)
     table.add_column("repository", overflow="fold")

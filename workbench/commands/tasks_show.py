@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from workbench.regeneration.dataset import Dataset
-    from workbench.regeneration.dataset_rows import Row
+from rich.table import Table
+
+from workbench import paths
+from workbench.commands.output import print_json, say
+from workbench.commands.tasks_build import print_counts
+from workbench.commands.terminal import Terminal
+from workbench.engine.plan import Ask
+from workbench.engine.selection import chosen
+from workbench.errors import UsageError
+from workbench.regeneration.dataset import Dataset, read_dataset
+from workbench.regeneration.dataset_rows import Row
 
 
 def run(arguments: argparse.Namespace, path: str) -> int:
     """Print the counts and the tasks."""
-    from workbench import paths
-    from workbench.commands.output import print_json, say
-    from workbench.commands.tasks_build import print_counts
-    from workbench.errors import UsageError
-    from workbench.regeneration.dataset import read_dataset
-
     own = paths.data_dir() / "datasets" / path
     dataset = read_dataset(own if not Path(path).exists() and own.is_dir() else path)
     rows = _chosen(dataset, arguments)
@@ -37,17 +38,11 @@ def run(arguments: argparse.Namespace, path: str) -> int:
 
 
 def _chosen(dataset: Dataset, arguments: argparse.Namespace) -> list[Row]:
-    from workbench.engine.plan import Ask
-    from workbench.engine.selection import chosen
-
     named = [(row.task_id, "", row) for row in dataset.rows]
     return chosen(Ask("", 0, tuple(arguments.task), arguments.limit), named)
 
 
 def _print(rows: list[Row], total: int) -> None:
-    from rich.table import Table
-
-    from workbench.commands.terminal import Terminal
 
     console = Terminal()
     table = Table(box=None, pad_edge=False)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rich.console import Console
+from rich.console import Console, OverflowMethod, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -14,9 +14,6 @@ from rich.text import Text
 from workbench import glyphs
 from workbench.commands.output import readable
 from workbench.text import clean
-
-if TYPE_CHECKING:
-    from rich.console import OverflowMethod, RenderableType
 
 
 class Terminal(Console):
