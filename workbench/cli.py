@@ -13,9 +13,8 @@ from typing import Any
 
 from workbench import __version__
 from workbench.collecting import collect_rarely
-from workbench.commands.arguments import check_texts
+from workbench.commands.arguments import check_texts, with_verb
 from workbench.commands.output import tell, write
-from workbench.commands.verbs import with_verb
 from workbench.errors import WorkbenchError
 from workbench.glyphs import ON_ERROR
 

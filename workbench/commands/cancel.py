@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.commands.damaged import tell_damage
-from workbench.commands.output import say
+from workbench.commands.output import say, tell_damage
 from workbench.commands.watching import stop
 from workbench.engine.session_names import resolve_session
 from workbench.engine.writable_copy import is_example

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from datetime import datetime
 
+from workbench.commands.arguments import Verbs
 from workbench.commands.output import print_json, say, sign, tell
-from workbench.commands.verbs import Verbs
 from workbench.documenters.names import INSTALLED
 from workbench.documenters.programs import INSTALLABLE, forget, install, installed, kept, remove
 from workbench.documenters.programs.program import told

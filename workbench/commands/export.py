@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.commands.arguments import path
-from workbench.commands.damaged import look_for_damage
-from workbench.commands.output import say, tell
+from workbench.commands.output import look_for_damage, say, tell
 from workbench.engine.session_names import resolve_session
 from workbench.interchange.exporting import export
 from workbench.interchange.formats import OUT

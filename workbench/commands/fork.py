@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 
 from workbench.commands.arguments import add_queue, whole
-from workbench.commands.damaged import tell_damage
 from workbench.commands.estimating import add_estimate_arguments, settle
-from workbench.commands.output import say_path
+from workbench.commands.output import say_path, tell_damage
 from workbench.commands.run import watch
 from workbench.engine import launching
 from workbench.engine.client import the_trial

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from workbench.catalog import check_python, resolve_case
 from workbench.commands.arguments import add_queue, dollars, whole
-from workbench.commands.damaged import look_for_damage
 from workbench.commands.estimating import add_estimate_arguments, settle
-from workbench.commands.output import say_path
+from workbench.commands.output import look_for_damage, say_path
 from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
 from workbench.commands.run import session_path
 from workbench.engine import defaults, launching

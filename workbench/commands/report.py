@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 
 from workbench.commands.arguments import folder, names, path
-from workbench.commands.damaged import look_for_damage, tell_damage
-from workbench.commands.output import tell
+from workbench.commands.output import look_for_damage, tell, tell_damage
 from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError
 from workbench.reports import FORMATS, STUDY_FORMATS, format_by_name, in_words, write_report

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from workbench.commands.arguments import whole
-from workbench.commands.damaged import tell_damage
 from workbench.commands.estimating import add_estimate_arguments, settle
+from workbench.commands.output import tell_damage
 from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
 from workbench.commands.run import watch
 from workbench.engine import client

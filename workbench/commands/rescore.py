@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.commands.arguments import add_judge_repeats, add_rubrics, dollars, names
-from workbench.commands.damaged import tell_damage
-from workbench.commands.output import say_path
+from workbench.commands.output import say_path, tell_damage
 from workbench.commands.run import planned_trials, watch
 from workbench.engine import launching
 from workbench.engine.rescoring import plan_rescore

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.commands.damaged import tell_damage
-from workbench.commands.output import print_json, say, tell
+from workbench.commands.output import print_json, say, tell, tell_damage
 from workbench.commands.regeneration_summary import summary
 from workbench.commands.regeneration_watching import RegenerationWatch, watch_regeneration
 from workbench.commands.run import watch

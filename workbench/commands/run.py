@@ -13,9 +13,8 @@ from workbench.agents.names import current_name
 from workbench.agents.remote_names import address_of
 from workbench.catalog import load_cases
 from workbench.commands.arguments import add_judge_repeats, add_queue, add_rubrics, dollars, whole
-from workbench.commands.damaged import look_for_damage
 from workbench.commands.estimating import add_estimate_arguments, settle
-from workbench.commands.output import print_json, say_path, tell
+from workbench.commands.output import look_for_damage, print_json, say_path, tell
 from workbench.commands.watching import Scored, TerminalShow, asked_for, follow, stop, summary
 from workbench.engine import client, launching
 from workbench.engine.estimate import Estimate, Measured, estimate_trials

@@ -11,8 +11,7 @@ from typing import Any
 
 from rich.table import Table
 
-from workbench.commands.damaged import tell_damage
-from workbench.commands.output import print_json, say, tell
+from workbench.commands.output import print_json, say, tell, tell_damage
 from workbench.commands.showing import show
 from workbench.commands.terminal import Terminal
 from workbench.engine.estimate import dollars

@@ -13,12 +13,10 @@ from rich.table import Table
 
 from workbench import settings
 from workbench.catalog import check_python, resolve_case
-from workbench.commands import tasks_build, tasks_show
-from workbench.commands.arguments import whole
+from workbench.commands.arguments import Verbs, whole
 from workbench.commands.output import print_json
-from workbench.commands.stage_bars import Bars
-from workbench.commands.terminal import Terminal
-from workbench.commands.verbs import Verbs
+from workbench.commands.tasks_dataset import build, show
+from workbench.commands.terminal import StageBars, Terminal
 from workbench.documenters import Docstring, DocumentedFile, document_file, make_doc_system, parse_scope
 from workbench.engine.plan import Ask
 from workbench.engine.plan_checks import check_descriptors
@@ -53,18 +51,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _chosen(listing)
     _built(listing)
-    build = verbs.add("build", "write a dataset of the tasks of repositories", _build_dataset)
-    build.add_argument("sources", metavar="SOURCE", nargs="+", help=_SOURCE)
-    build.add_argument("--out", default="", metavar="FOLDER", help="where the dataset goes")
-    build.add_argument("--formats", default="", help="jsonl,parquet (both unless given)")
-    build.add_argument(
+    building = verbs.add("build", "write a dataset of the tasks of repositories", build)
+    building.add_argument("sources", metavar="SOURCE", nargs="+", help=_SOURCE)
+    building.add_argument("--out", default="", metavar="FOLDER", help="where the dataset goes")
+    building.add_argument("--formats", default="", help="jsonl,parquet (both unless given)")
+    building.add_argument(
         "--workers", type=whole(1, 1_000), default=0, metavar="N", help="sandboxes at once (as many as cores)"
     )
-    _built(build)
-    show = verbs.add("show", "show what a dataset holds", _show)
-    show.add_argument("dataset", metavar="DATASET", help="a folder that tasks build wrote, or its name")
-    _chosen(show)
-    for verb in (listing, build, show):
+    _built(building)
+    showing = verbs.add("show", "show what a dataset holds", show)
+    showing.add_argument("dataset", metavar="DATASET", help="a folder that tasks build wrote, or its name")
+    _chosen(showing)
+    for verb in (listing, building, showing):
         verb.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
 
 
@@ -91,14 +89,6 @@ def _built(verb: argparse.ArgumentParser) -> None:
         default="",
         help="filtered (default): a stub fails their tests; published: the rule of the paper's counts (docs/dataset.md)",
     )
-
-
-def _build_dataset(arguments: argparse.Namespace) -> int:
-    return tasks_build.run(arguments, arguments.sources)
-
-
-def _show(arguments: argparse.Namespace) -> int:
-    return tasks_show.run(arguments, arguments.dataset)
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -129,7 +119,7 @@ async def _build(arguments: argparse.Namespace) -> tuple[Prepared, list[tuple[Ta
     check_descriptors()
     rules = Rules(selection=parse_selection(arguments.selection))
     backend = choose_backend(arguments.sandbox or settings.load().sandbox or None)
-    with Bars() as bars:
+    with StageBars(Terminal(stderr=True), transient=True) as bars:
         prepared = await prepare(arguments.source, backend, bars, rebuild=arguments.rebuild, rules=rules)
         await system.prepare(prepared.snapshot, lambda progress: bars.update("documentation", note=progress.note))
     found = []

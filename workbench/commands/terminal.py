@@ -7,13 +7,13 @@ from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 from rich.console import Console, OverflowMethod, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from workbench import glyphs
 from workbench.commands.output import readable
-from workbench.text import clean
+from workbench.text import clean, one_line
 
 
 class Terminal(Console):
@@ -84,15 +84,45 @@ class _Field(ProgressColumn):
         return self._terminal.literal(text.ljust(self._width))
 
 
-def bars(terminal: Terminal, *, transient: bool = False) -> Progress:
-    """Return bars with a name, counts, the time and a note; they are shown on a terminal only."""
-    return Progress(
-        _Field(terminal, "description", 13),
-        BarColumn(24),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        _Field(terminal, "note"),
-        console=terminal,
-        disable=not terminal.is_terminal,
-        transient=transient,
-    )
+class StageBars:
+    """A bar for each stage with its counts, the time and a note; shown on a terminal only."""
+
+    def __init__(self, terminal: Terminal, title: str = "", *, transient: bool = False) -> None:
+        self._width = max(20, terminal.width - 66)
+        self._bars: dict[str, TaskID] = {}
+        self.progress = Progress(
+            _Field(terminal, "description", 13),
+            BarColumn(24),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            _Field(terminal, "note"),
+            console=terminal,
+            disable=not terminal.is_terminal,
+            transient=transient,
+        )
+        if title and terminal.is_terminal:
+            terminal.print(title, style="bold")
+
+    def __enter__(self) -> StageBars:
+        self.progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.progress.stop()
+
+    def update(
+        self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
+    ) -> None:
+        """Show how far a stage is."""
+        if name not in self._bars:
+            self._bars[name] = self.progress.add_task(name, total=None, note="")
+        if state == "done" and not total:
+            done = total = 1
+        self.progress.update(self._bars[name], completed=done, total=total)
+        if note:
+            self.note(name, note.partition("\n")[0])
+
+    def note(self, name: str, words: str) -> None:
+        """Write something beside the bar of a stage, if it has begun."""
+        if name in self._bars:
+            self.progress.update(self._bars[name], note=one_line(words, self._width))

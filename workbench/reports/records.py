@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from workbench.reports import wording
-from workbench.reports.checked import check_values
+from workbench.reports import records, wording
 from workbench.reports.contents import Contents, Run, Trial, tier_points
 from workbench.reports.excerpts import split_answer
-from workbench.reports.grounded import grounding_values
+from workbench.reports.readme_facts import check_values, grounding_values
 from workbench.reports.regenerated import Regenerated, former_failing
 from workbench.rubric.totals import own_points
 from workbench.session.groups import settings_of
 from workbench.session.labels import criterion_of
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CallRow, CandidateRow, FailingTestRow, FormerVerdictRow, StepRow, TaskRow
+from workbench.text import json_text
 
 Values = dict[str, Any]
 JUDGE_SCOPE = "/judge"
@@ -344,3 +344,58 @@ def remark_values(contents: Contents) -> list[Values]:
         }
         for one in contents.annotations
     ]
+
+
+REPORT_VERSION = 1
+
+
+def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
+    """Yield the text of the object."""
+    texts: dict[str, str] = {}
+
+    def keep(digest: str, text: str) -> str:
+        texts[digest] = text
+        return digest
+
+    def calls(scope: str) -> list[dict[str, Any]]:
+        return [records.call_values(reader, call, keep) for call in reader.calls(scope)]
+
+    def trial(one: Trial) -> dict[str, Any]:
+        return {
+            **records.trial_values(one),
+            **records.trial_details(reader, one),
+            "trajectory": [records.step_values(reader, step) for step in reader.steps(one.row.id)],
+            "calls": calls(one.row.id) + calls(one.row.id + records.JUDGE_SCOPE),
+        }
+
+    regenerations = []
+    for run, outcome in contents.regenerations:
+        tasks = []
+        for task in outcome.tasks:
+            lines = outcome.of_task(task.id)
+            candidates = [
+                {**records.candidate_values(reader, candidate), "calls": calls(candidate.id)}
+                for line in lines
+                for candidate in line.candidates
+            ]
+            tasks.append({**records.task_values(reader, task, outcome), "candidates": candidates})
+        regenerations.append({"run": run.row.id, **records.regeneration_values(outcome), "tasks": tasks})
+    yield json_text(
+        {
+            "type": "report",
+            "report_version": REPORT_VERSION,
+            "session": records.session_values(contents),
+            "runs": [records.run_values(run) for run in contents.runs],
+            "means": records.spread_values(contents),
+            "agreement": records.agreement_values(contents),
+            "trials": [trial(one) for one in contents.trials],
+            "regenerations": regenerations,
+            "annotations": records.remark_values(contents),
+            "labels": records.label_values(contents),
+            "texts": texts,
+            # Last: it holds what was met while the rest was read.
+            "damaged": records.damage_values(reader),
+        },
+        indent=1,
+    )
+    yield "\n"

@@ -12,10 +12,8 @@ from itertools import chain
 from workbench import glyphs
 from workbench.comparison.candidates import without_margin
 from workbench.reports import report_tables, session_figures, wording
-from workbench.reports.checked import NOT_IN_POINTS, checked_readme
 from workbench.reports.contents import Contents, Trial, accessed_files_words
 from workbench.reports.excerpts import Excerpt, Excerpts, pretty_json, split_answer
-from workbench.reports.grounded import grounded
 from workbench.reports.page import (
     Card,
     Changes,
@@ -30,6 +28,7 @@ from workbench.reports.page import (
     Section,
     Shown,
 )
+from workbench.reports.readme_facts import NOT_IN_POINTS, checked_readme, grounded
 from workbench.reports.regenerated import (
     Regenerated,
     former_failing,

@@ -17,10 +17,8 @@ from workbench.reports.study_figures import (
     percent,
     signed,
 )
-from workbench.reports.study_metrics import leaks_section, metrics_section
-from workbench.reports.study_pairs import difference_sections, ranking_section
-from workbench.reports.study_published import published_section
-from workbench.reports.study_strata import stability_section, strata_section
+from workbench.reports.study_functions import leaks_section, metrics_section, stability_section, strata_section
+from workbench.reports.study_pairs import difference_sections, published_section, ranking_section
 from workbench.rubric.totals import NO_FACTS_POINTS
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.agreement import judge_agreement

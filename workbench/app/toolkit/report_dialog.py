@@ -115,7 +115,7 @@ class ReportDialog(FormDialog[WantedReport]):
 
 async def ask_and_export(host: WorkbenchApp, session: Path) -> None:
     """Ask for a file and write the report of a session there; call it from a worker."""
-    from workbench.reports.foreign_format import foreign_names
+    from workbench.reports.composing import foreign_names
 
     suggested = suggested_place(host, f"{session.stem}.html")
     question = ReportDialog("Export report", suggested, FORMATS, foreign_names(), on_disk=not host.in_browser)
