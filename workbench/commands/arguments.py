@@ -33,7 +33,6 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def dollars(text: str) -> float:
-    """Return a limit of US dollars; 0 is no limit."""
     try:
         return numbers.amount(text)
     except ValueError as expected:
@@ -41,7 +40,6 @@ def dollars(text: str) -> float:
 
 
 def path(text: str) -> Path:
-    """Return a path with ``~`` resolved."""
     try:
         return expanded(text)
     except UsageError as problem:
@@ -49,7 +47,6 @@ def path(text: str) -> Path:
 
 
 def folder(text: str) -> Path:
-    """Return the path of a folder that is there."""
     found = path(text)
     if not found.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {shown(found)}")
@@ -57,14 +54,12 @@ def folder(text: str) -> Path:
 
 
 def add_rubrics(parser: argparse.ArgumentParser) -> None:
-    """Add ``--rubric`` to a command that scores trials."""
     parser.add_argument(
         "--rubric", type=names, default=(), metavar="R[,R2]", help="aeo-bench, strict; both unless given"
     )
 
 
 def add_judge_repeats(parser: argparse.ArgumentParser) -> None:
-    """Add ``--judge-repeats`` to a command that asks a judge."""
     parser.add_argument(
         "--judge-repeats",
         type=whole(1, numbers.MOST_REPEATS),
@@ -75,7 +70,6 @@ def add_judge_repeats(parser: argparse.ArgumentParser) -> None:
 
 
 def add_queue(parser: argparse.ArgumentParser) -> None:
-    """Add ``--queue`` to a command that starts a run in a session."""
     parser.add_argument(
         "--queue", action="store_true", help="begin when the session's runs that are under way or wait already are over"
     )
@@ -113,7 +107,6 @@ class Verbs:
         )
 
     def add(self, name: str, summary: str, execute: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-        """Return a new parser for a verb, to which its arguments are added."""
         usual = " (if no verb is named)" if name == self._default else ""
         verb: argparse.ArgumentParser = self._verbs.add_parser(name, help=summary + usual, description=summary)
         verb.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")

@@ -14,13 +14,11 @@ from workbench.text import one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", help="a session file, or the name of one")
     parser.add_argument("--run", help="only this run")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Cancel every run that waits or is executed."""
     session = resolve_session(arguments.session)
     with SessionReader(session) as reader:
         if arguments.run is not None and reader.run(arguments.run) is None:

@@ -13,7 +13,6 @@ from workbench.errors import UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("case", nargs="?", help="show this case: an id, or a source that is not a case yet")
     parser.add_argument(
         "--add",
@@ -26,7 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List, show or add."""
     if arguments.add is not None and (arguments.case is not None or arguments.fetch):
         raise UsageError("--add makes a new case; show or fetch a case in a command of its own.")
     if arguments.id is not None and arguments.add is None:

@@ -23,7 +23,6 @@ VERBS = ("list", "check")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's verbs."""
     verbs = Verbs(parser, VERBS[0])
     listing = verbs.add("list", "list the repositories, or show those that are named", _list)
     listing.add_argument("names", nargs="*", metavar="NAME", help="show these repositories (owner/name or name)")
@@ -95,7 +94,6 @@ def _sum_note() -> str:
 
 
 def row(entry: Repository, record: Record | None) -> tuple[str, ...]:
-    """Return one line of the table."""
     counts = entry.published
     published = (f"{counts.candidates:,}", f"{counts.all_tasks:,}", f"{counts.tasks:,}")
     if record is None:
@@ -126,7 +124,6 @@ def _sums(entries: Sequence[Repository]) -> list[str]:
 
 
 def list_all() -> None:
-    """Print all repositories."""
     entries = load_repositories()
     records = [record_of(entry) for entry in entries]
     console = _console()
@@ -147,7 +144,6 @@ def list_all() -> None:
 
 
 def show(entry: Repository) -> None:
-    """Print one repository with everything that was tried."""
     console = _console()
     console.print(entry.repository, style="bold")
     grid = Table.grid(padding=(0, 2, 0, 0))

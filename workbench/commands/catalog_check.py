@@ -167,15 +167,12 @@ def _first_line(text: str) -> str:
 
 
 class _Lines:
-    """Tells on standard error when a stage is done."""
-
     def __init__(self, name: str) -> None:
         self._name = name
 
     def update(
         self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
     ) -> None:
-        """See :class:`workbench.engine.stages.StageProgress`."""
         if state != "running" and note:
             tell(f"{self._name}: {name} {state}  {note}".rstrip())
 

@@ -31,7 +31,6 @@ FORMATS = ("text", "junit", "github", "json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("pages", nargs="*", type=path, metavar="README.md", help="pages; README and docs unless given")
     parser.add_argument(
         "--source",
@@ -176,7 +175,6 @@ class _Shown:
         self._code = 0
 
     def look(self, reader: SessionReader, run: str, _show: object) -> None:
-        """Print what a run has come to the end of."""
         for row in reader.checks(run_id=run):
             if row.state in ("done", "failed") and row.trial_id not in self._printed:
                 self._print(reader, row)

@@ -11,7 +11,6 @@ from workbench.commands.output import print_json, say, tell
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument(
         "--workers", type=whole(1, 1_000), default=0, metavar="N", help="worker processes (one per core)"
     )
@@ -26,7 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until interrupted; return 0."""
     from workbench.cluster.local import check_host, is_loopback, serve
 
     workers = arguments.workers or len(os.sched_getaffinity(0))

@@ -26,7 +26,6 @@ _OTHERS = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's verbs."""
     verbs = Verbs(parser, VERBS[0])
     listing = verbs.add("list", "which there are, and what is installed of those that are programs", run_list)
     listing.add_argument("--json", action="store_true", help="print one JSON object a line")
@@ -48,7 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_list(arguments: argparse.Namespace) -> int:
-    """Print the doc systems, one a line."""
     for name, program in INSTALLABLE.items():
         found = installed(program)
         if arguments.json:
@@ -74,7 +72,6 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 
 def run_install(arguments: argparse.Namespace) -> int:
-    """Install a program; raises the sentence that says why it failed."""
     program = INSTALLABLE[arguments.name]
     found = install(program, tell)
     say(f"{program.title} {found.version} is installed: {found.bytes / 1e6:,.0f} MB in {found.folder}.")
@@ -90,7 +87,6 @@ def run_remove(arguments: argparse.Namespace) -> int:
 
 
 def run_kept(arguments: argparse.Namespace) -> int:
-    """Print what is kept, one a line."""
     found = kept()
     for one in found:
         documented = one.documented
@@ -115,7 +111,6 @@ def run_kept(arguments: argparse.Namespace) -> int:
 
 
 def run_forget(arguments: argparse.Namespace) -> int:
-    """Remove what is kept."""
     gone = forget(arguments.names)
     megabytes = sum(one.bytes for one in gone) / 1e6
     say(f"{len(gone)} forgotten, {megabytes:,.1f} MB." if gone else "Nothing is kept.")

@@ -23,7 +23,6 @@ _STYLES = {"ok": "green", "note": "dim", "warning": "yellow", "missing": "red"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("--json", action="store_true", help="print a JSON line per check; the last is the summary")
 
 

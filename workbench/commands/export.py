@@ -12,7 +12,6 @@ from workbench.interchange.formats import OUT
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", help="a session file, or the name of one")
     parser.add_argument(
         "items",
@@ -34,7 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write and say what was written."""
     session = resolve_session(arguments.session)
     damaged = look_for_damage(session)
     written = export(session, arguments.to, arguments.output, arguments.items, accepted=arguments.accepted)

@@ -23,7 +23,6 @@ from workbench.session import SessionReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", help="a session file, or the name of one")
     parser.add_argument("trial", help="a trial's id or its first characters; `workbench show SESSION` lists them")
     parser.add_argument(
@@ -71,11 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _text(name: str) -> str:
-    """Return the text of a file, or of standard input for ``-``.
-
-    Raises:
-        UsageError: It cannot be read or is no text.
-    """
+    """Return the text of a file, or of standard input for ``-``."""
     if name != "-":
         return read_text(expanded(name))
     try:

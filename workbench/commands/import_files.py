@@ -17,7 +17,6 @@ from workbench.session.placing import discard_empty
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument(
         "files",
         nargs="+",
@@ -87,7 +86,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def sentence(tally: Tally) -> str:
-    """Return what became of the files in one line."""
     parts = [f"{tally.added:,} imported"]
     if tally.known:
         parts.append(f"{tally.known:,} there already")

@@ -44,7 +44,6 @@ from workbench.session.task_names import row_id
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("source", metavar="SOURCE", help="a case id, a folder, git URL@revision, or NAME==VERSION")
     parser.add_argument(
         "--writer", default="", metavar="MODEL", help="who writes docstrings; the model of agents unless given"
@@ -261,7 +260,6 @@ _MOST_REASONS = 5
 
 
 def attempt_json(attempt: Attempt) -> dict[str, Any]:
-    """Return an attempt as a script sees it."""
     gain = attempt.gain
     return {
         "type": "attempt",
@@ -283,7 +281,6 @@ def attempt_json(attempt: Attempt) -> dict[str, Any]:
 
 
 def closing(session: Path, improved: Improved) -> dict[str, Any]:
-    """Return the summary as JSON values."""
     plan = improved.plan
     counts = Counter(str(one.kind) for one in improved.standings)
     return {
@@ -315,7 +312,6 @@ def closing(session: Path, improved: Improved) -> dict[str, Any]:
 
 
 def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> None:
-    """Print a line per function, what was kept of it, and where the change is."""
     console = Terminal(piped_width=120)
     last = {attempt.task.id: attempt for attempt in improved.attempts}
     table = Table(box=None, pad_edge=False)

@@ -25,7 +25,6 @@ from workbench.text import one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", metavar="SESSION", help="a session file, or the name of one")
     parser.add_argument(
         "--run", metavar="RUN", default="", help="only this run: the first characters of its id, or its name"

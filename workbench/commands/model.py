@@ -16,7 +16,6 @@ DEFAULT_TAKES_WORDS = False
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's verbs."""
     verbs = Verbs(parser, VERBS[0])
     for name, summary in (("status", "look"), ("install", "get what is missing from the package registry")):
         verb = verbs.add(name, summary, run)

@@ -24,19 +24,16 @@ def readable(text: str, encoding: str | None) -> str:
 
 
 def write(text: str, stream: IO[str]) -> None:
-    """Write a text that is ours but for what it names."""
     stream.write(readable(text, getattr(stream, "encoding", None)))
 
 
 def say(line: str = "", *, flush: bool = False) -> None:
-    """Print a line on standard output."""
     write(f"{line}\n", sys.stdout)
     if flush:
         sys.stdout.flush()
 
 
 def tell(line: str) -> None:
-    """Print a line on standard error."""
     write(f"{line}\n", sys.stderr)
     sys.stderr.flush()
 

@@ -12,7 +12,6 @@ from workbench.session import SUFFIX, SessionReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", help="a session file, or the name of one")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="where to write the copy; NAME.copy.session here if not given"
@@ -20,7 +19,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the copy and print its path."""
     path = resolve_session(arguments.session)
     target: Path = (arguments.output or Path(f"{path.stem}.copy{SUFFIX}")).expanduser()
     if target.suffix != SUFFIX:

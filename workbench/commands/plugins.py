@@ -16,7 +16,6 @@ from workbench.plugins import GROUPS, Plugin, installed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("--json", action="store_true", help="print a JSON line per plug-in; the last is the summary")
 
 
@@ -47,7 +46,6 @@ _SIDE_BY_SIDE = 4
 
 
 def problems(plugins: Sequence[Plugin]) -> dict[Plugin, str]:
-    """Return the sentence for each plug-in that cannot be used."""
     classes = [plugin for plugin in plugins if not plugin.problem and plugin.kind != "theme" and is_dotted(plugin.path)]
     try:
         # One process for all where nothing is wrong; else each has its own, to find out whose fault it is.

@@ -30,7 +30,6 @@ from workbench.settings import load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = options_help()
     parser.add_argument("source", metavar="SOURCE", help="a case id, a folder, git URL@revision, or NAME==VERSION")
@@ -141,8 +140,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _settle(arguments: argparse.Namespace, session: Path, plan: RegenerationPlan) -> int | None:
-    """Say what the run will take where that was asked for; see :func:`workbench.commands.estimating.settle`."""
-
     def estimate(measured: Measured) -> Estimate:
         check_regeneration(plan)
         check_python(resolve_case(plan.source))
@@ -172,11 +169,7 @@ def _remove_empty(session: Path, order: Order, process: subprocess.Popen[bytes])
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """Return the whole numbers in ``1,3``.
-
-    Raises:
-        UsageError: Something in it is no number of 1 or more.
-    """
+    """Return the whole numbers in ``1,3``."""
     try:
         return tuple(whole_number(part, 1) for part in text.split(","))
     except ValueError:

@@ -34,7 +34,7 @@ _FAILURES = 10
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One task that was meant, its samples and what came of them."""
+    """A task that was meant, with its samples."""
 
     task: TaskRow
     candidates: tuple[CandidateRow, ...]

@@ -121,7 +121,6 @@ class RegenerationWatch:
 
 
 def stage_line(stage: StageRow) -> dict[str, Any]:
-    """Return a stage as a script sees it."""
     return {
         "type": "stage",
         "name": stage.name,
@@ -133,7 +132,6 @@ def stage_line(stage: StageRow) -> dict[str, Any]:
 
 
 def candidate_line(row: CandidateRow, task: str) -> dict[str, Any]:
-    """Return a candidate as a script sees it."""
     return {
         "type": "candidate",
         "id": row.id,
@@ -199,7 +197,6 @@ class TerminalShow:
             say(f"{name:<13} {state}{count}  {note.partition(chr(10))[0]}".rstrip(), flush=True)
 
     def table(self, session: Path, run: str | Order, closing: dict[str, Any]) -> None:
-        """Print a line per task and the figures."""
         with SessionReader(session) as reader:
             outcome = read_outcome(reader, run)
             failing = {
@@ -285,7 +282,6 @@ def _cell(candidate: CandidateRow) -> str:
 
 
 def failure_words(failures: list[dict[str, Any]]) -> str:
-    """Return the ways in which most candidates of the run failed: ``most failed so: 12 × TypeError in a.py:7 in f``."""
     told = []
     for one in failures[:_MOST_FAILURES]:
         said = one["message"].removeprefix(f"{one['exception']}: ")
@@ -294,7 +290,6 @@ def failure_words(failures: list[dict[str, Any]]) -> str:
 
 
 def again_words(closing: dict[str, Any]) -> str:
-    """Return how many samples still have the verdict of an earlier test."""
     return (
         f"{closing['again']} of {closing['candidates']} samples are still to be tested again; "
         f"their former verdicts ({glyphs.FORMER}) are shown and count."
@@ -302,7 +297,6 @@ def again_words(closing: dict[str, Any]) -> str:
 
 
 def kept_words(closing: dict[str, Any]) -> str:
-    """Return how many verdicts are not of this order, and how they are tested again."""
     return (
         f"{closing['kept']} of {closing['candidates']} verdicts were in the session before and are shown as they are. "
         f"Test them again with: workbench rerun {closing['session']} '*'"
@@ -310,7 +304,6 @@ def kept_words(closing: dict[str, Any]) -> str:
 
 
 def first_of(tests: list[str]) -> str:
-    """Return the first failing test's name and how many there are."""
     if not tests:
         return ""
     return tests[0].partition("::")[2] + (f" ({len(tests)})" if len(tests) > 1 else "")
@@ -321,7 +314,6 @@ def _at_k(values: dict[str, float | None]) -> str:
 
 
 def figures(closing: dict[str, Any]) -> str:
-    """Return the closing figures as one line."""
     parts = []
     for k, value in closing["pass_at_k"].items():
         bounds = closing["interval"][k]

@@ -18,7 +18,6 @@ from workbench.studies.declaration import PAPER
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument(
         "session",
         nargs="?",
@@ -51,7 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the report."""
     if arguments.study is not None:
         return _study(arguments)
     if arguments.metric or arguments.model_path:

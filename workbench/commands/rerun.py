@@ -24,7 +24,6 @@ from workbench.session.pending_work import judges_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", help="a session file, or the name of one")
     parser.add_argument(
         "item",
@@ -50,7 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Rerun and follow."""
     original = resolve_session(arguments.session)
     if not (arguments.item or arguments.failed or arguments.samples):
         raise UsageError("Name an item to run again, or give --failed or --samples M.")

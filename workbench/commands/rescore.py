@@ -15,7 +15,6 @@ from workbench.session import SessionReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", help="a session file, or the name of one")
     parser.add_argument(
         "items", nargs="*", metavar="ITEM", help="trials: ids, their first characters, or cases; all unless given"

@@ -20,7 +20,6 @@ from workbench.session.pending_work import is_rescored, unfinished
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", help="a session file, or the name of one")
     parser.add_argument("--run", help="only this run")
     parser.add_argument("--engine", default="", help="test elsewhere from now on: dask://HOST:PORT, or local")
@@ -28,7 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Resume and follow."""
     session = resolve_session(arguments.session)
     with SessionReader(session) as reader:
         since = reader.last_change()

@@ -27,7 +27,6 @@ from workbench.session import SessionReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument(
         "cases", nargs="+", metavar="CASE", help="ids, 'all', or folders, git URL@revision, NAME==VERSION"
     )
@@ -103,8 +102,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _settle(arguments: argparse.Namespace, session: Path, plan: DocumentPlan, at_once: int) -> int | None:
-    """Say what the run will take where that was asked for; see :func:`workbench.commands.estimating.settle`."""
-
     def estimate(measured: Measured) -> Estimate:
         meant, cases = client.new_trials(session, plan)
         return estimate_trials(
@@ -117,7 +114,6 @@ def _settle(arguments: argparse.Namespace, session: Path, plan: DocumentPlan, at
 
 
 def tell_recorded(session: Path, run_key: str) -> None:
-    """Say of which trials no agent is run, because the session has them."""
     with SessionReader(session) as reader:
         rows = [row for one in asked_for(reader, run_key) if (row := reader.trial(one.trial)) is not None]
     recorded = [row for row in rows if row.run_id != run_key]
@@ -129,7 +125,6 @@ def tell_recorded(session: Path, run_key: str) -> None:
 
 
 def planned_trials(session: Path, run_key: str) -> list[Scored]:
-    """Return the trials that a run asked for with their judges, also those that the session had already."""
     with SessionReader(session) as reader:
         return asked_for(reader, run_key)
 

@@ -33,7 +33,6 @@ _LOOKED_AT = 8_000  # bytes; git, too, takes a NUL byte among the first ones as 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("readme", type=path, metavar="README.md")
     parser.add_argument("--metadata", type=path, metavar="FILE", help="schema.org metadata as JSON")
     parser.add_argument("--case", help="a test case: its facts are compared with")
@@ -46,11 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises:
-        UsageError: It is missing, a folder, a pipe, a binary file or far too large.
-    """
+    """Return the text of a file."""
     data = read_bytes(path, most=_LARGEST)
     if b"\0" in data[:_LOOKED_AT]:
         raise UsageError(f"{path} is a binary file, not text.")
@@ -142,7 +137,6 @@ async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -
 
 
 def print_card(card: Scorecard) -> None:
-    """Print the tiers, then every criterion with its reason."""
     console = Terminal()
     total = "?" if card.total is None else f"{card.total:.1f}"
     judge = with_limit(card.judge, card.judge)

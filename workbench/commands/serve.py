@@ -20,7 +20,6 @@ _SHORTEST = 16  # characters of a token that somebody chose
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", nargs="?", help="a session file, or the name of one (the one changed last)")
     parser.add_argument(
         "--host",
@@ -41,11 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until interrupted; return 0.
-
-    Raises:
-        UsageError: The extra ``web`` is missing, the address cannot be used, or the token is too short.
-    """
+    """Serve until interrupted; return 0."""
     origins = tuple(_origin(text) for text in arguments.origin)
     token = os.environ.pop(TOKEN_VARIABLE, "")  # apps have no use for it
     if token and len(token) < _SHORTEST:

@@ -12,7 +12,6 @@ from workbench.engine import client
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("--judge", default="", help="offline, a model, or package.module:Class of your own")
     add_place(parser, 9001)
     parser.add_argument(
@@ -21,7 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Listen until told to stop; 0 then."""
     check_installed()
     from workbench.serving.assessor import assessor_app
     from workbench.serving.listening import Place, listen

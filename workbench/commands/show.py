@@ -29,7 +29,6 @@ from workbench.text import json_text, one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", nargs="?", help="a session file, or the name of one")
     parser.add_argument(
         "item",
@@ -47,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show the session or the item."""
     if arguments.costs:
         return _show_costs([resolve_session(arguments.session)] if arguments.session else None, as_json=arguments.json)
     if not arguments.session:
@@ -90,11 +88,7 @@ def _show_costs(sessions: Sequence[Path] | None, *, as_json: bool) -> int:
 
 
 def _id_of(reader: SessionReader, text: str) -> str:
-    """Return the id of the task that a function's name, a readable id or a glob means; any other text as it is.
-
-    Raises:
-        UsageError: It means several tasks.
-    """
+    """Return the id of the task that a function's name, a readable id or a glob means; any other text as it is."""
     if any(key.startswith(text.strip().lower()) for key in all_items(reader)):
         return text
     tasks, _ = find_items(reader, text.strip())

@@ -40,7 +40,6 @@ FORMATS = ("md", "json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument(
         "name",
         metavar="FILE|NAME",

@@ -25,7 +25,6 @@ from workbench.text import one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", help="a session file, or the name of one")
     parser.add_argument(
         "names", nargs="*", metavar="TAG", help="tags; without any, and without options, what it has is said"
@@ -43,7 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the marks and say what there are now."""
     session = resolve_session(arguments.session)
     tags = parse_tags(",".join(arguments.names)) + ((STAR,) if arguments.star else ())
     note = check_remark(arguments.note or "")
@@ -85,11 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _named(reader: SessionReader, text: str) -> tuple[str, str]:
-    """Return the item, and the step of it, that a text means.
-
-    Raises:
-        UsageError: There is none, or there are several.
-    """
+    """Return the item, and the step of it, that a text means."""
     runs = [run.id for run in reader.every_run() if run.id.startswith(text.strip().lower())]
     if len(runs) == 1:
         return runs[0], ""
@@ -104,11 +98,7 @@ def _named(reader: SessionReader, text: str) -> tuple[str, str]:
 
 
 def _criterion(reader: SessionReader, trial: str, name: str) -> str:
-    """Return the part of a trial that a criterion is, by its key or by ``RUBRIC:TIER.KEY``.
-
-    Raises:
-        UsageError: No scorecard has it, or several rubrics do.
-    """
+    """Return the part of a trial that a criterion is, by its key or by ``RUBRIC:TIER.KEY``."""
     parts = [
         criterion_part(card.rubric, one.tier, one.key)
         for card in cards_of(reader, reader.scores(trial))

@@ -34,7 +34,6 @@ _SOURCE = "a case id, a repository of the catalogue, a folder, git URL@revision,
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's verbs."""
     verbs = Verbs(parser, VERBS[0])
     listing = verbs.add("list", "list the tasks of a repository, and why its other functions are none", _list)
     listing.add_argument("source", metavar="SOURCE", help=_SOURCE)

@@ -58,11 +58,7 @@ def build(arguments: argparse.Namespace) -> int:
 
 
 def _require_one(sources: Sequence[str]) -> None:
-    """Refuse sources of which none can be built; of several, one that can makes a dataset, which names the others.
-
-    Raises:
-        WorkbenchError: What is wrong with the first one.
-    """
+    """Refuse sources of which none can be built; of several, one that can makes a dataset, which names the others."""
     problems = []
     for source in sources:
         try:
@@ -97,7 +93,6 @@ class _Telling:
             self._bars = None
 
     def progress(self, source: str) -> StageBars | _Lines:
-        """Return who is told about the next source."""
         self.__exit__()
         if self._as_json:
             return _Lines(source)
@@ -166,7 +161,6 @@ def _entries(summary: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Print the counts and the tasks."""
     path = arguments.dataset
     own = paths.data_dir() / "datasets" / path
     dataset = read_dataset(own if not Path(path).exists() and own.is_dir() else path)

@@ -36,11 +36,9 @@ class Terminal(Console):
         return "crop" if self.plain else "ellipsis"
 
     def readable(self, text: str) -> str:
-        """Return what this terminal can show of a line of ours."""
         return readable(text, self.encoding)
 
     def literal(self, text: str, style: str = "") -> Text:
-        """Return a line or a cell in a style."""
         return Text(self.readable(text), style=style)
 
     def foreign(self, text: str) -> Text:
@@ -49,13 +47,11 @@ class Terminal(Console):
         return Text(glyphs.escaped(text) if self.plain else text)
 
     def cells(self, signs: str) -> Text:
-        """Return the signs of samples, one character each."""
         return Text(glyphs.lettered(signs) if self.plain else clean(signs))
 
     def table(
         self, headings: Sequence[str], rows: Iterable[Sequence[RenderableType]], right: Container[int] = ()
     ) -> None:
-        """Print a table; ``right`` are the columns with numbers."""
         table = Table(box=None, pad_edge=False, header_style="dim")
         for place, heading in enumerate(headings):
             table.add_column(heading, justify="right" if place in right else "left", overflow="fold")
@@ -64,7 +60,6 @@ class Terminal(Console):
         self.print(table)
 
     def legend(self, cells: list[str]) -> str:
-        """Return what the letters in some cells mean, "" where signs can be shown."""
         return glyphs.legend(cells, letters=True) if self.plain else ""
 
     def render_str(self, text: str, **how: Any) -> Text:
@@ -113,7 +108,6 @@ class StageBars:
     def update(
         self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
     ) -> None:
-        """Show how far a stage is."""
         if name not in self._bars:
             self._bars[name] = self.progress.add_task(name, total=None, note="")
         if state == "done" and not total:

@@ -40,7 +40,6 @@ End = Callable[[SessionReader], str]
 
 
 def step_line(trial: TrialRow, step: StepRow) -> dict[str, Any]:
-    """Return a step as a script sees it."""
     return {
         "type": "step",
         "trial": trial.id,
@@ -134,7 +133,6 @@ def _score(case: dict[str, Any], digits: int) -> str:
 
 
 def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
-    """Return the causes of a summary, one line each with how many failed by it."""
     return [one_line(str(Reason(reason["sentence"], reason["count"])), 600) for reason in reasons]
 
 
@@ -321,7 +319,6 @@ def _say_end(row: RunRow, state: str, reader: SessionReader, show: Show) -> None
 
 
 def one_sentence(text: str) -> str:
-    """Return a text that ends as a sentence does."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
@@ -361,7 +358,6 @@ class TerminalShow:
             tell(f"workbench: {event['sentence']}")
 
     def table(self, closing: dict[str, Any]) -> None:
-        """Print the summary."""
         # Beside the scores, what a narrow terminal has no room for can be had from `workbench show`.
         wide = self.console.width >= 100
         table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))

@@ -17,7 +17,7 @@ from workbench.session.damage import Damage
 from workbench.session.reader import SessionReader
 from workbench.session.report_format import ReportFormat
 
-_MODULES = {"md": "page_markdown", "html": "html_report", "json": "json_report", "csv": "csv_report"}
+_MODULES = {"md": "page_markdown", "html": "html_report", "json": "records", "csv": "csv_report"}
 
 
 def compose(session: Path, format: str, item: str | None, damage: list[Damage] | None = None) -> Iterator[str]:
@@ -50,12 +50,10 @@ def _foreign(session: Path, format: str, item: str | None) -> str:
 
 
 def path_of_format(format: str) -> str:
-    """Return the dotted path of a format of another package, "" where there is none of that name."""
     return format if is_dotted(format) else path_of("report format", format)
 
 
 def foreign_names() -> tuple[str, ...]:
-    """Return the names of the formats that plug-ins offer."""
     return names("report format")
 
 

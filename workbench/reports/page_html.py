@@ -93,7 +93,6 @@ def links(entries: Iterable[tuple[str, str]]) -> str:
 
 
 def section(one: Section) -> Iterator[str]:
-    """Yield a section that has an anchor of its own."""
     kind = ' class="item"' if one.item else ""
     yield f'<section{kind} id="{e(one.anchor)}"><h2>{_titled(one.title, one.small)}</h2>\n'
     for part in one.parts:

@@ -29,7 +29,6 @@ _FLOATS = 12
 
 
 def page_latex(page: Page) -> str:
-    """Return the fragment."""
     return _HEAD + "\n".join(filter(None, _blocks(page)))
 
 

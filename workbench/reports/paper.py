@@ -26,7 +26,6 @@ CANNOT = (
 
 
 def paper_page(paper: Paper) -> Page:
-    """Return the page."""
     count = paper.repositories
     lead = Note(
         f"{count} repositories; two doc systems with two models each, and the original docstrings (default); two evaluators; k = 1 and 3. "
@@ -248,7 +247,6 @@ def _bounds(low: float, high: float) -> str:
 
 
 def paper_json(paper: Paper) -> dict[str, Any]:
-    """Return the same as JSON values."""
     return {
         "type": "paper",
         "repositories": paper.repositories,

@@ -63,7 +63,6 @@ def items(reader: SessionReader, contents: Contents, texts: Excerpts) -> Iterato
 
 
 def session_facts(contents: Contents) -> Facts:
-    """Return when and by what the session was made, and how much is in it."""
     tasks = sum(len(outcome.tasks) for _, outcome in contents.regenerations)
     return Facts((
         ("created", wording.when(contents.created_at)),
@@ -187,7 +186,6 @@ def _since_parent(reader: SessionReader, trial: Trial, readme: Excerpt, texts: E
 
 
 def criteria(card: Scorecard) -> Shown:
-    """Return the criteria of a scorecard as a table."""
     shaped = card.given is not None
     rows = [
         (
@@ -254,7 +252,6 @@ def _target(step: StepRow) -> str:
 
 
 def step_texts(step: StepRow, texts: Excerpts) -> Iterator[Part]:
-    """Yield what the agent thought, called and saw in a step."""
     of = f"step {step.number} of trial {step.trial_id}"
     answer = texts.of(step.answer_blob, f"the answer of {of}")
     thought, call = split_answer(answer.text)
@@ -268,7 +265,6 @@ def step_texts(step: StepRow, texts: Excerpts) -> Iterator[Part]:
 
 
 def steps_table(trial: Trial, steps: list[StepRow]) -> Shown:
-    """Return a line for each step."""
     rows = tuple(
         (
             str(step.number),

@@ -19,7 +19,6 @@ _SPEARMAN = 1
 
 
 def metrics_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
-    """Yield the section on metrics, or why there are none."""
     found = analysis.metrics
     if found is None:
         yield Section("Metrics of texts", (Note(f"Metrics of texts are left out: {analysis.problem}"),))
@@ -163,7 +162,6 @@ def _beside_the_text(together: Sequence[MetricsOf]) -> str:
 
 
 def leaks_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
-    """Yield the section on docs that carry the code."""
     titles = {one.column.name: one.title for one in outcome.by_column}
     measures = outcome.study.measures
     rows = tuple(
@@ -199,7 +197,6 @@ def leaks_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section
 
 
 def strata_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
-    """Yield the section on kinds of functions, where they differ in anything."""
     if not analysis.strata:
         return
     heads = ("functions", "which", "count", *(one.title for one in outcome.by_column))
@@ -235,7 +232,6 @@ def strata_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Sectio
 
 
 def stability_section(analysis: Analysis) -> Iterator[Section]:
-    """Yield the section on rankings of parts, where there are any."""
     if not analysis.stability:
         return
     shown = [one for one in analysis.stability if not one.stratum or (one.tau is not None and one.tau < 1 - EQUAL)]

@@ -91,12 +91,10 @@ def _stand(outcome: StudyOutcome) -> str:
 
 
 def common_words(common: Common, measure: str) -> str:
-    """Return ``12 common tasks``."""
     return f"{common.items:,} common {('case' if in_points(measure) else 'task') + ('' if common.items == 1 else 's')}"
 
 
 def measure_heading(measure: str) -> str:
-    """Return what a measure is called where it is a heading."""
     return {"score": "Score", "works": "Works", "claims": "Claims"}.get(measure, measure)
 
 

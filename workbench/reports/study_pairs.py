@@ -25,7 +25,6 @@ MOST_SETTINGS = 12
 
 
 def difference_sections(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
-    """Yield a section for each measure by which there is a difference."""
     pairs = every_pair(outcome)
     if refused := not_ranked(outcome):
         said = tuple(f"{left.name} and {right.name}: {'; '.join(differing)}" for left, right, differing in refused)
@@ -137,7 +136,6 @@ class _Sided:
 
 
 def ranking_section(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
-    """Yield the section on rankings, where there are any."""
     found = [one for one in rankings(outcome) if one.items]
     if not found:
         return

@@ -173,7 +173,6 @@ def _section_json(section: Section) -> dict[str, Any]:
 def study_json(
     outcome: StudyOutcome, *, analysis: Analysis | None = None, resamples: int = RESAMPLES
 ) -> dict[str, Any]:
-    """Return a study with its comparisons, rankings and analysis as JSON values."""
     found = rankings(outcome)
     orders = resampled_orders(outcome, resamples=resamples)
     return {
