@@ -18,90 +18,23 @@ from workbench.session.reader import SessionReader
 from workbench.text import clean
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
-_TRIAL = [
-    "trial",
-    "run",
-    "case",
-    "agent",
-    "model",
-    "repeat",
-    "status",
-    "score",
-    "out_of",
-    "rubric",
-    "judge",
-    "tier1",
-    "tier2",
-    "tier3",
-    "tier4",
-    "steps",
-    "prompt_tokens",
-    "completion_tokens",
-    "tokens",
-    "cost_usd",
-    "seconds",
-    "started_at",
-    "finished_at",
-    "error_kind",
-    "error",
-    "given_by_format",
-    "own_points",
-    "own_out_of",
-    "unscored_tiers",
-    "parent",
-    "fork_step",
-    "edited",
-    "items_seen",
-    "items_not_looked_at",
-    "items_nowhere",
-    "bytes_seen_share",
-    "blocks_work",
-    "blocks_run",
-    "blocks",
-    "claims_true",
-    "claims_said",
-    "claims",
-]
-_CANDIDATE = [
-    "candidate",
-    "task",
-    "run",
-    "path",
-    "function",
-    "occurrence",
-    "docs",
-    "evaluator",
-    "control",
-    "sample",
-    "state",
-    "verdict",
-    "verdict_reason",
-    "route",
-    "failing_tests",
-    "prompt_tokens",
-    "completion_tokens",
-    "cost_usd",
-    "asked_s",
-    "tested_s",
-    "at",
-    "again",
-    "former",
-    "prompt",
-    "context",
-    "settings",
-    "doubtful",
-    "docs_scope",
-    "repairs",
-    "documented",
-    "failure_group",
-]
+_TRIAL = (
+    "trial", "run", "case", "agent", "model", "repeat", "status", "score", "out_of", "rubric", "judge", "tier1",
+    "tier2", "tier3", "tier4", "steps", "prompt_tokens", "completion_tokens", "tokens", "cost_usd", "seconds",
+    "started_at", "finished_at", "error_kind", "error", "given_by_format", "own_points", "own_out_of",
+    "unscored_tiers", "parent", "fork_step", "edited", "items_seen", "items_not_looked_at", "items_nowhere",
+    "bytes_seen_share", "blocks_work", "blocks_run", "blocks", "claims_true", "claims_said", "claims",
+)  # fmt: skip
+_CANDIDATE = (
+    "candidate", "task", "run", "path", "function", "occurrence", "docs", "evaluator", "control", "sample", "state",
+    "verdict", "verdict_reason", "route", "failing_tests", "prompt_tokens", "completion_tokens", "cost_usd",
+    "asked_s", "tested_s", "at", "again", "former", "prompt", "context", "settings", "doubtful", "docs_scope",
+    "repairs", "documented", "failure_group",
+)  # fmt: skip
 _WORKS = (
-    ("blocks_work", "works"),
-    ("blocks_run", "run"),
-    ("blocks", "blocks"),
-    ("claims_true", "true"),
-    ("claims_said", "said"),
-)
+    ("blocks_work", "works"), ("blocks_run", "run"), ("blocks", "blocks"), ("claims_true", "true"), ("claims_said", "said"),
+    ("claims", "claims"),
+)  # fmt: skip
 _NOT_COUNTED = Counts(None, None, None, None)
 Cell = str | int | float | None
 
@@ -145,7 +78,7 @@ def _trial(trial: Trial, others: Sequence[tuple[str, str]], counts: Counts) -> l
     values = records.trial_values(trial)
     values |= {"items_seen": counts.seen, "items_not_looked_at": counts.unseen, "items_nowhere": counts.nowhere}
     values |= {"bytes_seen_share": counts.share, "cost_usd": values["cost"]}
-    values |= {name: trial.works and getattr(trial.works, own) for name, own in (*_WORKS, ("claims", "claims"))}
+    values |= {name: trial.works and getattr(trial.works, own) for name, own in _WORKS}
     values["unscored_tiers"] = " ".join(map(str, values["unscored_tiers"]))
     values |= {f"tier{number}": points for number, points in values["tiers"].items()}
     cells: list[Cell] = [values[name] for name in _TRIAL]
