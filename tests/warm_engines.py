@@ -157,7 +157,7 @@ def _prepare() -> dict[str, str]:
     import workbench.engine.improvement_execution
     import workbench.engine.process
     import workbench.engine.regenerate
-    import workbench.engine.study_execution  # noqa: F401
+    import workbench.engine.study_client  # noqa: F401
     from workbench.models import provider
 
     before = set(os.environ)

@@ -15,8 +15,7 @@ from workbench.app.compare.tasks_screen import TasksScreen
 from workbench.app.regeneration.improving.handing import HandingDialog
 from workbench.app.regeneration.improving.screen import ImprovingScreen
 from workbench.app.regeneration.improving.starting import ImprovementDialog
-from workbench.engine.improvement_plan import ImprovementPlan
-from workbench.engine.plan import RegenerationPlan
+from workbench.engine.plan import ImprovementPlan, RegenerationPlan
 from workbench.session.rows import AttemptRow
 
 ORDER, WRITER = "order-1", "openai/writer"

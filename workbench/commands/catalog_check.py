@@ -103,8 +103,8 @@ def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
     from workbench.engine import client, launching
     from workbench.engine.plan import RegenerationPlan
     from workbench.engine.regeneration_client import plan_regeneration
-    from workbench.engine.selection import row_id
     from workbench.session import SessionReader
+    from workbench.session.task_names import row_id
 
     plan = RegenerationPlan(source=entry.repository, evaluator="reference", samples=1, sandbox=sandbox)
     with tempfile.TemporaryDirectory(prefix="workbench-check-") as folder:

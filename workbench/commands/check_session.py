@@ -24,9 +24,8 @@ def run_on_session(arguments: argparse.Namespace) -> int:
     from workbench.commands.damaged import tell_damage
     from workbench.commands.watching import follow, stop
     from workbench.engine import launching
-    from workbench.engine.checks import plan_check
-    from workbench.engine.session_names import resolve_session
-    from workbench.engine.writable_copy import working_copy
+    from workbench.engine.session_names import resolve_session, working_copy
+    from workbench.engine.trial_orders import plan_check
     from workbench.sandbox.errors import NoIsolation
 
     if arguments.pages or arguments.source or arguments.fix_claims:

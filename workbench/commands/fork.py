@@ -43,10 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.commands.damaged import tell_damage
     from workbench.commands.run import watch
     from workbench.engine import launching
-    from workbench.engine.forking import Edit, plan_fork
     from workbench.engine.queue import enqueue
-    from workbench.engine.session_names import resolve_session
-    from workbench.engine.writable_copy import working_copy
+    from workbench.engine.session_names import resolve_session, working_copy
+    from workbench.engine.trial_orders import Edit, plan_fork
     from workbench.session import SessionReader
 
     edit = Edit()

@@ -92,10 +92,9 @@ def run(arguments: argparse.Namespace) -> int:
         resolved_improvement,
         stop_improvement,
     )
-    from workbench.engine.improvement_estimate import estimate_improvement
-    from workbench.engine.improvement_plan import ImprovementPlan
     from workbench.engine.improvement_result import improved
-    from workbench.engine.plan import RegenerationPlan
+    from workbench.engine.plan import ImprovementPlan, RegenerationPlan
+    from workbench.engine.study_estimate import estimate_improvement
 
     session = session_path(arguments.session)
     checkout = _checkout(arguments)
@@ -163,7 +162,7 @@ def _share(text: str) -> float:
 
 
 def _patch_file(arguments: argparse.Namespace) -> Path:
-    from workbench.improving.handing_over import check_patch, suggested_name
+    from workbench.improving.changes import check_patch, suggested_name
 
     patch: Path = arguments.patch or Path(suggested_name(arguments.source))
     check_patch(patch)
@@ -171,7 +170,7 @@ def _patch_file(arguments: argparse.Namespace) -> Path:
 
 
 def _checkout(arguments: argparse.Namespace) -> Checkout | None:
-    from workbench.improving.handing_over import source_checkout
+    from workbench.improving.changes import source_checkout
 
     found = source_checkout(arguments.source)
     if arguments.branch:

@@ -97,7 +97,7 @@ def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> t
     import asyncio
 
     from workbench.engine.document import gateway_for
-    from workbench.engine.writable_copy import working_copy
+    from workbench.engine.session_names import working_copy
     from workbench.errors import UsageError
     from workbench.metrics.helpfulness import judge_helpfulness
     from workbench.metrics.tasks import docs_of

@@ -22,7 +22,7 @@ SUMMARY = "let an evaluator write function bodies from their docstrings, test th
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    from workbench.engine.same_work import options_help
+    from workbench.engine.orders import options_help
 
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = options_help()

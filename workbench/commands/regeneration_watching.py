@@ -12,10 +12,10 @@ from workbench.commands.regeneration_summary import read_outcome, summary
 from workbench.commands.self_check import self_check_line
 from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.engine.orders import Order, belongs, is_finished, refusal
-from workbench.engine.selection import row_id
 from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS, docs_words
+from workbench.session.task_names import row_id
 from workbench.text import one_line
 
 if TYPE_CHECKING:

@@ -42,8 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.commands.damaged import tell_damage
     from workbench.commands.run import watch
     from workbench.engine import client
-    from workbench.engine.session_names import resolve_session
-    from workbench.engine.writable_copy import working_copy
+    from workbench.engine.session_names import resolve_session, working_copy
     from workbench.errors import UsageError
     from workbench.session import SessionReader
 
@@ -74,7 +73,7 @@ def _rerun_candidates(arguments: argparse.Namespace, original: Path) -> int:
     from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
     from workbench.engine.regeneration_client import move
     from workbench.engine.rerunning import rerun_orders
-    from workbench.engine.writable_copy import working_copy
+    from workbench.engine.session_names import working_copy
 
     if (leave := _settle_candidates(arguments, original)) is not None:
         return leave

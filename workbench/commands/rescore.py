@@ -31,9 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.commands.damaged import tell_damage
     from workbench.commands.run import planned_trials, watch
     from workbench.engine import launching
-    from workbench.engine.rescoring import plan_rescore
-    from workbench.engine.session_names import resolve_session
-    from workbench.engine.writable_copy import working_copy
+    from workbench.engine.session_names import resolve_session, working_copy
+    from workbench.engine.trial_orders import plan_rescore
     from workbench.session import SessionReader
 
     original = resolve_session(arguments.session)

@@ -24,8 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.commands.run import watch
     from workbench.commands.watching import Scored, asked_for
     from workbench.engine import client
-    from workbench.engine.session_names import resolve_session
-    from workbench.engine.writable_copy import writable_copy
+    from workbench.engine.session_names import resolve_session, writable_copy
     from workbench.session import SessionReader
     from workbench.session.pending_work import is_rescored, unfinished
 

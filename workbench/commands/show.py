@@ -105,9 +105,9 @@ def _id_of(reader: SessionReader, text: str) -> str:
         UsageError: It means several tasks.
     """
     from workbench.engine.rerunning import find_items
-    from workbench.engine.selection import row_id
     from workbench.errors import UsageError
     from workbench.results.items import all_items
+    from workbench.session.task_names import row_id
     from workbench.text import one_line
 
     if any(key.startswith(text.strip().lower()) for key in all_items(reader)):

@@ -76,9 +76,8 @@ def _execute(arguments: argparse.Namespace, session: Path, study: Study) -> int:
     from workbench.commands.estimating import settle
     from workbench.commands.output import say, say_path
     from workbench.commands.study_watching import watch_study
-    from workbench.engine.study_client import order_study, resolved_study
+    from workbench.engine.study_client import launch_study, order_study, resolved_study
     from workbench.engine.study_estimate import estimate_study
-    from workbench.engine.study_execution import launch_study
     from workbench.metrics.packages import needed
     from workbench.settings import load
 

@@ -9,8 +9,7 @@ from workbench.commands.output import say, tell
 from workbench.commands.regeneration_watching import RegenerationWatch, position
 from workbench.commands.regeneration_watching import TerminalShow as Bars
 from workbench.commands.watching import TerminalShow, follow, stop
-from workbench.engine.study_client import pending_runs, titles_of
-from workbench.engine.study_execution import each_run
+from workbench.engine.study_client import each_run, pending_runs, titles_of
 from workbench.session import SessionReader
 from workbench.studies.declaration import AGENTS
 from workbench.studies.following import read_study

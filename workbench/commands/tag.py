@@ -32,8 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the marks and say what there are now."""
     from workbench.commands.output import print_json, say
-    from workbench.engine.session_names import resolve_session
-    from workbench.engine.writable_copy import is_example
+    from workbench.engine.session_names import is_example, resolve_session
     from workbench.errors import UsageError
     from workbench.session import SessionReader, SessionWriter
     from workbench.session.labels import SESSION, STAR, check_remark, in_words, parse_tags, part_in_words, star_first

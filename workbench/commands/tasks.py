@@ -96,8 +96,7 @@ def _show(arguments: argparse.Namespace) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     import asyncio
 
-    from workbench.engine.plan import Ask
-    from workbench.engine.selection import chosen
+    from workbench.engine.plan import Ask, chosen
     from workbench.engine.task_building import NoTasks
     from workbench.errors import UsageError
 

@@ -37,8 +37,7 @@ def run(arguments: argparse.Namespace, path: str) -> int:
 
 
 def _chosen(dataset: Dataset, arguments: argparse.Namespace) -> list[Row]:
-    from workbench.engine.plan import Ask
-    from workbench.engine.selection import chosen
+    from workbench.engine.plan import Ask, chosen
 
     named = [(row.task_id, "", row) for row in dataset.rows]
     return chosen(Ask("", 0, tuple(arguments.task), arguments.limit), named)

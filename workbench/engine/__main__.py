@@ -50,7 +50,7 @@ def _in_turn(session: Path, run: str) -> int:
 
 
 def _study(session: Path, name: str) -> int:
-    from workbench.engine.study_execution import execute_study
+    from workbench.engine.study_client import execute_study
     from workbench.errors import WorkbenchError
 
     try:

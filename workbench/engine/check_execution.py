@@ -13,9 +13,9 @@ from workbench.checking.page import LARGEST, parse_page
 from workbench.checking.pages import Asked, check_pages
 from workbench.checking.stored import RULES, CheckDamaged, columns, from_json, to_json
 from workbench.checking.verdicts import Checked
-from workbench.engine.checks import key_of
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.trial_contents import ContentChanged
+from workbench.engine.trial_orders import key_of
 from workbench.errors import UsageError, WorkbenchError
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.rows import CheckRow, RunRow

@@ -436,7 +436,7 @@ def rerun(session: Path, trial: str, *, model: str | None = None, warm: WarmEngi
             raise UsageError(f"The run of trial {old.id} cannot be read, so it cannot be run again.")
         chosen = model or old.model
     if old.parent:
-        from workbench.engine.forking import fork_again
+        from workbench.engine.trial_orders import fork_again
 
         again = fork_again(session, old, model=chosen)
         launch(session, again.run, warm)

@@ -89,7 +89,7 @@ def _protocol(kind: str) -> type:
 
             return Backend
         case "report format":
-            from workbench.session.report_format import ReportFormat
+            from workbench.session.importer import ReportFormat
 
             return ReportFormat
         case "importer":

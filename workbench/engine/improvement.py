@@ -19,18 +19,14 @@ from typing import Protocol
 from workbench import paths
 from workbench.checking.project import Project
 from workbench.engine.document import gateway_for
-from workbench.engine.improvement_plan import ImprovementPlan
 from workbench.engine.improvement_result import spliced, task_source
 from workbench.engine.orders import Order, ordered_work
-from workbench.engine.plan import RegenerationPlan
-from workbench.improving.answers import read_docstring
-from workbench.improving.attempts import Attempt, Refusal, Refused
+from workbench.engine.plan import ImprovementPlan, RegenerationPlan
+from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share, share_of
 from workbench.improving.changes import written
-from workbench.improving.failing import failing_bodies
-from workbench.improving.gain import Gain, Share, share_of
-from workbench.improving.gates import check_docstring, longest_for
+from workbench.improving.gates import check_docstring, longest_for, read_docstring
 from workbench.improving.standing import standings
-from workbench.improving.writer_prompt import ONE_LITERAL, writer_prompt
+from workbench.improving.writer_prompt import ONE_LITERAL, failing_bodies, writer_prompt
 from workbench.models import Gateway
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local, sampling_for
 from workbench.models.types import EmptyAnswer, ModelError, Request

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from workbench import paths
 from workbench.engine import client
-from workbench.engine.improvement_plan import ImprovementPlan
 from workbench.engine.launching import engine_process
-from workbench.engine.plan import Ask, PlanDamaged, RegenerationPlan
+from workbench.engine.plan import Ask, ImprovementPlan, PlanDamaged, RegenerationPlan
 from workbench.engine.plan_checks import check_place
 from workbench.errors import UsageError
 from workbench.read_only import must_write
@@ -122,8 +121,8 @@ def plan_of(row: ImprovementRow) -> ImprovementPlan | None:
 
 def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
     """Return the first ask of a model in the run of a session that an order continues; None where it has none."""
+    from workbench.engine.orders import is_same_work
     from workbench.engine.regeneration_client import resolved
-    from workbench.engine.same_work import is_same_work
 
     if not session.exists():
         return None
@@ -143,7 +142,7 @@ def order_improvement(session: Path, plan: ImprovementPlan) -> str:
         NoIsolation: No sandbox was named and none isolates; nothing was written.
         SandboxUnavailable: No sandbox of this machine can test candidates.
     """
-    from workbench.engine.sandbox_check import check_sandbox
+    from workbench.engine.plan_checks import check_sandbox
     from workbench.settings import load
 
     must_write("start a run")

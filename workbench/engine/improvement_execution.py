@@ -9,14 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.engine.improvement import Improvement
-from workbench.engine.improvement_plan import ImprovementPlan
 from workbench.engine.orders import Order, is_finished, refusal
-from workbench.engine.plan import RegenerationPlan
+from workbench.engine.plan import ImprovementPlan, RegenerationPlan
 from workbench.engine.process import serve
 from workbench.engine.regeneration_client import carried_out, order_regeneration
 from workbench.errors import UsageError, WorkbenchError
-from workbench.improving.attempts import Attempt
-from workbench.improving.gain import Share
+from workbench.improving.attempts import Attempt, Share
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import AttemptRow, ImprovementRow
 

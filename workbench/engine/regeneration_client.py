@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from workbench.engine import defaults
 from workbench.engine.extension_check import import_folders
 from workbench.engine.launching import WarmEngine, launch
-from workbench.engine.orders import Order, is_finished
+from workbench.engine.orders import Order, check_samples, is_finished, is_same_work
 from workbench.engine.plan import Ask, RegenerationPlan, same_but_samples
 from workbench.engine.plan_checks import check_place, check_regeneration
-from workbench.engine.same_work import check_samples, is_same_work
 from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import is_dotted
@@ -47,7 +46,7 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
         UsageError: The source, doc system or evaluator is unknown, or a number makes no sense.
         SandboxUnavailable: No sandbox of this machine can test candidates.
     """
-    from workbench.engine.sandbox_check import check_sandbox
+    from workbench.engine.plan_checks import check_sandbox
     from workbench.settings import load
 
     plan = resolved(plan)

@@ -12,10 +12,10 @@ from workbench.engine.orders import Order
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.plan_checks import check_regeneration
 from workbench.engine.regeneration_client import full_ask, grow
-from workbench.engine.selection import matches, row_id
 from workbench.errors import UsageError
 from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.rows import CandidateRow, RunRow, TaskRow
+from workbench.session.task_names import matches, row_id
 
 
 def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[CandidateRow]]:

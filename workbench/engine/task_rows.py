@@ -19,8 +19,7 @@ from workbench.documenters import (
     as_documented,
     document_file,
 )
-from workbench.engine.plan import Ask
-from workbench.engine.selection import chosen, readable_id, row_id
+from workbench.engine.plan import Ask, chosen
 from workbench.engine.stages import StageProgress
 from workbench.engine.verdict_rows import decide_task
 from workbench.errors import WorkbenchError
@@ -30,9 +29,10 @@ from workbench.regeneration.tasks import Dropped, Task
 from workbench.repository import Snapshot
 from workbench.repository.functions import Function, find_functions
 from workbench.session import SessionReader, SessionWriter
-from workbench.session.blob_reader import TextDamaged
 from workbench.session.identity import task_id, tested_by
+from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import TaskRow
+from workbench.session.task_names import readable_id, row_id
 from workbench.task_groups import task_group
 from workbench.text import one_line
 

@@ -8,7 +8,7 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import failure, is_dotted, load, make
 from workbench.plugins import names, path_of
 from workbench.reports.writing import ReportError
-from workbench.session.report_format import ReportFormat
+from workbench.session.importer import ReportFormat
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from workbench.session import engine_starts, json_forms, lease, log, pending_work, schema
-from workbench.session.blob_reader import TextDamaged
 from workbench.session.file import SessionCorrupt, SessionError, connect, translated
 from workbench.session.judges import OFFLINE, is_offline
 from workbench.session.labels import REMARKED, remarked
 from workbench.session.moved_files import Fate, copy_into
-from workbench.session.row_reader import Row, RowReader
+from workbench.session.row_reader import Row, RowReader, TextDamaged
 from workbench.session.rows import (
     AccessedFileRow,
     AnnotationRow,

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from workbench.session.groups import settings_of
-from workbench.session.order_rows import AttemptRow, ImprovementRow, StudyCellRow, StudyRow
 from workbench.session.task_rows import (
     CandidateRow,
     DroppedRow,
@@ -138,3 +137,65 @@ class Change:
 
 def columns(row_type: type[Any]) -> str:
     return ", ".join(one.name for one in fields(row_type) if one.metadata.get("column", True))
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRow:
+    """A study: ``declaration`` is the JSON of :class:`workbench.studies.declaration.Study`, ``problem`` why it does not go on."""
+
+    name: str
+    declaration: str
+    created_at: float
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCellRow:
+    """A cell of a study, by the names of its row and column.
+
+    ``run_id`` is the run that has its work, ``pointer`` JSON that says what of it is meant: ``{"trials": [id, …]}`` or
+    ``{"evaluator", "prompt", "context"}``; ``problem`` is why it could not be planned.
+    """
+
+    study: str
+    row_name: str
+    column_name: str
+    position: int
+    run_id: str | None
+    pointer: str
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ImprovementRow:
+    """An order to improve docstrings."""
+
+    id: str
+    run_id: str | None  # The regeneration with the original docs, None before it was ordered
+    plan: str  # JSON of `workbench.engine.plan.ImprovementPlan`
+    state: str
+    stage: str  # What it is at, in words
+    now_run: str | None
+    problem: str | None
+    spent_before: float  # US dollars that `run_id` had cost when it was ordered first
+    created_at: float
+    finished_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """A docstring that was tried for a task, see :class:`workbench.improving.Attempt`; shares are JSON of [passed, counted]."""
+
+    improvement_id: str
+    task_id: str
+    number: int
+    state: str
+    gate: str | None
+    reason: str | None
+    docstring_blob: str | None
+    run_id: str | None
+    seen: str | None
+    before: str | None
+    after: str | None
+    held_out_by: str
+    at: float

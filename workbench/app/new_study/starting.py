@@ -353,8 +353,7 @@ def _begin(place: Path, study: Study) -> None:
     Raises:
         NoIsolation: No sandbox was named and none isolates; nothing was written.
     """
-    from workbench.engine.study_client import order_study
-    from workbench.engine.study_execution import launch_study
+    from workbench.engine.study_client import launch_study, order_study
 
     order_study(place, study)
     launch_study(place, study.name)

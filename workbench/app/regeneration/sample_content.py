@@ -16,8 +16,8 @@ from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, code
 from workbench.app.toolkit.tab_line import COPIED_AT_MOST
 from workbench.glyphs import DOUBTFUL, VERDICTS
 from workbench.results.samples import Sample, read_sample
-from workbench.session.blob_reader import TextDamaged
 from workbench.session.labels import in_words
+from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import CandidateRow, FormerVerdictRow
 from workbench.text import one_line
 

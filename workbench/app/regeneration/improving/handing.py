@@ -11,7 +11,7 @@ from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
 from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
 from workbench.errors import UsageError
 from workbench.files import expanded
-from workbench.improving.handing_over import check_patch
+from workbench.improving.changes import check_patch
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
@@ -65,7 +65,7 @@ class HandingDialog(FormDialog[Wanted]):
 async def ask_and_write(host: WorkbenchApp, session: Path, improvement: str) -> None:
     """Ask for a place and write what was kept of an order there; call it from a worker."""
     from workbench.errors import WorkbenchError
-    from workbench.improving.handing_over import source_checkout, suggested_name
+    from workbench.improving.changes import source_checkout, suggested_name
 
     came = await asyncio.to_thread(_improved, session, improvement)
     source = came.plan.base.source
@@ -107,7 +107,7 @@ def _write(session: Path, improvement: str, file: Path | None, branch: str) -> s
     Raises:
         WorkbenchError: A file or branch is there already, or cannot be made.
     """
-    from workbench.improving.handing_over import source_checkout
+    from workbench.improving.changes import source_checkout
 
     came = _improved(session, improvement)
     checkout = source_checkout(came.plan.base.source)

@@ -14,9 +14,8 @@ from workbench.glyphs import OUR_ERROR, STATES, VERDICTS
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.engine.improvement_plan import ImprovementPlan
-    from workbench.improving.attempts import Attempt
-    from workbench.improving.gain import Share
+    from workbench.engine.plan import ImprovementPlan
+    from workbench.improving.attempts import Attempt, Share
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, ImprovementRow, TaskRow
 

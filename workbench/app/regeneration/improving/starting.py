@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.app.regeneration.loading import RunView
     from workbench.engine.estimate import Estimate
-    from workbench.engine.improvement_plan import ImprovementPlan
+    from workbench.engine.plan import ImprovementPlan
     from workbench.results.tasks import TaskLine
     from workbench.settings import Settings
 
@@ -272,8 +272,7 @@ def _why_none(functions: str, lines: Sequence[TaskLine]) -> str:
 
 def _plan(session: Path, view: RunView, choice: ImprovementChoice, tasks: Sequence[str]) -> ImprovementPlan:
     from workbench.engine.improvement_client import resolved_improvement
-    from workbench.engine.improvement_plan import ImprovementPlan
-    from workbench.engine.plan import RegenerationPlan
+    from workbench.engine.plan import ImprovementPlan, RegenerationPlan
     from workbench.settings import load
 
     run = RegenerationPlan.from_json(view.run.config)
@@ -297,8 +296,8 @@ def _plan(session: Path, view: RunView, choice: ImprovementChoice, tasks: Sequen
 
 
 def _estimate(session: Path, plan: ImprovementPlan) -> Estimate:
-    from workbench.engine.improvement_estimate import estimate_improvement
     from workbench.engine.measured import measure
+    from workbench.engine.study_estimate import estimate_improvement
 
     return estimate_improvement(measure(session, session), session, plan)
 
