@@ -78,12 +78,7 @@ def with_defaults(plan: DocumentPlan) -> DocumentPlan:
     spend_limit = plan.spend_limit or settings.spend_limit
     answer_tokens = plan.answer_tokens or settings.answer_tokens
     return replace(
-        plan,
-        model=model,
-        judge=judge,
-        read_limit=read_limit,
-        answer_tokens=answer_tokens,
-        spend_limit=spend_limit,
+        plan, model=model, judge=judge, read_limit=read_limit, answer_tokens=answer_tokens, spend_limit=spend_limit
     )
 
 
@@ -174,10 +169,7 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
 
         first = {case.text: plan.first_repeat or _next_repeat(connection, plan, case.text) for case in cases}
         wanted = {
-            case.identity(look_up, plan.agent, plan.model, first[case.text] + number): (
-                case,
-                first[case.text] + number,
-            )
+            case.identity(look_up, plan.agent, plan.model, first[case.text] + number): (case, first[case.text] + number)
             for number in range(plan.repeats)
             for case in cases
         }

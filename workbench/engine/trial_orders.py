@@ -290,13 +290,7 @@ def plan_fork(session: Path, trial: str, step: int, edit: Edit = Edit(), *, mode
 
 
 def fork(
-    session: Path,
-    trial: str,
-    step: int,
-    edit: Edit = Edit(),
-    *,
-    model: str = "",
-    warm: WarmEngine | None = None,
+    session: Path, trial: str, step: int, edit: Edit = Edit(), *, model: str = "", warm: WarmEngine | None = None
 ) -> Fork:
     made = plan_fork(session, trial, step, edit, model=model)
     launch(session, made.run, warm)
