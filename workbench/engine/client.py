@@ -40,15 +40,14 @@ LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such 
 def resolved(plan: DocumentPlan) -> DocumentPlan:
     """Return the plan with this machine's defaults and its folders of classes filled in, so that a resume elsewhere does the same.
 
-    Raises:
-        UsageError: A model cannot be asked, or a class from outside cannot be had.
+    Raises UsageError: a model cannot be asked, or a class from outside cannot be had.
     """
     plan = with_defaults(plan)
     return replace(plan, import_folders=import_folders(_extensions(plan), plan.import_folders))
 
 
 def with_defaults(plan: DocumentPlan) -> DocumentPlan:
-    """Return the plan with this machine's defaults filled in. Raises UsageError: A model cannot be asked."""
+    """Return the plan with this machine's defaults filled in. Raises UsageError: a model cannot be asked."""
     from workbench.models.names import check_model
     from workbench.settings import load
 
@@ -85,9 +84,8 @@ def with_defaults(plan: DocumentPlan) -> DocumentPlan:
 def with_card(plan: DocumentPlan) -> DocumentPlan:
     """Return a plan of a remote agent with what its card says now: the model that stands for it; any other plan as it is.
 
-    Raises:
-        UsageError: The plan names a model; whom the agent asks is its own affair.
-        WorkbenchError: Its card cannot be had.
+    Raises UsageError: the plan names a model; whom the agent asks is its own affair; WorkbenchError: its card cannot
+    be had.
     """
     if not is_remote(plan.agent) or is_peer(plan.model) or plan.model.startswith("replay:"):
         return plan
@@ -106,8 +104,7 @@ def with_card(plan: DocumentPlan) -> DocumentPlan:
 def resolved_judge(text: str) -> str:
     """Return a judge with this machine's default written out.
 
-    Raises:
-        UsageError: It is a model that cannot be asked, a session that is not there, or no name of a judge.
+    Raises UsageError: it is a model that cannot be asked, a session that is not there, or no name of a judge.
     """
     from workbench.models.names import check_model
     from workbench.rubric.judging import parse_judge
@@ -134,8 +131,7 @@ def _extensions(plan: DocumentPlan) -> list[tuple[str, str]]:
 def replay_plan(session: Path) -> DocumentPlan:
     """Return the plan of the first document run of a session, whose limits a replay must use.
 
-    Raises:
-        UsageError: The session is missing or holds no such run.
+    Raises UsageError: the session is missing or holds no such run.
     """
     with SessionReader(resolve_session(str(session))) as reader:
         for run in reader.runs():
@@ -147,10 +143,8 @@ def replay_plan(session: Path) -> DocumentPlan:
 def plan_document(session: Path, plan: DocumentPlan) -> str:
     """Write a run and its trials into a session (created if missing) and return the run's id.
 
-    A trial that the session already has is not added again; see :func:`resume` for unfinished ones.
-
-    Raises:
-        UsageError: A case or agent is unknown, a class from outside cannot be had, or a number makes no sense.
+    A trial that the session already has is not added again; see :func:`resume` for unfinished ones. Raises
+    UsageError: A case or agent is unknown, a class from outside cannot be had, or a number makes no sense.
     """
     from workbench.engine.trial_contents import ordered_case
 
@@ -340,9 +334,7 @@ _OPEN = "('queued', 'running', 'failed', 'asking', 'testing', 'cancelled')"
 def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None) -> list[str]:
     """Execute the unfinished work of a session, or of one of its runs; return the ids of the resumed runs.
 
-    Raises:
-        UsageError: There is no such run.
-        WorkbenchError: The run is already being executed.
+    Raises UsageError: there is no such run; WorkbenchError: the run is already being executed.
     """
     with SessionReader(session) as reader:
         if run is not None and reader.run(run) is None:
@@ -402,8 +394,7 @@ def _expect_word(connection: sqlite3.Connection, run: str) -> None:
 def the_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
     """Return the trial with this identity, or the only one that begins so.
 
-    Raises:
-        UsageError: There is no such trial, or several start with these characters.
+    Raises UsageError: there is no such trial, or several start with these characters.
     """
     matches = [row for row in reader.trials() if row.id.startswith(trial)]
     exact = [row for row in matches if row.id == trial]
@@ -416,10 +407,8 @@ def the_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
 def rerun(session: Path, trial: str, *, model: str | None = None, warm: WarmEngine | None = None) -> str:
     """Run a trial again as the next repeat of the same agent, model and case; return the new trial's id.
 
-    With another model everything else is the same: agent, case, limits, judge. A fork is forked once more.
-
-    Raises:
-        UsageError: There is no such trial, or several start with these characters.
+    With another model everything else is the same: agent, case, limits, judge. A fork is forked once more. Raises
+    UsageError: there is no such trial, or several start with these characters.
     """
     with SessionReader(session) as reader:
         old = the_trial(session, reader, trial)

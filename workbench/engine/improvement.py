@@ -47,15 +47,13 @@ class Execution(Protocol):
     def carry_out(self, plan: RegenerationPlan, stage: str) -> Order:
         """Order a regeneration into the session and return when it has ended; ``stage`` says what it is for.
 
-        Raises:
-            WorkbenchError: It failed, nothing may be spent any more, or the whole order was cancelled.
+        Raises WorkbenchError: it failed, nothing may be spent any more, or the whole order was cancelled.
         """
 
     def begin(self, stage: str, run: str) -> float:
         """Begin a stage in which only the writer is asked; returns what the run may have cost at most, 0 for no limit.
 
-        Raises:
-            WorkbenchError: Nothing may be spent any more, or the whole order was cancelled.
+        Raises WorkbenchError: nothing may be spent any more, or the whole order was cancelled.
         """
 
     def check(self) -> None:
@@ -96,8 +94,7 @@ class Improvement:
     def run(self) -> None:
         """Do all of it; what comes of it is in the session then.
 
-        Raises:
-            WorkbenchError: A run failed, or the writer cannot be asked at all.
+        Raises WorkbenchError: a run failed, or the writer cannot be asked at all.
         """
         plan = self._plan
         order = self._execution.carry_out(plan.base, "samples with the original docstrings")

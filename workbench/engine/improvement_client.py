@@ -31,9 +31,7 @@ def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPla
     """Return a plan with what it leaves open filled in.
 
     The run that the session has of the source comes first, then this machine's defaults; 0 and "" are what is open.
-
-    Raises:
-        UsageError: A model, a source or a number cannot be meant.
+    Raises UsageError: a model, a source or a number cannot be meant.
     """
     from workbench.engine import defaults
     from workbench.engine.regeneration_client import content_of, resolved
@@ -138,9 +136,8 @@ def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
 def order_improvement(session: Path, plan: ImprovementPlan) -> str:
     """Write an order into a session (created if missing) and return its id; one that means the same is ordered on.
 
-    Raises:
-        NoIsolation: No sandbox was named and none isolates; nothing was written.
-        SandboxUnavailable: No sandbox of this machine can test candidates.
+    Raises NoIsolation: no sandbox was named and none isolates; nothing was written; SandboxUnavailable: no sandbox of
+    this machine can test candidates.
     """
     from workbench.engine.plan_checks import check_sandbox
     from workbench.settings import load

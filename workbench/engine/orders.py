@@ -204,8 +204,7 @@ def _settings(source: str) -> tuple[object, ...] | None:
 def check_samples(session: Path, plan: RegenerationPlan) -> None:
     """Refuse a samples file that says something else than when its answers were tested: one name never stands for two.
 
-    Raises:
-        UsageError: An answer that was tested is another one now, or gone. Further answers are welcome.
+    Raises UsageError: an answer that was tested is another one now, or gone. Further answers are welcome.
     """
     from workbench.engine.samples import read_samples
 

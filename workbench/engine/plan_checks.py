@@ -24,8 +24,7 @@ _FEWEST_FILES = 64
 def check_document(plan: DocumentPlan) -> None:
     """Refuse a plan of a document run with invalid numbers or names.
 
-    Raises:
-        UsageError: The message says what is accepted.
+    Raises UsageError: the message says what is accepted.
     """
     agent_info(plan.agent)
     if not plan.cases:
@@ -41,8 +40,7 @@ def check_document(plan: DocumentPlan) -> None:
 def check_scoring(plan: DocumentPlan) -> None:
     """Refuse what a plan says of scores where it makes no sense: rubrics, numbers, the limit.
 
-    Raises:
-        UsageError: The sentence names what is taken instead.
+    Raises UsageError: the sentence names what is taken instead.
     """
     from workbench.rubric import rubrics
 
@@ -58,8 +56,7 @@ def check_scoring(plan: DocumentPlan) -> None:
 def check_regeneration(plan: RegenerationPlan) -> None:
     """Refuse a plan of a regeneration run with invalid numbers or names.
 
-    Raises:
-        UsageError: The message says what is accepted.
+    Raises UsageError: the message says what is accepted.
     """
     # 0 means the default or "all"; the command line does not accept it.
     _whole("The number of samples", plan.samples, 0)
@@ -78,8 +75,7 @@ def check_regeneration(plan: RegenerationPlan) -> None:
 def check_place(session: Path) -> None:
     """Make sure that a session and an engine's log can be written, and that an engine can run.
 
-    Raises:
-        WorkbenchError: A folder cannot be created or written, or the limit of open files is too low.
+    Raises WorkbenchError: a folder cannot be created or written, or the limit of open files is too low.
     """
     check_descriptors()
     _writable(session.absolute().parent, "The folder", "name another one with --session")
@@ -89,8 +85,7 @@ def check_place(session: Path) -> None:
 def check_descriptors() -> None:
     """Refuse a limit of open files that is too low for an engine and its sandboxes.
 
-    Raises:
-        WorkbenchError: The message says how to raise it.
+    Raises WorkbenchError: the message says how to raise it.
     """
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if most != resource.RLIM_INFINITY and most < _FEWEST_FILES:
@@ -134,9 +129,8 @@ _SECONDS = 20
 def check_sandbox(name: str, folders: Sequence[str] = ()) -> None:
     """Refuse an order that no sandbox of this machine can carry out.
 
-    Raises:
-        SandboxUnavailable: The named one cannot be used; the sentence says why.
-        NoIsolation: None was named and none isolates; it carries what a plain process guarantees.
+    Raises SandboxUnavailable: the named one cannot be used; the sentence says why; NoIsolation: none was named and
+    none isolates; it carries what a plain process guarantees.
     """
     # Not at the top: plans are checked where nothing is tested, too.
     from workbench.sandbox.bubblewrap import Bubblewrap

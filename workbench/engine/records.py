@@ -231,8 +231,7 @@ MESSAGE, OBSERVATION = "message", "observation"
 def inherited_by(reader: SessionReader, fork: TrialRow, took: Callable[[int], None]) -> Inherited:
     """Return the steps that a fork inherits.
 
-    Raises:
-        ForkDiverged: The parent is not in the session any more, or its answers cannot be read.
+    Raises ForkDiverged: the parent is not in the session any more, or its answers cannot be read.
     """
     given, observations = _up_to(reader, fork, fork.fork_step)
     edited_call = _call_of(reader, fork.parent, fork.fork_step) if fork.edited == MESSAGE else None
@@ -328,10 +327,8 @@ _DEPTH = 8  # a replay of a replay of …
 def recorded_model(model: str) -> str:
     """Return the model whose answers an agent gets: the recorded one of ``replay:SESSION``, any other as it is.
 
-    What an agent asks depends on it: the embedded model is held by grammars, reads less and is asked once.
-
-    Raises:
-        WorkbenchError: The recorded session cannot be read, or holds no trials.
+    What an agent asks depends on it: the embedded model is held by grammars, reads less and is asked once. Raises
+    WorkbenchError: the recorded session cannot be read, or holds no trials.
     """
     for _ in range(_DEPTH):
         if not model.startswith(_REPLAY):

@@ -39,12 +39,10 @@ def plan_regeneration(session: Path, plan: RegenerationPlan) -> str:
 def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
     """Write a regeneration run into a session (created if missing) and return the order.
 
-    If the session already has a run on the same source, doc system and scope of its docs, that run is extended and keeps
-    its results: ten samples after five keep the five, and another evaluator works on the same tasks.
-
-    Raises:
-        UsageError: The source, doc system or evaluator is unknown, or a number makes no sense.
-        SandboxUnavailable: No sandbox of this machine can test candidates.
+    If the session already has a run on the same source, doc system and scope of its docs, that run is extended and
+    keeps its results: ten samples after five keep the five, and another evaluator works on the same tasks. Raises
+    UsageError: the source, doc system or evaluator is unknown, or a number makes no sense; SandboxUnavailable: no
+    sandbox of this machine can test candidates.
     """
     from workbench.engine.plan_checks import check_sandbox
     from workbench.settings import load
@@ -197,8 +195,7 @@ def _worded(ask: Ask, prompt: str, context: str, own: OwnPrompt | None) -> Ask:
 def _own_prompt(prompt: str, recorded: Sequence[Ask]) -> OwnPrompt | None:
     """Return the prompt in the file that is named, or that the run was asked with before; None for one of the program's.
 
-    Raises:
-        UsageError: It is neither, or a name that is no longer used.
+    Raises UsageError: it is neither, or a name that is no longer used.
     """
     from workbench.regeneration.prompts import FORMER_NAMES, PROMPTS, OwnPrompt, read_prompt
 
@@ -362,10 +359,8 @@ def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
 def move(session: Path, engine: str, run: str = "") -> None:
     """Set the engine on which a session's regeneration runs (or one of them) are tested from their next start.
 
-    ``engine`` is ``dask://HOST:PORT``, or ``local`` for this machine; ``run`` is empty for all.
-
-    Raises:
-        UsageError: The engine's address is not valid, or there is no such run.
+    ``engine`` is ``dask://HOST:PORT``, or ``local`` for this machine; ``run`` is empty for all. Raises UsageError:
+    the engine's address is not valid, or there is no such run.
     """
     engine = _engine(engine)
     with SessionReader(session) as reader:
@@ -391,10 +386,8 @@ def add_samples(
 ) -> str:
     """Let a run have ``samples`` candidates per task for an evaluator; those that it has stay.
 
-    Empty means the evaluator asked for last, in all wordings and contexts in which it was asked.
-
-    Raises:
-        UsageError: There is no such run, or it already has as many.
+    Empty means the evaluator asked for last, in all wordings and contexts in which it was asked. Raises UsageError:
+    there is no such run, or it already has as many.
     """
     row = _run(session, run)
     old = RegenerationPlan.from_json(row.config)

@@ -56,15 +56,12 @@ def rerun_orders(
     """Run tasks or a candidate again; return an order per run, or only the run's id if just the tests run again.
 
     With a model, that model is asked for the tasks meant: as many samples as the run has, or ``samples``. With
-    ``samples`` alone the evaluator whose samples are meant is asked until each task has that many. With neither, the answers that are there
-    are tested again, and asked for where there is none: nothing is drawn anew because its result did not please,
-    which would raise pass@k by choice. Until its new verdict is there, a candidate has the former one.
-
-    ``item`` is a task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
-
-    Raises:
-        UsageError: Nothing is meant, a candidate's beginning is not unique, or with ``samples`` alone the samples
-            meant are of several evaluators.
+    ``samples`` alone the evaluator whose samples are meant is asked until each task has that many. With neither, the
+    answers that are there are tested again, and asked for where there is none: nothing is drawn anew because its
+    result did not please, which would raise pass@k by choice. Until its new verdict is there, a candidate has the
+    former one. ``item`` is a task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty
+    = all. Raises UsageError: nothing is meant, a candidate's beginning is not unique, or with ``samples`` alone the
+    samples meant are of several evaluators.
     """
     with SessionReader(session) as reader:
         candidates = _meant(session, reader, item, failed)
@@ -184,8 +181,7 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
 def _evaluator_of(plan: RegenerationPlan, rows: Sequence[CandidateRow]) -> str:
     """Return the evaluator whose samples the rows are.
 
-    Raises:
-        UsageError: They are of several, and nobody said whose are meant.
+    Raises UsageError: they are of several, and nobody said whose are meant.
     """
     names = list(dict.fromkeys(row.evaluator for row in rows if not row.control))
     if len(names) > 1:

@@ -53,9 +53,7 @@ class RunRecord:
         """Record for every ask whether its candidates are rows now, and return the updated plan.
 
         A refused ask is removed from the plan, unless it names a samples file (which may be corrected); if it was the
-        latest ask, the one before it takes its place.
-
-        Later asks than those ``asked`` keep waiting.
+        latest ask, the one before it takes its place. Later asks than those ``asked`` keep waiting.
         """
         with self._writer.transaction():
             plan = self.plan()

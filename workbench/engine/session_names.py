@@ -20,8 +20,7 @@ _LONGEST_PATH = 3_500
 def check_name(text: str) -> Path:
     """Return the path for a session's name or path, with only ``~`` expanded.
 
-    Raises:
-        UsageError: It is empty, a folder or too long, or contains control characters.
+    Raises UsageError: it is empty, a folder or too long, or contains control characters.
     """
     if not text.strip():
         raise UsageError("The session's name is empty (is a shell variable not set?); give a name or a file.")
@@ -64,8 +63,7 @@ def new_place(text: str) -> Path:
 def plain_name(text: str) -> str:
     """Return a name for a session that stays in its folder, without the ending.
 
-    Raises:
-        UsageError: It is a path, or see :func:`check_name`.
+    Raises UsageError: it is a path, or see :func:`check_name`.
     """
     path = check_name(text.strip())
     if "/" in text or path.name.startswith((".", "~")):

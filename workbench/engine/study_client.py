@@ -180,10 +180,8 @@ def order_study(session: Path, study: Study) -> Study:
     """Write a study into a session (created if missing) with the runs that it lacks, and return it as it stands there.
 
     A cell that cannot be planned carries the sentence why; the others are planned. Nothing is started:
-    :func:`workbench.engine.study_client.each_run` does that.
-
-    Raises:
-        UsageError: It names what is not there; nothing is written then.
+    :func:`workbench.engine.study_client.each_run` does that. Raises UsageError: it names what is not there; nothing
+    is written then.
     """
     study = resolved_study(study, session)
     check_place(session)

@@ -63,10 +63,9 @@ class _There:
 def estimate_study(measured: Measured, session: Path, study: Study, at_once: int) -> Estimate:
     """Return what will be executed of a study and what it will take, one cell after the other.
 
-    What doc systems ask by themselves stands apart (:mod:`workbench.engine.docs_estimate`). Where tasks are not built yet and the
-    study takes some of each source only, that many are an upper bound.
-
-    What the ``session``, which may not be there yet, has is not counted; ``at_once`` trials run side by side.
+    What doc systems ask by themselves stands apart (:mod:`workbench.engine.docs_estimate`). Where tasks are not built
+    yet and the study takes some of each source only, that many are an upper bound. What the ``session``, which may
+    not be there yet, has is not counted; ``at_once`` trials run side by side.
     """
     if study.kind == AGENTS:
         found, lacking = [], []
@@ -191,8 +190,7 @@ def _documented(reader: SessionReader) -> frozenset[str]:
 def estimate_improvement(measured: Measured, session: Path, plan: ImprovementPlan) -> Estimate:
     """Return an upper bound: every function is tried as often as it may be, and comes to its held-out samples each time.
 
-    Raises:
-        UsageError: The plan names what cannot be used here.
+    Raises UsageError: the plan names what cannot be used here.
     """
     base = plan.base
     _check_tasks(session, plan)

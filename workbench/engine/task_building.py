@@ -74,11 +74,10 @@ async def prepare(
 ) -> Prepared:
     """Fetch a repository, make its environment and build its tasks.
 
-    ``pinned`` is the content that an earlier part of the run worked on; it is used again if it is there still. ``on_dropped`` is called for
-    every function that becomes no task, ``on_unused`` once with the tests that no verdict rests on.
-
-    Raises:
-        WorkbenchError: The repository cannot be fetched, installed or tested; the sentence says why.
+    ``pinned`` is the content that an earlier part of the run worked on; it is used again if it is there still.
+    ``on_dropped`` is called for every function that becomes no task, ``on_unused`` once with the tests that no
+    verdict rests on. Raises WorkbenchError: the repository cannot be fetched, installed or tested; the sentence says
+    why.
     """
     began = time.monotonic()
     progress.update("fetch", note=source)

@@ -59,8 +59,7 @@ class TaskItem:
 def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, bytes]]:
     """Return each task with its function and the file that holds it.
 
-    Raises:
-        WorkbenchError: The repository's files are not those that the tasks were built from.
+    Raises WorkbenchError: the repository's files are not those that the tasks were built from.
     """
     files: dict[str, tuple[bytes, dict[tuple[str, int], Function]]] = {}
     found = []
@@ -128,10 +127,8 @@ class TaskTable:
     ) -> dict[Ask, list[TaskItem]]:
         """Document every task that an ask means and write its row; return the tasks of each ask, none where it means none.
 
-        A task whose docstring a model fails to write is dropped for this time; a resume tries it again.
-
-        Raises:
-            WorkbenchError: The doc system cannot document the repository, or gives no docstring at all.
+        A task whose docstring a model fails to write is dropped for this time; a resume tries it again. Raises
+        WorkbenchError: the doc system cannot document the repository, or gives no docstring at all.
         """
         new = [task for task in self._wanted(tasks, asks) if task.id not in self._documented]
         if new:

@@ -37,11 +37,9 @@ def plan_check(
 ) -> tuple[str, list[str]]:
     """Write a run that checks READMEs into their session.
 
-    Returns the run's id, "" where everything meant has been or is being checked in the same way, and the trials meant. ``items`` are
-    trials by id, its beginning, or their case, none for all with a README; ``block`` is the one to run once more, -1 for all.
-
-    Raises:
-        UsageError: Nothing is meant, or a named trial has no README.
+    Returns the run's id, "" where everything meant has been or is being checked in the same way, and the trials
+    meant. ``items`` are trials by id, its beginning, or their case, none for all with a README; ``block`` is the one
+    to run once more, -1 for all. Raises UsageError: nothing is meant, or a named trial has no README.
     """
     with SessionReader(session) as reader:
         trials = trials_meant(session, reader.trials(), items, _has_readme, _why_not)
@@ -126,11 +124,8 @@ def plan_rescore(
     """Write a run that scores recorded trials anew into their session, and return the run's id.
 
     What other judges gave stays beside the new scores; the same judge's score by the same rubric is replaced.
-
     ``items`` are trials by id, its beginning, or their case; what is empty is all, or the default of this machine.
-
-    Raises:
-        UsageError: Nothing is meant, a named trial handed nothing in, or a judge or rubric is unknown.
+    Raises UsageError: nothing is meant, a named trial handed nothing in, or a judge or rubric is unknown.
     """
     from workbench.settings import load
 
@@ -176,10 +171,8 @@ def trials_meant(
 ) -> list[TrialRow]:
     """Return the trials that are named, or all; of these the usable ones.
 
-    ``why_not`` goes on after "Trial X".
-
-    Raises:
-        UsageError: One is not there, or none of those that a name means is usable.
+    ``why_not`` goes on after "Trial X". Raises UsageError: one is not there, or none of those that a name means is
+    usable.
     """
     found: dict[str, TrialRow] = {}
     for item in items:
@@ -228,10 +221,8 @@ def editable(step: StepRow) -> tuple[str, ...]:
 def plan_fork(session: Path, trial: str, step: int, edit: Edit = Edit(), *, model: str = "") -> Fork:
     """Write a fork into the session of its parent: the same agent, case, limits and judge, and the same model unless named.
 
-    ``step`` is the last one that is inherited, from 1.
-
-    Raises:
-        UsageError: There is no such trial or step, nothing of it can be edited so, or nothing would be another than it was.
+    ``step`` is the last one that is inherited, from 1. Raises UsageError: there is no such trial or step, nothing of
+    it can be edited so, or nothing would be another than it was.
     """
     with SessionReader(session) as reader:
         parent = the_trial(session, reader, trial)

@@ -115,10 +115,8 @@ class Checkout:
     def commit(self, name: str, changes: Sequence[Change], message: str) -> str:
         """Make a branch from the current commit with one commit more; the working tree and its index stay as they are.
 
-        Returns the commit, abbreviated.
-
-        Raises:
-            WorkbenchError: A file is not in the current commit as it was documented.
+        Returns the commit, abbreviated. Raises WorkbenchError: a file is not in the current commit as it was
+        documented.
         """
         import git
         from gitdb import IStream

@@ -36,10 +36,7 @@ def longest_for(source: bytes, function: Function) -> int:
 def check_docstring(source: bytes, function: Function, text: str, project: Project) -> tuple[str, bytes]:
     """Return a docstring as it stands in its file, and the file with it.
 
-    ``text`` is without the indentation of its lines.
-
-    Raises:
-        Refused: It does not pass a gate.
+    ``text`` is without the indentation of its lines. Raises Refused: it does not pass a gate.
     """
     if len(text) > (longest := longest_for(source, function)):
         raise Refused("length", f"it has {len(text):,} characters, {longest:,} are allowed here")
@@ -98,8 +95,7 @@ _QUOTES = re.compile(r"\"\"\"|'''")
 def read_docstring(answer: str) -> str:
     """Return the text of the docstring that an answer is, without the indentation of its lines.
 
-    Raises:
-        Refused: It is none, or something stands around it; the reason is one sentence.
+    Raises Refused: it is none, or something stands around it; the reason is one sentence.
     """
     if len(answer) > LARGEST_ANSWER:
         raise Refused(

@@ -142,11 +142,8 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
     """Return a connection to an existing session file.
 
     A log beside the file that belongs to another file is moved away first; a log of the file's own, left by a killed
-    engine, is brought into the file where it may be written.
-
-    Raises:
-        SessionError: The file is missing, damaged, of another version or locked, or its log cannot be read where it
-            lies.
+    engine, is brought into the file where it may be written. Raises SessionError: the file is missing, damaged, of
+    another version or locked, or its log cannot be read where it lies.
     """
     _require_session(path)
     with translated(path):
@@ -270,10 +267,8 @@ def ensure(path: Path) -> bool:
 def create(path: Path, name: str | None = None) -> None:
     """Create an empty session file at ``path``; the folder is created too.
 
-    The file appears complete or not at all: it is built beside its place and renamed.
-
-    Raises:
-        SessionError: The file exists or cannot be written.
+    The file appears complete or not at all: it is built beside its place and renamed. Raises SessionError: the file
+    exists or cannot be written.
     """
     must_write("make a session")
     if path.exists():

@@ -386,8 +386,7 @@ class SessionReader(RowReader):
 def read_blob(path: Path, digest: str) -> bytes:
     """Return the bytes that a ``…_blob`` column of a session names: a README, an answer, a body; texts are UTF-8.
 
-    Raises:
-        SessionError: The file cannot be read, or holds no such blob.
+    Raises SessionError: the file cannot be read, or holds no such blob.
     """
     with SessionReader(path, surveyed=False) as reader:
         return reader.data(digest)

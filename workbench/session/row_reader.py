@@ -26,10 +26,9 @@ class TextDamaged(SessionCorrupt):
 class RowReader:
     """Asks an open session file for rows; what of it cannot be read is told, and the rest is read.
 
-    Rows have the types that they promise, whatever the file holds: see :mod:`workbench.session.survey`. What is wrong with
-    the file is in :attr:`damage`. Safe to share between threads.
-
-    Not ``surveyed`` only where single texts are wanted, at once.
+    Rows have the types that they promise, whatever the file holds: see :mod:`workbench.session.survey`. What is wrong
+    with the file is in :attr:`damage`. Safe to share between threads. Not ``surveyed`` only where single texts are
+    wanted, at once.
     """
 
     def __init__(self, path: Path, *, surveyed: bool = True) -> None:
@@ -148,8 +147,7 @@ class RowReader:
     def data(self, digest: str, limit: int | None = None, *, of: str = "") -> bytes:
         """Return the bytes of a blob, or only its first ``limit`` bytes.
 
-        Raises:
-            TextDamaged: It is not there or not what was stored; ``of`` says what it is.
+        Raises TextDamaged: it is not there or not what was stored; ``of`` says what it is.
         """
         of = of or f"the text {digest[:12]}"
         with self._lock, translated(self.path):
@@ -162,8 +160,7 @@ class RowReader:
     def text(self, digest: str | None, limit: int | None = None, *, of: str = "") -> str:
         """Return the text of a blob ("" for None); ``limit`` cuts after that many bytes without unpacking more.
 
-        Raises:
-            TextDamaged: It is not there or not what was stored; ``of`` says what it is.
+        Raises TextDamaged: it is not there or not what was stored; ``of`` says what it is.
         """
         if digest is None:
             return ""

@@ -36,8 +36,7 @@ def _storable(value: object) -> object:
 class SessionWriter:
     """The writing side of one session file; calls are short transactions, safe from several threads.
 
-    Raises:
-        ReadOnly: This process may only look.
+    Raises ReadOnly: this process may only look.
     """
 
     def __init__(self, path: Path) -> None:
@@ -460,8 +459,7 @@ class SessionWriter:
     def annotate(self, item: str, text: str, step: int | None = None, *, criterion: str = "") -> None:
         """Keep a person's remark on a work item, or on one of its steps or criteria.
 
-        Raises:
-            WorkbenchError: There is no text.
+        Raises WorkbenchError: there is no text.
         """
         if not text.strip():
             raise WorkbenchError("An annotation needs some text.")
