@@ -5,7 +5,6 @@ Cheap to import. Calls access the disk for some milliseconds, so the app makes t
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
@@ -18,7 +17,7 @@ from workbench.engine import defaults, queue
 from workbench.engine.extension_check import import_folders
 from workbench.engine.launching import WarmEngine, launch
 from workbench.engine.orders import all_orders, is_finished, ordered_work, refusal
-from workbench.engine.plan import DocumentPlan, RegenerationPlan
+from workbench.engine.plan import DocumentPlan, RegenerationPlan, as_text
 from workbench.engine.plan_checks import check_document, check_place
 from workbench.engine.session_names import resolve_session
 from workbench.engine.stages import recount
@@ -48,7 +47,6 @@ def resolved(plan: DocumentPlan) -> DocumentPlan:
 
 def with_defaults(plan: DocumentPlan) -> DocumentPlan:
     """Return the plan with this machine's defaults filled in. Raises UsageError: a model cannot be asked."""
-    from workbench.models.names import check_model
     from workbench.settings import load
 
     settings = load()
@@ -72,7 +70,7 @@ def with_defaults(plan: DocumentPlan) -> DocumentPlan:
             read_limit=plan.read_limit or settings.read_limit,
             spend_limit=plan.spend_limit or settings.spend_limit,
         )
-    check_model(model, "the agent", base_url=settings.base_url, local_model_path=settings.local_model_path)
+    defaults.check_model(model, "the agent")
     read_limit = plan.read_limit or (LOCAL_READ_LIMIT if model.startswith("local") else settings.read_limit)
     spend_limit = plan.spend_limit or settings.spend_limit
     answer_tokens = plan.answer_tokens or settings.answer_tokens
@@ -106,7 +104,6 @@ def resolved_judge(text: str) -> str:
 
     Raises UsageError: it is a model that cannot be asked, a session that is not there, or no name of a judge.
     """
-    from workbench.models.names import check_model
     from workbench.rubric.judging import parse_judge
     from workbench.settings import load
 
@@ -117,7 +114,7 @@ def resolved_judge(text: str) -> str:
     if named.kind == "replay":
         return f"replay:{resolve_session(named.rest).resolve()}"
     if named.kind == "model":
-        check_model(judge, "the judge", base_url=settings.base_url, local_model_path=settings.local_model_path)
+        defaults.check_model(judge, "the judge")
     return judge
 
 
@@ -385,9 +382,7 @@ def _expect_word(connection: sqlite3.Connection, run: str) -> None:
     """Delete the previous engine's acceptances: the next engine records its own."""
     kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (run,)).fetchone()
     if kind == "regenerate":
-        config = json.dumps(
-            {**json.loads(text), "acceptances": [], "lasting": False}, ensure_ascii=False, sort_keys=True
-        )
+        config = as_text(replace(RegenerationPlan.from_json(text), acceptances=(), lasting=False))
         connection.execute("UPDATE runs SET config = ? WHERE id = ?", (config, run))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import threading
 import time
@@ -12,7 +11,7 @@ from pathlib import Path
 from workbench import paths
 from workbench.engine import client
 from workbench.engine.launching import engine_process
-from workbench.engine.plan import Ask, ImprovementPlan, PlanDamaged, RegenerationPlan
+from workbench.engine.plan import Ask, ImprovementPlan, PlanDamaged, RegenerationPlan, as_text, filled
 from workbench.engine.plan_checks import check_place
 from workbench.errors import UsageError
 from workbench.read_only import must_write
@@ -35,24 +34,17 @@ def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPla
     """
     from workbench.engine import defaults
     from workbench.engine.regeneration_client import content_of, resolved
-    from workbench.models.names import check_model
     from workbench.settings import load
 
     settings = load()
     writer = plan.writer or defaults.agent_model(settings)
     for model, role in ((writer, "the writer"), (plan.second_evaluator, "the second evaluator")):
         if model:
-            check_model(model, role, base_url=settings.base_url, local_model_path=settings.local_model_path)
+            defaults.check_model(model, role)
     base = plan.base
     if (known := _recorded_ask(session, base)) is not None:
-        base = replace(
-            base,
-            evaluator=known.evaluator,
-            prompt=base.prompt or known.prompt,
-            context=base.context or known.context,
-            extra_body=base.extra_body or known.extra_body or "{}",
-            asks=(known,),
-        )
+        base = replace(filled(base, known, "prompt", "context", "extra_body"), evaluator=known.evaluator, asks=(known,))
+        base = replace(base, extra_body=base.extra_body or "{}")
     base = replace(base, samples=base.samples or defaults.SAMPLES)
     for evaluator in (base.evaluator, plan.second_evaluator):
         if evaluator in ("reference", "stub") or evaluator.startswith("samples:"):
@@ -87,27 +79,10 @@ def as_before(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
     mine = [one for one in orders if not plan.base.evaluator or one.base.evaluator == plan.base.evaluator]
     if not mine:
         return plan
-    last, base = mine[-1], plan.base
-    return replace(
-        plan,
-        base=replace(
-            base,
-            evaluator=last.base.evaluator,
-            samples=base.samples or last.base.samples,
-            tasks=base.tasks or last.base.tasks,
-            sandbox=base.sandbox or last.base.sandbox,
-            prompt=base.prompt or last.base.prompt,
-            context=base.context or last.base.context,
-            extra_body=base.extra_body or last.base.extra_body,
-            spend_limit=base.spend_limit or last.base.spend_limit,
-        ),
-        writer=plan.writer or last.writer,
-        held_out=plan.held_out or last.held_out,
-        below=plan.below or last.below,
-        attempts=plan.attempts or last.attempts,
-        most=plan.most or last.most,
-        second_evaluator=plan.second_evaluator or last.second_evaluator,
-    )
+    last = mine[-1]
+    base = filled(plan.base, last.base, "samples", "tasks", "sandbox", "prompt", "context", "extra_body", "spend_limit")
+    plan = replace(plan, base=replace(base, evaluator=last.base.evaluator))
+    return filled(plan, last, "writer", "held_out", "below", "attempts", "most", "second_evaluator")
 
 
 def plan_of(row: ImprovementRow) -> ImprovementPlan | None:
@@ -157,7 +132,7 @@ def order_improvement(session: Path, plan: ImprovementPlan) -> str:
             return key
         key = same[-1].id
         if state_of(same[-1]) not in _OPEN:
-            writer.set_improvement(key, plan=json.dumps(plan.to_json(), ensure_ascii=False, sort_keys=True))
+            writer.set_improvement(key, plan=as_text(plan))
         return key
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from workbench.engine.plan import Ask, PlanDamaged, RegenerationPlan, chosen
+from workbench.engine.plan import Ask, PlanDamaged, RegenerationPlan, chosen, repeating
 from workbench.errors import UsageError, WorkbenchError
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
@@ -56,9 +56,8 @@ class OrderedWork:
 
 
 def last_ask(plan: RegenerationPlan) -> Ask:
-    wanted = (plan.evaluator, plan.tasks, plan.limit, plan.prompt, plan.context, plan.extra_body)
     for ask in reversed(plan.asks):
-        if (ask.evaluator, ask.tasks, ask.limit, ask.prompt, ask.context, ask.extra_body) == wanted:
+        if {**repeating(ask), "samples": 0} == {**repeating(plan), "samples": 0}:
             return ask
     return Ask(plan.evaluator, plan.samples, plan.tasks, plan.limit, plan.prompt, plan.context)
 

@@ -99,6 +99,23 @@ class Acceptance:
         return same_but_samples(self.ask, ask) and bool(enough)
 
 
+def repeating(ask: Ask | RegenerationPlan) -> dict[str, Any]:
+    """Return the fields of a plan that repeat its latest ask."""
+    names = ("evaluator", "samples", "tasks", "limit", "prompt", "context", "extra_body")
+    return {name: getattr(ask, name) for name in names}
+
+
+def filled(plan: Plan, other: object, *names: str) -> Plan:
+    """Return a plan that has from another what it leaves open (0, "", ()) of these fields."""
+    values = {name: getattr(plan, name) or getattr(other, name) for name in names}
+    return replace(plan, **values)  # type: ignore[type-var]
+
+
+def as_text(plan: DocumentPlan | RegenerationPlan | ImprovementPlan) -> str:
+    """Return a plan as its column has it."""
+    return json.dumps(plan.to_json(), ensure_ascii=False, sort_keys=True)
+
+
 def chosen(ask: Ask, items: Sequence[tuple[str, str, Item]]) -> list[Item]:
     """Return the items that an ask selects from ``(readable id, hashed id, item)``, keeping the order."""
     from workbench.session.task_names import picked

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workbench.engine.launching import WarmEngine, launch
 from workbench.engine.orders import Order
-from workbench.engine.plan import RegenerationPlan
+from workbench.engine.plan import RegenerationPlan, repeating
 from workbench.engine.plan_checks import check_regeneration
 from workbench.engine.regeneration_client import full_ask, grow
 from workbench.errors import UsageError
@@ -167,15 +167,7 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
     )
     check_regeneration(again)
     ask = full_ask(again)
-    return replace(
-        again,
-        evaluator=ask.evaluator,
-        samples=ask.samples,
-        prompt=ask.prompt,
-        context=ask.context,
-        extra_body=ask.extra_body,
-        asks=(ask,),
-    )
+    return replace(again, **repeating(ask), asks=(ask,))
 
 
 def _evaluator_of(plan: RegenerationPlan, rows: Sequence[CandidateRow]) -> str:

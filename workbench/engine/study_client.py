@@ -17,7 +17,7 @@ from workbench import paths
 from workbench.agents.remote_names import is_remote
 from workbench.engine import client
 from workbench.engine.launching import engine_process
-from workbench.engine.plan import RUBRICS, DocumentPlan, RegenerationPlan
+from workbench.engine.plan import RUBRICS, DocumentPlan, RegenerationPlan, as_text
 from workbench.engine.plan_checks import check_place
 from workbench.engine.regeneration_client import carried_out, full_ask, order_regeneration
 from workbench.engine.regeneration_client import resolved as resolved_regeneration
@@ -359,7 +359,7 @@ def _limited(session: Path, name: str, run: str) -> str:
     kind = DocumentPlan if mine.kind == "document" else RegenerationPlan
     plan = replace(kind.from_json(mine.config), spend_limit=most)
     with SessionWriter(session) as writer:
-        writer.set_run(run, config=json.dumps(plan.to_json(), ensure_ascii=False, sort_keys=True))
+        writer.set_run(run, config=as_text(plan))
     return ""
 
 
