@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.engine.score_rows import score_row
+from workbench.engine.records import score_row
 from workbench.interchange.problems import ForeignProblem, amount_of, count_of
 from workbench.interchange.trajectory import OWN, Step, Trajectory, own_of
 from workbench.session import SessionReader, SessionWriter

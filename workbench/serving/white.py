@@ -19,8 +19,7 @@ from workbench.agents import agent_info
 from workbench.agents.agent_context import Asker
 from workbench.agents.remote_names import is_remote
 from workbench.engine.plan import DocumentPlan
-from workbench.engine.records import SessionReplay
-from workbench.engine.replayed_agents import recorded_model
+from workbench.engine.records import SessionReplay, recorded_model
 from workbench.errors import UsageError, WorkbenchError
 from workbench.models import Gateway, Limits
 from workbench.models.types import Answer, CallRecord, Request
