@@ -61,7 +61,6 @@ class Names:
 
     Attributes:
         binds: Those that it may bind or delete, but for what its imports bind that anybody can repeat.
-        imports: Those that these bind.
         needs: Those that it may take from before.
         repeated: The source of each of these imports: they stand at the top level and do not depend on anything else.
         open: Whether it may use or bind others.
@@ -75,7 +74,6 @@ class Names:
 
 
 def names_of(tree: ast.Module, code: str) -> Names:
-    """Return the names of a snippet from its syntax tree and source."""
     mentioned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     if _WORDS.search(code) or mentioned & _FUNCTIONS or _modules(tree) & _MODULES:
         return Names(open=True)
@@ -226,7 +224,6 @@ class Chain:
     """Steps that are run together.
 
     Attributes:
-        steps: Their places in the plan, in order.
         imports: Places of earlier snippets whose imports they use; those have to have gone well.
     """
 
@@ -235,12 +232,10 @@ class Chain:
 
 
 def imports_of(step: Step) -> tuple[str, ...]:
-    """Return the imports of a snippet or session that are repeated where it is not run."""
     return _names(step).repeated
 
 
 def chains_of(plan: Plan) -> tuple[Chain, ...]:
-    """Return the chains of a page that may be run apart, in the order of their first steps."""
     run = [(at, step) for at, step in enumerate(plan.steps) if step.kind != "settled"]
     first_change = next((at for at, step in run if _changes(step)), len(plan.steps))
     pythons = {at: _names(step) for at, step in run if step.kind != "shell"}

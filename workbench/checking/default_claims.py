@@ -49,7 +49,6 @@ class DefaultClaims:
         self._lines = page.text.splitlines()
 
     def all(self) -> Iterator[ClaimResult]:
-        """Yield every claim."""
         options: dict[str, set[str]] = {}
         for option in self._project.options:
             for name in option.names:
@@ -116,7 +115,6 @@ class DefaultClaims:
 
 
 def _said(row: str, column: int | None) -> str:
-    """Return what a row says that a default is, "" where it says nothing; with its quotes where they are code as well."""
     found = _DEFAULT.search(row)
     if said := found and (found["code"] or found["quoted"] or found["bare"]):
         return str(said).strip()
@@ -169,7 +167,6 @@ def _same(said: str, real: str, *, of_option: bool) -> bool | None:
 
 
 def _literal(text: str) -> object:
-    """Return the value of a literal of Python, None where a text is none."""
     try:
         return python_syntax.literal(text)
     except python_syntax.UNREADABLE:

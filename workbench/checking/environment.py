@@ -38,11 +38,7 @@ _MEMORY_MB, _PROCESSES, _DISK_MB = 2048, 256, 1024
 
 
 def require_isolation() -> None:
-    """Make sure that this machine can isolate what a page says.
-
-    Raises:
-        NoIsolation: It cannot; nothing is run without.
-    """
+    """Make sure that this machine can isolate what a page says."""
     problem = program.problem()
     if problem:
         raise NoIsolation(f"Nothing was run, as only an isolating sandbox may run what a page says: {problem}", ())
@@ -59,17 +55,10 @@ async def run_in_sandbox(
     mounts: Sequence[Path] = (),
     variables: Mapping[str, str] | None = None,
 ) -> Ended:
-    """Run a command in bubblewrap.
+    """Run a command in bubblewrap, with paths as they are inside.
 
-    Args:
-        command: Its words, with paths as they are inside.
-        folder: The one folder that it may write to.
-        inside: The path of that folder inside.
-        python: The interpreter that it uses.
-        seconds: Its time limit.
-        cwd: Its working directory inside; ``inside`` unless given.
-        mounts: What else it may read, at the same paths.
-        variables: Environment variables besides the usual ones.
+    It may write to nothing but ``folder``, which is ``inside`` there, and read ``mounts`` at the same paths; its working directory
+    is ``cwd``, ``inside`` unless given.
 
     Raises:
         NoIsolation: There is no sandbox here.
@@ -101,7 +90,6 @@ async def run_in_sandbox(
 
 
 def _interpreters(python: Path) -> list[Path]:
-    """Return the folders outside ``/usr`` that hold an environment's interpreter."""
     found = (Path(sys.base_prefix).resolve(), python.resolve().parent.parent)
     return [one for one in dict.fromkeys(found) if not one.is_relative_to("/usr")]
 
@@ -137,13 +125,9 @@ class Environment:
     """A ready environment.
 
     Attributes:
-        folder: Its virtual environment.
-        python: Its interpreter.
         installed: Plain names of the distributions in it.
-        modules: Top-level modules in it.
         commands: The project's own commands.
         programs: Every command in it.
-        cached: Whether it was there already.
         left_out: What pages install besides the project and could not be had, with the reason.
         absent: Plain names of distributions that pages install and that are not in the registry.
     """
@@ -168,12 +152,7 @@ async def environment_for(
 ) -> Environment:
     """Return the environment of the project at ``root``, from the cache where nothing that matters has changed.
 
-    Args:
-        root: Its tree, which is not written to.
-        declared: What it declares.
-        extras: Extras that pages install.
-        others: Other requirements that pages install.
-        on_progress: Called with a line per step.
+    ``extras`` and ``others`` are what pages install: extras of the project, and other requirements.
 
     Raises:
         NotInstalled: It cannot be installed here.
@@ -345,11 +324,7 @@ def plain(name: str) -> str:
 
 
 def _require_plain(requirements: Sequence[str]) -> None:
-    """Make sure that what an installer is given are requirements from the registry, not options, folders or addresses.
-
-    Raises:
-        NotInstalled: One of them is something else.
-    """
+    """Make sure that what an installer is given are requirements from the registry, not options, folders or addresses."""
     for line in requirements:
         try:
             problem = Requirement(line).url is not None
@@ -388,7 +363,6 @@ async def _outside(command: Sequence[str], what: str) -> None:
 
 
 def _why(output: str) -> str:
-    """Return why an installation did not come about; uv explains over several lines."""
     text = " ".join(line.strip(" ×╰─▶│") for line in output.splitlines())
     if found := re.search(r"Because (.{0,300}?)(?:, we can conclude| and |$)", text):
         return found[1].rstrip(".")

@@ -50,7 +50,6 @@ class Way:
 
     Attributes:
         seconds: How long a step may take.
-        seed: Of hashes.
         room: Places for sandboxes beside the page's own one; None to run all of it in order.
         worked: Tells whether steps that ended so have worked; asked of chains that were run apart.
         tell: Called with what has ended, a few times a second.
@@ -69,12 +68,10 @@ class _Apart:
 
     Attributes:
         waiting: Those that nobody has begun apart, or not come to the end of.
-        steps: Places of all steps that are run.
         file: Where the page looks for what it may leave out.
         passed: The last step that has ended on the page.
         over: Whether something was left behind there, so that nothing can be left out any more.
         settled: Chains that worked, by their steps.
-        results: How their steps ended.
     """
 
     waiting: list[Chain]
@@ -111,12 +108,7 @@ class _Apart:
 async def executed(
     page: Page, plan: Plan, project: Project, environment: Environment, way: Way
 ) -> tuple[dict[int, Mapping[str, Any]], bool]:
-    """Run the steps of a page; return how each ended, and whether any was run apart.
-
-    Raises:
-        NotSandboxed: The sandbox could not be proved to isolate.
-        OSError: It cannot be started.
-    """
+    """Run the steps of a page; return how each ended, and whether any was run apart."""
     chains = chains_of(plan) if way.room is not None and len(project.files) <= _MOST_FILES else ()
     if sum(len(chain.steps) for chain in chains) < 2:
         chains = ()

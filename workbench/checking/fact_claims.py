@@ -61,7 +61,6 @@ class FactClaims:
         self._page, self._project = page, project
 
     def all(self) -> Iterator[ClaimResult]:
-        """Yield every claim."""
         yield from self._variables()
         yield from self._files()
         for first, written in self._page.prose:

@@ -97,7 +97,6 @@ def shell_lines(page: Page, project: Project) -> Iterator[tuple[int, str]]:
 
 
 def requirement_of(word: str) -> Requirement | None:
-    """Return what a word requires, None where it is no requirement."""
     try:
         return Requirement(word)
     except InvalidRequirement:

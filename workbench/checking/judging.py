@@ -49,13 +49,7 @@ _INSTALLED = re.compile(r" ?\(?/\S*/site-packages/[^\s)]*\)?")
 
 
 def judge(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict:
-    """Return the verdict on a step that was run: of a session's examples the first alarm's, else the first one not run.
-
-    Args:
-        step: The step.
-        ended: What the runner said of it.
-        context: What else counts.
-    """
+    """Return the verdict on a step by how it ended: of a session's examples the first alarm's, else the first one not run."""
     found = judge_parts(step, ended, context)
     for wanted in (Verdict.FAILS, Verdict.DIFFERS, Verdict.NOT_RUN):
         for one in found:
@@ -65,13 +59,7 @@ def judge(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict
 
 
 def judge_parts(step: Step, ended: Mapping[str, Any], context: Context) -> tuple[StepVerdict, ...]:
-    """Return the verdicts on the parts of a step that was run: on each example of a Python session, else one on all of it.
-
-    Args:
-        step: The step.
-        ended: What the runner said of it.
-        context: What else counts.
-    """
+    """Return the verdicts on the parts of a step by how it ended: on each example of a Python session, else one on all of it."""
     if ended.get("timeout"):
         return (not_run(step, "it had not ended when its time was up: it serves, waits, or takes longer"),)
     if ended.get("ended"):

@@ -43,10 +43,6 @@ class Context:
     """What a verdict depends on besides the step.
 
     Attributes:
-        page: The page's path, which stands for its file in tracebacks.
-        modules: The project's modules.
-        commands: Its commands.
-        environment: Folder of the environment inside, below which the project's installed code is.
         around: The paragraph before the block, and its code.
         before: An earlier step of the page that was not run or did not work, "" if there is none.
         imported: Names that the page's code defines or imports.
@@ -88,12 +84,10 @@ class StepVerdict:
 
 
 def works(step: Step) -> StepVerdict:
-    """Return that a step works."""
     return StepVerdict(Verdict.WORKS, step.line)
 
 
 def not_run(step: Step, reason: str, line: int | None = None) -> StepVerdict:
-    """Return that a step, or what of it is at a line, was not run, and why."""
     return StepVerdict(Verdict.NOT_RUN, line or step.line, reason)
 
 
@@ -130,7 +124,6 @@ _NO_MODULE = re.compile(r"No module named '?([\w.]+)'?")
 
 
 def command_verdict(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict:
-    """Return the verdict on a command that was run."""
     out, err, status = str(ended.get("stdout", "")), str(ended.get("stderr", "")), int(ended.get("status") or 0)
     if step.expected is not None:
         diff = shell_difference(step.expected, out, err)
@@ -217,7 +210,6 @@ def _of_the_page(code: str, err: str, context: Context) -> str:
 
 
 def _arguments(code: str) -> list[str]:
-    """Return what a program, or a module that ``python -m`` runs, is told."""
     words = code.split()
     return words[3:] if len(words) > 1 and words[1] == "-m" else words[1:]
 

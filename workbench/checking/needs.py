@@ -60,11 +60,8 @@ def why_not_shell(
 ) -> str:
     """Return why a command is not run, "" where it can be.
 
-    Args:
-        command: What a shell would be given.
-        own_commands: The project's commands.
-        own_names: Its modules and the plain name of its distribution: ``python -m`` with one is the project's.
-        in_environment: Other commands that the page has installed.
+    ``own_names`` are the project's modules and the plain name of its distribution: ``python -m`` with one is the project's;
+    ``in_environment`` are other commands that the page has installed.
     """
     if re.search(r"\bHEAD\b|\borigin/", command):
         return "it needs the history of a repository, of which a check has one state"
@@ -111,7 +108,6 @@ _ASKS = {"input", "getpass", "breakpoint"}
 
 
 def why_not_python(code: str) -> str:
-    """Return why a snippet is not run, "" where it can be."""
     tree = python_of(code)
     if tree is None:
         return "it is no complete Python"
@@ -161,14 +157,7 @@ _PAGE_OF_PYTHON_2 = re.compile(r"\bpython[ -]?2", re.I)
 def syntax_fault(
     code: str, modules: Set[str], oldest: tuple[int, ...] | None, said: str = ""
 ) -> tuple[int, str] | None:
-    """Return the line of a slip in a snippet, from 1, and what it is; None where it parses, or may be meant as it stands.
-
-    Args:
-        code: The snippet.
-        modules: The project's top-level modules.
-        oldest: The oldest Python that the project takes, None where it does not say.
-        said: What the page says around it, which may be that it is Python 2.
-    """
+    """Return the line of a slip in a snippet, from 1, and what it is; None where it parses, or may be meant as it stands."""
     code = textwrap.dedent(code)
     error = _error_of(code)
     if error is None:

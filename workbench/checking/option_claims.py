@@ -36,7 +36,6 @@ class OptionClaims:
         self._shown = frozenset(re.findall(r"['\"](--[A-Za-z][\w-]*)['\"]", self._page.text))
 
     def all(self) -> Iterator[ClaimResult]:
-        """Yield every claim."""
         for code in self._page.codes:
             if not code.skip and kind_of(code, self._project.modules, self._commands) in (
                 "shell",

@@ -36,7 +36,6 @@ class PackageClaims:
         self._name = plain(project.declared.name)
 
     def all(self) -> Iterator[ClaimResult]:
-        """Yield every claim."""
         for line, text in self._commands:
             for word in pip_words(text) or ():
                 yield from self._requirement(word, line, installed=True)
@@ -125,7 +124,6 @@ class PackageClaims:
 
     @cached_property
     def _declared(self) -> frozenset[str]:
-        """Plain names of what the project needs, with any of its extras."""
         declared = self._project.declared
         words = (
             *declared.requirements,
@@ -148,7 +146,6 @@ class PackageClaims:
 
     @cached_property
     def _lists(self) -> tuple[str, ...]:
-        """The texts of the files in which a repository names distributions."""
         paths = [path for path in self._project.files if _NAMES_DISTRIBUTIONS.fullmatch(PurePosixPath(path).name)]
         return tuple((self._project.root / path).read_text("utf-8", "replace")[:200_000] for path in paths)
 

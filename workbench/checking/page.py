@@ -74,8 +74,6 @@ class Code:
     """A block of code.
 
     Attributes:
-        line: Line of its first line of code, from 1.
-        code: Its text.
         info: What stands after the fence, "" for an indented block.
         fenced: Whether it has fences.
         before: The paragraph or heading right before it.
@@ -122,10 +120,6 @@ class Page:
     Attributes:
         path: Its name in messages: relative to the repository where it lies in it, else as it was given.
         folder: The folder of the repository from which its relative links lead, "" for the top one.
-        text: All of it.
-        codes: Blocks of code in order.
-        spans: Code in running text in order.
-        links: Links and pictures in order.
         prose: Paragraphs, headings and table rows as written, with their first line.
         another_time: Lines of sections that tell what was or may come: first, last, and the heading.
     """
@@ -161,7 +155,6 @@ def read_page(root: Path, file: Path) -> Page:
 
 
 def parse_page(text: str, path: str, folder: str = "") -> Page:
-    """Return a page from its text."""
     text = _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     lines = text.splitlines()
     reader = _Reader(lines)

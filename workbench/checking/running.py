@@ -49,16 +49,8 @@ async def run_page(
     """Run a page and return the verdicts on its blocks, in order.
 
     An alarm counts if it comes out the same with another seed for hashes; one that does not is *not run*. A block that works
-    where only its section is run, or it alone, works.
-
-    Args:
-        page: The page.
-        plan: What of it is run.
-        project: The repository.
-        environment: Where it is run.
-        seconds: How long a step may take.
-        on_known: Called a few times a second; an alarm is told of once it has come out the same again.
-        room: Places for sandboxes in which chains of steps are run beside the page; None to run all of it in order.
+    where only its section is run, or it alone, works. ``on_known`` is called a few times a second, and of an alarm only once it
+    has come out the same again; ``room`` has places for sandboxes in which chains of steps are run beside the page.
 
     Raises:
         NotSandboxed: The sandbox could not be proved to isolate.

@@ -36,14 +36,9 @@ class Step:
     """One thing to run, or one that is not.
 
     Attributes:
-        block: Index of its block on the page.
         kind: ``shell``, ``python`` or ``doctest``; ``settled`` where nothing has to be run to know what becomes of it.
-        code: What is run.
-        line: Its first line on the page.
-        expected: What the page says that it prints; None where it says nothing.
         reason: Why it is not run; "" where it is, or where it is settled and works.
         harmless: Nothing that follows can fail because it was not run.
-        failed: Whether it is settled and fails.
         stand_ins: Files of the reader's that were provided in their place.
         files: Files that are written before it: name and content.
         absent: Files that it names and that neither the repository nor the page has.
@@ -73,14 +68,7 @@ class Plan:
 
 
 def plan_of(page: Page, project: Project, environment: Environment | None, broken: str = "") -> Plan:
-    """Return what is to be run of a page.
-
-    Args:
-        page: The page.
-        project: The repository.
-        environment: Where it is run; None where the project does not install.
-        broken: Why it does not.
-    """
+    """Return what is to be run of a page; without an environment the project does not install, for the reason ``broken``."""
     commands = environment.commands if environment else frozenset(project.declared.scripts)
     modules = project.modules
     planner = _Planner(page, project, environment, commands, broken)
@@ -103,7 +91,6 @@ def up_to(plan: Plan, last: int) -> Plan:
 
 
 def without(plan: Plan, places: Set[int]) -> Plan:
-    """Return a plan that leaves out some steps."""
     steps = [
         replace(step, kind="settled", reason="it had not ended when its time was up") if at in places else step
         for at, step in enumerate(plan.steps)
@@ -112,7 +99,6 @@ def without(plan: Plan, places: Set[int]) -> Plan:
 
 
 def only(plan: Plan, blocks: Sequence[int]) -> Plan:
-    """Return a plan that runs nothing but some of its blocks."""
     steps = [
         replace(step, kind="settled", reason="only other blocks were to be run", harmless=True)
         if step.block not in blocks and step.kind != "settled"

@@ -36,7 +36,6 @@ class CheckDamaged(WorkbenchError):
 
 
 def columns(checked: Checked) -> dict[str, int]:
-    """Return how many blocks and claims there are of each verdict, by the columns of the session's table."""
     blocks = counts([one.verdict for one in checked.blocks], Verdict)
     claims = counts([one.truth for one in checked.claims], Truth)
     return {
@@ -45,21 +44,15 @@ def columns(checked: Checked) -> dict[str, int]:
 
 
 def works(checked: Checked) -> Works:
-    """Return how much of what was checked holds."""
     return Works.of(columns(checked))
 
 
 def to_json(checked: Checked) -> str:
-    """Return a check as JSON text."""
     return json.dumps(asdict(checked), ensure_ascii=False, default=str)
 
 
 def from_json(text: str) -> Checked:
-    """Return the check of a JSON text; what a newer program added is left out.
-
-    Raises:
-        CheckDamaged: It is none.
-    """
+    """Return the check of a JSON text; what a newer program added is left out."""
     try:
         values = json.loads(text)
         blocks = tuple(_block(one) for one in values.pop("blocks"))
@@ -92,23 +85,13 @@ def _made(kind: type[Any], values: dict[str, Any]) -> Any:
 
 
 def checked_of(reader: SessionReader, trial: str) -> Checked | None:
-    """Return the check of a trial's README that counts with all that it says, None where there is none.
-
-    Raises:
-        CheckDamaged: What it says cannot be read.
-        SessionError: The session cannot be read at all.
-    """
+    """Return the check of a trial's README that counts with all that it says, None where there is none."""
     row = counting(reader.checks(trial))
     return None if row is None else result_of(reader, row)
 
 
 def result_of(reader: SessionReader, row: CheckRow) -> Checked | None:
-    """Return all that a check said, None where it has not come to an end.
-
-    Raises:
-        CheckDamaged: It cannot be read.
-        SessionError: The session cannot be read at all.
-    """
+    """Return all that a check said, None where it has not come to an end."""
     if row.result_blob is None:
         return None
     text = reader.kept(row.result_blob, f"the check of trial {row.trial_id}")

@@ -37,11 +37,7 @@ class Part:
 
     Attributes:
         line: Line of the page at which something failed, else the part's first line; from 1.
-        code: What was run, or was not.
-        verdict: What became of it.
         reason: Why, in one sentence without a full stop; "" where it works.
-        output: The end of what it printed, where it does not work.
-        diff: Lines of a unified difference between claimed and real output.
         seconds: How long it took, 0 where it was not run; of examples of one session the first has the time of all.
         harmless: Nothing can be missing because it was not run: it makes a place to work in, as a check has one.
     """
@@ -64,14 +60,8 @@ class BlockResult:
         path: The page, relative to the repository.
         line: Line of the page at which something failed, else the block's first line; from 1.
         kind: What kind of block it is, see :mod:`.kinds`.
-        verdict: What became of it.
         reason: Why, in one sentence without a full stop; "" where all of it works.
         command: What was run where it failed.
-        output: The end of what that printed.
-        diff: Lines of a unified difference between claimed and real output.
-        parts: Its commands, snippets or examples in order.
-        first: Its first line of code.
-        end: Its last one.
     """
 
     path: str
@@ -104,10 +94,6 @@ class BlockResult:
         """Return it with parts, and the verdict that follows from these.
 
         It fails or differs if one of them does, works if one works and none of these, and is *not run* where nothing was.
-
-        Args:
-            parts: Its parts in order.
-            is_command: Whether its parts are commands, so that the one that fails says what was run.
         """
         parts = tuple(parts)
         for wanted in ALARMS:
@@ -138,11 +124,8 @@ class ClaimResult:
 
     Attributes:
         path: The page, relative to the repository.
-        line: Its line, from 1.
         kind: ``module``, ``name``, ``parameter``, ``option``, ``default``, ``variable``, ``file``, ``extra``, ``dependency``,
             ``version``, ``licence``, ``python``, ``command`` or ``url``.
-        text: What the page says, as it stands there.
-        truth: What can be said of it.
         reason: Why, in one sentence without a full stop.
         nearest: The nearest true one, "" where none is near.
         exact: Whether ``nearest`` is the only one that can be meant, so that it may be written in its place.
@@ -163,12 +146,7 @@ class Checked:
     """Everything a check said.
 
     Attributes:
-        pages: The pages that were checked, relative to the repository.
-        blocks: In the order of pages and lines.
-        claims: In the order of pages and lines.
         problems: What could not be checked, one sentence each.
-        seconds: How long it took.
-        cached: Whether the environment was there already.
         waiting: While it is under way, the places in ``blocks`` of those that have no verdict yet; they are *not run* there.
     """
 
@@ -189,7 +167,6 @@ class Checked:
 
 
 def counts(values: Sequence[StrEnum], of: type[StrEnum]) -> dict[str, int]:
-    """Return how many there are of each."""
     return {str(each): sum(value is each for value in values) for each in of}
 
 
