@@ -90,9 +90,7 @@ def judged(
     **more: object,
 ) -> str:
     step = Step(0, "python", code, 1)
-    context = Context(
-        "README.md", {"wordstat"}, {"wordstat"}, "/environment", f"{around}\0{code}", "", frozenset(), **more
-    )  # type: ignore[arg-type]
+    context = Context("README.md", {"wordstat"}, {"wordstat"}, f"{around}\0{code}", "", frozenset(), **more)  # type: ignore[arg-type]
     told = {
         "type": "TypeError",
         "message": "",
@@ -126,7 +124,7 @@ def test_an_attribute_that_lacks_is_the_pages_fault_where_the_page_has_made_its_
 
 def test_a_program_that_is_told_nothing_and_a_path_that_only_a_reader_has() -> None:
     def command(text: str, err: str, **how: object) -> str:
-        context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset())
+        context = Context("README.md", {"wordstat"}, {"wordstat"}, "\0", "", frozenset())
         step = Step(0, "shell", text, 1, **how)  # type: ignore[arg-type]
         return str(judge(step, {"status": 2, "stdout": "", "stderr": err}, context).verdict)
 
@@ -284,7 +282,7 @@ def test_how_a_mapping_shows_itself_depends_on_python() -> None:
     ],
 )
 def test_what_is_so_on_the_authors_machine_need_not_be_here(code: str, ran: tuple[str, ...], verdict: str) -> None:
-    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", f"\0{code}", "", frozenset())
+    context = Context("README.md", {"wordstat"}, {"wordstat"}, f"\0{code}", "", frozenset())
     example = {"line": 1, "source": "add('x')\n", "want": "True\n", "got": "False\n", "error": None}
     ended = {"status": 0, "examples": [{**example, "stderr": "", "expected_error": None}], "ran": ran}
     assert str(judge(Step(0, "doctest", code, 1), ended, context).verdict) == verdict
@@ -295,7 +293,7 @@ def test_what_tells_of_the_machine_is_not_compared() -> None:
     assert of_the_machine("kernel: 5.4.0-custom\n", f"kernel: {word}\n") == word.lower()
     assert of_the_machine(f"kernel: {word}\n", f"kernel: {word} b\n") == ""
     step = Step(0, "shell", "wordstat -v", 1, "Name: Antergos Linux\nCodename: rolling\n")
-    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset())
+    context = Context("README.md", {"wordstat"}, {"wordstat"}, "\0", "", frozenset())
     for said, verdict in ((word, "not run"), ("Other Linux", "differs")):
         ended = {"status": 0, "stdout": f"Name: {said}\nCodename: none\n", "stderr": ""}
         assert str(judge(step, ended, context).verdict) == verdict
@@ -381,7 +379,6 @@ def test_a_name_one_letter_off_from_one_that_the_page_imports_fails() -> None:
             "README.md",
             {"wordstat"},
             set(),
-            "/environment",
             "\0",
             "",
             imported,

@@ -16,41 +16,10 @@ from workbench.checking.kinds import python_of, simple_commands
 from workbench.checking.steps import Plan, Step
 
 #: What reaches names in another way: functions of Python, modules, and words that stand in the text of strings as well.
-_FUNCTIONS = frozenset(
-    [
-        "globals",
-        "locals",
-        "vars",
-        "dir",
-        "help",
-        "exec",
-        "eval",
-        "compile",
-        "__import__",
-        "setattr",
-        "delattr",
-        "__builtins__",
-        "get_ipython",
-    ]
-)
-_MODULES = frozenset(
-    [
-        "importlib",
-        "inspect",
-        "pickle",
-        "shelve",
-        "multiprocessing",
-        "doctest",
-        "unittest",
-        "timeit",
-        "runpy",
-        "gc",
-        "ctypes",
-        "builtins",
-        "imp",
-        "code",
-    ]
-)
+_NAMED = "globals locals vars dir help exec eval compile __import__ setattr delattr __builtins__ get_ipython"
+_FUNCTIONS = frozenset(_NAMED.split())
+_IMPORTED = "importlib inspect pickle shelve multiprocessing doctest unittest timeit runpy gc ctypes builtins imp code"
+_MODULES = frozenset(_IMPORTED.split())
 _WORDS = re.compile(r"__main__|__dict__|sys\.modules|_getframe|_current_frames|__class__|__subclasses__")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -294,7 +263,8 @@ def _names(step: Step) -> Names:
 
 
 def typed(code: str) -> str:
-    """Return what is typed in a session, a snippet as it is."""
+    """Return what is typed in a session, in its lines; a snippet as it is."""
     lines = [line.lstrip() for line in code.splitlines()]
-    found = [line[4:] for line in lines if line.startswith((">>> ", "... "))]
-    return "\n".join(found) if found else code
+    if not any(line.startswith((">>> ", "... ")) for line in lines):
+        return code
+    return "\n".join(line[4:] if line.startswith((">>> ", "... ")) else "" for line in lines)

@@ -140,7 +140,7 @@ def of_one_kind(claimed: str, real: str) -> bool:
     try:
         # A number or text that the page cuts short is one still.
         one, other = python_syntax.literal(_LEFT_OUT.sub("", claimed).strip()), python_syntax.literal(real.strip())
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, LookupError):
+    except (*python_syntax.UNREADABLE, TypeError):
         words = alike(claimed, real)
         signs = difflib.SequenceMatcher(None, claimed[:2000].split(), real[:2000].split(), autojunk=False).ratio()
         close = difflib.SequenceMatcher(None, claimed.strip()[:400], real.strip()[:400], autojunk=False).ratio()
@@ -151,7 +151,7 @@ def of_one_kind(claimed: str, real: str) -> bool:
 def is_value(text: str) -> bool:
     try:
         python_syntax.literal(text.strip())
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, LookupError):
+    except (*python_syntax.UNREADABLE, TypeError):
         return False
     return True
 

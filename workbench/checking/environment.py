@@ -101,19 +101,8 @@ _PAGES = (".md", ".markdown", ".rst")
 #: How the installer says that a distribution is not in the registry, and for how long that is believed.
 _ABSENT = re.compile(r"(\S+) was not found in the package registry")
 _ABSENT_SECONDS = 24 * 3600.0
-_LEFT_OUT = {
-    ".git",
-    ".hg",
-    ".svn",
-    "__pycache__",
-    ".tox",
-    ".nox",
-    ".venv",
-    "venv",
-    "node_modules",
-    ".mypy_cache",
-    ".pytest_cache",
-}
+_FOLDERS = ".git .hg .svn __pycache__ .tox .nox .venv venv node_modules .mypy_cache .pytest_cache"
+_LEFT_OUT = frozenset(_FOLDERS.split())
 
 
 class NotInstalled(WorkbenchError):
@@ -135,7 +124,6 @@ class Environment:
     folder: Path
     python: Path
     installed: frozenset[str]
-    modules: frozenset[str]
     commands: frozenset[str]
     programs: frozenset[str]
     cached: bool
@@ -177,17 +165,11 @@ async def environment_for(
     if record.get("problem"):
         raise NotInstalled(record["problem"])
     venv = folder / "venv"
-    return Environment(
-        venv,
-        venv / "bin" / "python",
-        frozenset(record["installed"]),
-        frozenset(record["modules"]),
-        frozenset(record["commands"]),
-        frozenset(record["programs"]),
-        cached,
-        record["left_out"],
-        frozenset(record["absent"]),
+    installed, commands, programs, absent = (
+        frozenset(record[name]) for name in ("installed", "commands", "programs", "absent")
     )
+    python = venv / "bin" / "python"
+    return Environment(venv, python, installed, commands, programs, cached, record["left_out"], absent)
 
 
 def content_digest(root: Path) -> str:
@@ -263,18 +245,17 @@ async def _made(
     uv = Path(_uv())
     ended = await run_in_sandbox(
         [
+            *(str(uv), "pip", "install", "--quiet", "--offline", "--no-cache", "--no-deps"),
             *(
-                str(uv),
-                "pip",
-                "install",
-                "--quiet",
-                "--offline",
-                "--no-cache",
-                "--no-deps",
                 "--no-build-isolation",
                 "--no-sources",
+                "--compile-bytecode",
+                "--link-mode",
+                "copy",
+                "--python",
+                str(python),
+                str(folder / "source"),
             ),
-            *("--compile-bytecode", "--link-mode", "copy", "--python", str(python), str(folder / "source")),
         ],
         folder=folder,
         inside=str(folder),
@@ -301,7 +282,6 @@ async def _made(
 def _contents(venv: Path, declared: Declarations) -> dict[str, Any]:
     site = next(venv.glob("lib/python*/site-packages"))
     infos = sorted(site.glob("*.dist-info"))
-    modules = {path.name.split(".")[0] for path in site.iterdir() if not path.name.endswith((".dist-info", ".pth"))}
     commands = set(declared.scripts)
     for info in infos:
         name = plain(info.name.removesuffix(".dist-info").rpartition("-")[0])
@@ -315,7 +295,7 @@ def _contents(venv: Path, declared: Declarations) -> dict[str, Any]:
         for path in (venv / "bin").iterdir()
         if not path.name.startswith(("python", "activate", "pip", "deactivate"))
     )
-    return {"installed": installed, "modules": sorted(modules), "commands": sorted(commands), "programs": programs}
+    return {"installed": installed, "commands": sorted(commands), "programs": programs}
 
 
 def plain(name: str) -> str:
@@ -414,13 +394,8 @@ async def help_texts(environment: Environment) -> dict[str, str]:
         folder = Path(name)
         await run_in_sandbox(
             [
-                str(environment.python),
-                "-I",
-                "-B",
-                f"{_INSIDE}/help_runner.py",
-                "/checked/help.json",
-                str(_HELP_SECONDS),
-                *commands,
+                *(str(environment.python), "-I", "-B", f"{_INSIDE}/help_runner.py", "/checked/help.json"),
+                *(str(_HELP_SECONDS), *commands),
             ],
             folder=folder,
             inside="/checked",

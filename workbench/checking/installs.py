@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Literal
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -19,20 +19,8 @@ from workbench.regeneration.declarations import requirements_file
 _PIP = re.compile(
     r"^(?:[A-Za-z_]\w*=\S*\s+)*(?:sudo\s+)?(?:(?:(?:python[\d.]*|py)\s+-m\s+)?pip[\d.]*|uv\s+pip)\s+install\b"
 )
-_WITH_VALUE = {
-    "-r",
-    "--requirement",
-    "-c",
-    "--constraint",
-    "-i",
-    "--index-url",
-    "--extra-index-url",
-    "-t",
-    "--target",
-    "-f",
-    "--find-links",
-    "--python",
-}
+_OPTIONS = "-c --constraint -i --index-url --extra-index-url -t --target -f --find-links --python"
+_WITH_VALUE = frozenset(_OPTIONS.split())
 #: Where else than in the registry a command looks.
 _ELSEWHERE = re.compile(r"(?<!\S)(?:-i|-f|--index-url|--extra-index-url|--find-links|--no-index)\b|_INDEX_URL=")
 _HERE = re.compile(r"(?:\.|\./)(?:\[([\w,. -]+)\])?")
@@ -87,10 +75,10 @@ def wanted(pages: Sequence[Page], project: Project) -> tuple[tuple[str, ...], tu
     return tuple(extra for extra in extras if extra in project.declared.extras), tuple(others)
 
 
-def shell_lines(page: Page, project: Project) -> Iterator[tuple[int, str]]:
-    """Yield the commands of a page's blocks for a shell, each with its line."""
+def shell_lines(page: Page, project: Project, own: Set[str] | None = None) -> Iterator[tuple[int, str]]:
+    """Yield the commands of a page's blocks for a shell, each with its line; ``own`` are the project's, as declared unless given."""
     for code in page.codes:
-        kind = kind_of(code, project.modules, set(project.declared.scripts))
+        kind = kind_of(code, project.modules, own if own is not None else set(project.declared.scripts))
         if not code.skip and kind in ("install", "shell", "session"):
             for command in commands_of(code.code):
                 yield code.line + command.line, command.text

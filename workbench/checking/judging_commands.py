@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.checking.comparing import of_one_kind, of_the_machine, shell_difference
 from workbench.checking.steps import Step
-from workbench.checking.verdicts import Verdict
+from workbench.checking.verdicts import Part, Verdict
 from workbench.reasons import last_words
 from workbench.text import clean, one_line
 
@@ -58,7 +58,6 @@ class Context:
     page: str
     modules: Set[str]
     commands: Set[str]
-    environment: str
     around: str
     before: str
     imported: Set[str]
@@ -71,24 +70,19 @@ class Context:
     rejects: Callable[[str, str], bool] = lambda called, keyword: False
 
 
-@dataclass(frozen=True, slots=True)
-class StepVerdict:
-    """What became of a step, or of the part of it that ``code`` is; see :class:`.verdicts.BlockResult`."""
-
-    verdict: Verdict
-    line: int
-    reason: str = ""
-    output: str = ""
-    diff: tuple[str, ...] = ()
-    code: str = ""
+def part(
+    verdict: Verdict, line: int, reason: str = "", output: str = "", diff: tuple[str, ...] = (), code: str = ""
+) -> Part:
+    """Return what became of a step, or of the part of it that ``code`` is."""
+    return Part(line, code, verdict, reason, output, diff)
 
 
-def works(step: Step) -> StepVerdict:
-    return StepVerdict(Verdict.WORKS, step.line)
+def works(step: Step) -> Part:
+    return part(Verdict.WORKS, step.line)
 
 
-def not_run(step: Step, reason: str, line: int | None = None) -> StepVerdict:
-    return StepVerdict(Verdict.NOT_RUN, line or step.line, reason)
+def not_run(step: Step, reason: str, line: int | None = None) -> Part:
+    return part(Verdict.NOT_RUN, line or step.line, reason)
 
 
 def lacking(text: str) -> str:
@@ -123,7 +117,7 @@ _LAST_ERROR = re.compile(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning|Exi
 _NO_MODULE = re.compile(r"No module named '?([\w.]+)'?")
 
 
-def command_verdict(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict:
+def command_verdict(step: Step, ended: Mapping[str, Any], context: Context) -> Part:
     out, err, status = str(ended.get("stdout", "")), str(ended.get("stderr", "")), int(ended.get("status") or 0)
     if step.expected is not None:
         diff = shell_difference(step.expected, out, err)
@@ -154,13 +148,13 @@ def command_verdict(step: Step, ended: Mapping[str, Any], context: Context) -> S
         return not_run(step, "its output is the reader's own")
     if set(step.code.split()) & {"--version", "-V", "version"}:
         return not_run(step, "what it says of its version depends on how it was built and on what it runs")
-    return StepVerdict(Verdict.DIFFERS, step.line, "what it prints differs from what the page says", out[-1500:], diff)
+    return part(Verdict.DIFFERS, step.line, "what it prints differs from what the page says", out[-1500:], diff)
 
 
-def _failed_command(step: Step, out: str, err: str, status: int, context: Context) -> StepVerdict:
+def _failed_command(step: Step, out: str, err: str, status: int, context: Context) -> Part:
     said = last_words(err, 200) or last_words(out, 200)
     output = clean(err or out).strip()[-1500:]
-    fails = StepVerdict(Verdict.FAILS, step.line, f"exit status {status}" + (f": {said}" if said else ""), output)
+    fails = part(Verdict.FAILS, step.line, f"exit status {status}" + (f": {said}" if said else ""), output)
     if status == 127 or "command not found" in err:
         return not_run(step, f"it ended with: {said}")
     if re.search(r"^\s*usage:", f"{err}\n{out}", re.I | re.M) and not _arguments(step.code):

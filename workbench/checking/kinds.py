@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-import warnings
 from collections.abc import Set
 from dataclasses import dataclass
 from typing import Literal
@@ -99,10 +98,8 @@ def imports_own(text: str, own_modules: Set[str]) -> bool:
 
 def python_of(text: str) -> ast.Module | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return python_syntax.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return python_syntax.parse(text)
+    except python_syntax.UNREADABLE:
         return None
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-import warnings
 from collections.abc import Set
 
 from workbench import python_syntax
@@ -202,13 +201,9 @@ def _shows_a_signature(tree: ast.Module, number: int) -> bool:
 
 def _error_of(code: str) -> SyntaxError | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            python_syntax.parse(code)
-    except SyntaxError as error:
-        return error
-    except (ValueError, RecursionError, MemoryError):
-        return None
+        python_syntax.parse(code)
+    except python_syntax.UNREADABLE as error:
+        return error if isinstance(error, SyntaxError) else None
     return None
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 
-from workbench.checking.kinds import commands_of, kind_of, simple_commands
+from workbench.checking.environment import plain
+from workbench.checking.installs import shell_lines
+from workbench.checking.kinds import simple_commands
 from workbench.checking.nearest import nearest, slip_of
 from workbench.checking.page import Page, Span
 from workbench.checking.project import Project
@@ -17,6 +20,12 @@ _DERIVING = re.compile(
     rb"\b(?:import|from)\s+(?:typer|fire|cyclopts|tyro|defopt|jsonargparse|simple_parsing|clize|plac|docopt|pydantic_settings|hydra|absl)\b"
 )
 
+_PLAIN_WORDS = (
+    "python test true false file time date type copy start open set sort find make which source more less read go just head "
+    "cut dir code install watch top clear export split"
+)
+#: Programs whose names are words of English, which a paragraph may have for themselves.
+_WORDS = frozenset(_PLAIN_WORDS.split())
 #: A program that takes options which it does not name, for another program or as it likes.
 _PASSING = re.compile(
     rb"parse_known_(?:intermixed_)?args|REMAINDER|ignore_unknown_options|allow_extra_args|parse_unknown"
@@ -28,6 +37,7 @@ class OptionClaims:
 
     def __init__(self, page: Page, project: Project, helps: Mapping[str, str]) -> None:
         self._page, self._project, self._helps = page, project, helps
+        self._claim = partial(ClaimResult, page.path)
         self._commands = frozenset({*project.declared.scripts, *(name.split()[0] for name in helps)})
         self._told = frozenset(flag for text in helps.values() for flag in LONG_OPTION.findall(text))
         self._stated = frozenset(name for option in project.options for name in option.names)
@@ -36,21 +46,10 @@ class OptionClaims:
         self._shown = frozenset(re.findall(r"['\"](--[A-Za-z][\w-]*)['\"]", self._page.text))
 
     def all(self) -> Iterator[ClaimResult]:
-        for code in self._page.codes:
-            if not code.skip and kind_of(code, self._project.modules, self._commands) in (
-                "shell",
-                "session",
-                "install",
-            ):
-                for command in commands_of(code.code):
-                    yield from self._command(command.text, code.line + command.line)
+        for line, text in shell_lines(self._page, self._project, self._commands):
+            yield from self._command(text, line)
         for span in self._page.spans:
             yield from self._span(span)
-
-    def _claim(
-        self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)
-    ) -> ClaimResult:
-        return ClaimResult(self._page.path, line, kind, text, truth, reason, *near)
 
     def _command(self, text: str, line: int) -> Iterator[ClaimResult]:
         for words in simple_commands(text) or ():
@@ -69,20 +68,16 @@ class OptionClaims:
                 yield from self._dead(words[0], here)
 
     def _dead(self, name: str, line: int) -> Iterator[ClaimResult]:
-        own = {
-            re.sub(r"[-_.]+", "-", one).lower()
-            for one in (*self._commands, self._project.declared.name, *self._project.modules)
-            if len(one) > 2
-        }
+        names = (*self._commands, self._project.declared.name, *self._project.modules)
+        own = {plain(one) for one in names if len(one) > 2}
         name = name.removesuffix(".exe")
-        plain = re.sub(r"[-_.]+", "-", name).lower()
         if name in self._commands:
             return
         if not re.fullmatch(r"[a-z][\w.-]+", name) or name in known.PROGRAMS or known.FILE.fullmatch(name):
             return
         near = nearest(name, self._commands, 0.7)
-        begins = any(plain.startswith(f"{one}-") for one in own) and near[0]
-        if not (plain in own or begins or slip_of(plain, own)):
+        begins = any(plain(name).startswith(f"{one}-") for one in own) and near[0]
+        if not (plain(name) in own or begins or slip_of(plain(name), own)):
             return
         made = rb"scripts" in self._project.sources.get("setup.py", b"") and not (
             self._helps or self._project.declared.scripts
@@ -90,13 +85,13 @@ class OptionClaims:
         if (
             not self._commands
             or made
-            or (plain in own and not any(self._helps.values()))
+            or (plain(name) in own and not any(self._helps.values()))
             or name in self._project.folders
         ):
             yield self._claim(line, "command", name, Truth.UNKNOWN, "the project's commands cannot be read")
             return
         near = near if near[0] else nearest(name, self._commands, 0.5)
-        yield self._claim(line, "command", name, Truth.UNTRUE, f"the project has no command {name}", near)
+        yield self._claim(line, "command", name, Truth.UNTRUE, f"the project has no command {name}", *near)
 
     def _words(self, command: str, words: list[str], text: str, line: int) -> Iterator[ClaimResult]:
         helps = [said for name, said in self._helps.items() if not command or name.split()[0] == command]
@@ -121,7 +116,7 @@ class OptionClaims:
             return
         near = slip_of(name, subcommands)
         if near and not self._project.occurs(name):
-            yield self._claim(line, "command", name, Truth.UNTRUE, f"{command} has no command {name}", (near, True))
+            yield self._claim(line, "command", name, Truth.UNTRUE, f"{command} has no command {name}", near, True)
         else:
             yield self._claim(line, "command", f"{command} {name}", Truth.UNKNOWN, "it may be an argument")
 
@@ -139,7 +134,7 @@ class OptionClaims:
             return self._claim(line, "option", flag, Truth.UNKNOWN, "the project takes options that it does not name")
         if not (meant or sure or any(one.startswith(flag) for one in self._known)):
             return self._claim(line, "option", flag, Truth.UNKNOWN, "it may be of another program")
-        return self._claim(line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", near)
+        return self._claim(line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", *near)
 
     # -- running text
 
@@ -151,40 +146,7 @@ class OptionClaims:
             return
         if not first.startswith("-"):
             return
-        others = {word for word in re.findall(r"[\w-]+", span.around) if word in known.PROGRAMS} - {
-            "python",
-            "test",
-            "true",
-            "false",
-            "file",
-            "time",
-            "date",
-            "type",
-            "copy",
-            "start",
-            "open",
-            "set",
-            "sort",
-            "find",
-            "make",
-            "which",
-            "source",
-            "more",
-            "less",
-            "read",
-            "go",
-            "just",
-            "head",
-            "cut",
-            "dir",
-            "code",
-            "install",
-            "watch",
-            "top",
-            "clear",
-            "export",
-            "split",
-        }
+        others = {word for word in re.findall(r"[\w-]+", span.around) if word in known.PROGRAMS and word not in _WORDS}
         for flag in LONG_OPTION.findall(text):
             if flag in self._known or flag in self._project.flags:
                 yield self._claim(span.line, "option", flag, Truth.TRUE)
@@ -202,6 +164,6 @@ class OptionClaims:
                 and not others
                 and not (_DERIVING.search(self._project.code) and not self._told)
             ):
-                yield self._claim(span.line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", near)
+                yield self._claim(span.line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", *near)
             else:
                 yield self._claim(span.line, "option", flag, Truth.UNKNOWN, "it may be of another program")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import PurePosixPath
 
 from packaging.requirements import Requirement
@@ -33,6 +33,7 @@ class PackageClaims:
 
     def __init__(self, page: Page, project: Project) -> None:
         self._page, self._project = page, project
+        self._claim = partial(ClaimResult, page.path)
         self._name = plain(project.declared.name)
 
     def all(self) -> Iterator[ClaimResult]:
@@ -48,11 +49,6 @@ class PackageClaims:
         """Every command of the page's that may install something, with its line."""
         spans = ((span.line, span.text) for span in self._page.spans)
         return [one for one in (*shell_lines(self._page, self._project), *spans) if is_install(one[1])]
-
-    def _claim(
-        self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)
-    ) -> ClaimResult:
-        return ClaimResult(self._page.path, line, kind, text, truth, reason, *near)
 
     def _names_extras(self, word: str) -> bool:
         """Tell whether code in running text names extras: ``Result[T, E]`` is a type, of a project called result as well."""
@@ -81,7 +77,7 @@ class PackageClaims:
                 yield self._claim(line, "extra", name, Truth.UNKNOWN, "the extras of the project cannot be read")
             else:
                 near = nearest(name, declared.values(), 0.6)
-                yield self._claim(line, "extra", name, Truth.UNTRUE, f"there is no extra {name}", near)
+                yield self._claim(line, "extra", name, Truth.UNTRUE, f"there is no extra {name}", *near)
         if requirement is not None and requirement.specifier:
             said, version = str(requirement.specifier), self._project.declared.version
             truth = Truth.TRUE if _holds(requirement, version) else Truth.UNKNOWN
@@ -116,10 +112,10 @@ class PackageClaims:
         joined = {one for one in names if one.replace("-", "") == said.replace("-", "")}
         if meant := slip_of(said, names) or min(joined, default=""):
             reason = f"neither the project nor what it needs is called {name}"
-            return self._claim(line, "dependency", name, Truth.UNTRUE, reason, (meant, meant == self._name))
+            return self._claim(line, "dependency", name, Truth.UNTRUE, reason, meant, meant == self._name)
         if self._installs_only({said}):
             reason = f"the page installs {name}, and not the project"
-            return self._claim(line, "dependency", name, Truth.UNTRUE, reason, (self._project.declared.name, False))
+            return self._claim(line, "dependency", name, Truth.UNTRUE, reason, self._project.declared.name, False)
         return self._claim(line, "dependency", name, Truth.UNKNOWN, "the project does not declare it")
 
     @cached_property

@@ -35,13 +35,7 @@ _VERSION = re.compile(
     r"(?:alpha|beta|rc|dev|post|yanked|on|th|st|nd|rd))*",
     re.I,
 )
-_OF_PROJECTS = (
-    "contributing",
-    "code_of_conduct",
-    "security",
-    "license",
-    "authors",
-)
+_OF_PROJECTS = ("contributing", "code_of_conduct", "security", "license", "authors")
 
 
 def is_of_another_time(heading: str) -> bool:
@@ -75,8 +69,7 @@ class Code:
 
     Attributes:
         info: What stands after the fence, "" for an indented block.
-        fenced: Whether it has fences.
-        before: The paragraph or heading right before it.
+            before: The paragraph or heading right before it.
         skip: Why its author wants it left out, "" if not.
         adjacent: Whether nothing but ``before`` stands between the block before and this one.
         section: Number of the section that it stands in, by headings of the first two levels.
@@ -87,7 +80,6 @@ class Code:
     line: int
     code: str
     info: str
-    fenced: bool
     before: str = ""
     skip: str = ""
     adjacent: bool = False
@@ -194,11 +186,10 @@ class _Reader:
         if token.map:
             self._line = token.map[0] + 1
         if token.type in ("fence", "code_block"):
-            fenced = token.type == "fence"
-            line = self._line + 1 if fenced else self._line
+            line = self._line + (token.type == "fence")
             adjacent = bool(self.codes) and self._pieces <= 1
             self.codes.append(
-                Code(line, token.content, token.info.strip(), fenced, self._before, self._skip, adjacent, self._section)
+                Code(line, token.content, token.info.strip(), self._before, self._skip, adjacent, self._section)
             )
             self._before, self._skip, self._pieces = "", "", 0
         elif token.type == "heading_open":

@@ -286,4 +286,4 @@ def _block(page: Page, span: Span, text: str) -> Code:
     before = [code for code in page.codes if code.line <= span.line]
     section = before[-1].section if before else 0
     elsewhen = next((said for first, last, said in page.another_time if first <= span.line <= last), "")
-    return Code(span.line, text, "", False, span.around, section=section, another_time=elsewhen, inline=True)
+    return Code(span.line, text, "", span.around, section=section, another_time=elsewhen, inline=True)
