@@ -274,12 +274,7 @@ class FactClaims:
             yield self._claim(line, "licence", name, Truth.UNKNOWN, f"the page names {next(iter(real))} as well")
         else:
             yield self._claim(
-                line,
-                "licence",
-                name,
-                Truth.UNTRUE,
-                f"the project is under {next(iter(real))}",
-                next(iter(real)),
+                line, "licence", name, Truth.UNTRUE, f"the project is under {next(iter(real))}", next(iter(real))
             )
 
     def _licenses_itself(self, written: str) -> bool:

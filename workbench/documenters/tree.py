@@ -58,12 +58,7 @@ async def docstring_of(system: DocSystem, path: str, key: DefinitionKey) -> Docs
 
 
 async def document_file(
-    system: DocSystem,
-    path: str,
-    source: bytes,
-    room: asyncio.Semaphore,
-    before: bytes = b"",
-    scope: str = SCOPES[0],
+    system: DocSystem, path: str, source: bytes, room: asyncio.Semaphore, before: bytes = b"", scope: str = SCOPES[0]
 ) -> DocumentedFile:
     """Return a file in which everything has the docstring that a system gives, or none.
 

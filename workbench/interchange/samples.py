@@ -225,11 +225,7 @@ class SampleRecorder:
     """
 
     def __init__(
-        self,
-        reader: SessionReader,
-        writer: SessionWriter,
-        run: Callable[[], str],
-        origin: Mapping[str, str],
+        self, reader: SessionReader, writer: SessionWriter, run: Callable[[], str], origin: Mapping[str, str]
     ) -> None:
         self._reader = reader
         self._writer = writer
