@@ -11,9 +11,9 @@ from pathlib import Path
 
 from workbench.checking.default_claims import DefaultClaims
 from workbench.checking.fact_claims import FactClaims
+from workbench.checking.installs import PackageClaims
 from workbench.checking.kinds import python_of
 from workbench.checking.option_claims import OptionClaims
-from workbench.checking.package_claims import PackageClaims
 from workbench.checking.page import Page, parse_page
 from workbench.checking.project import Project
 from workbench.checking.python_claims import PythonClaims

@@ -75,16 +75,8 @@ async def run_in_sandbox(
         "NO_COLOR": "1",
     }
     outside = await asyncio.to_thread(_interpreters, python)
-    work = Program(
-        command,
-        folder,
-        inside,
-        cwd or inside,
-        python,
-        None,
-        mounts=(*mounts, *outside),
-        variables={**usual, **(variables or {})},
-    )
+    seen, variables = (*mounts, *outside), {**usual, **(variables or {})}
+    work = Program(command, folder, inside, cwd or inside, python, None, mounts=seen, variables=variables)
     limits = ProgramLimits(seconds=seconds, memory_mb=_MEMORY_MB, processes=_PROCESSES, disk_mb=_DISK_MB)
     return await program.run_confined(work, limits, stop=asyncio.Event())
 
@@ -246,16 +238,8 @@ async def _made(
     ended = await run_in_sandbox(
         [
             *(str(uv), "pip", "install", "--quiet", "--offline", "--no-cache", "--no-deps"),
-            *(
-                "--no-build-isolation",
-                "--no-sources",
-                "--compile-bytecode",
-                "--link-mode",
-                "copy",
-                "--python",
-                str(python),
-                str(folder / "source"),
-            ),
+            *("--no-build-isolation", "--no-sources", "--compile-bytecode", "--link-mode", "copy"),
+            *("--python", str(python), str(folder / "source")),
         ],
         folder=folder,
         inside=str(folder),

@@ -22,13 +22,8 @@ _OF_COLUMNS = {
     Truth.TRUE: "claims_true", Truth.UNTRUE: "claims_untrue", Truth.UNKNOWN: "claims_unknown",
 }  # fmt: skip
 
-_TYPES: dict[str, Any] = {
-    "str": str,
-    "int": int,
-    "float": (int, float),
-    "tuple[str, ...]": tuple,
-    "tuple[int, ...]": tuple,
-}
+_TYPES: dict[str, Any] = {"str": str, "int": int, "float": (int, float)}
+_TYPES |= {"tuple[str, ...]": tuple, "tuple[int, ...]": tuple}
 
 
 class CheckDamaged(WorkbenchError):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from workbench.engine.score_rows import score_row
 from workbench.interchange.problems import ForeignProblem, amount_of, count_of
-from workbench.interchange.trajectory import OWN, Step, Trajectory, own_of
+from workbench.interchange.trajectory import OWN, Trajectory, own_of
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.labels import remark_target
 from workbench.session.rows import ScoreRow, TrialRow
@@ -24,54 +24,14 @@ HELD = frozenset(
 )  # fmt: skip
 
 
-def step_values(step: Step) -> Mapping[str, Any]:
-    """Return what the workbench wrote of a step: ``prompt``, ``kind``, ``action``, ``target``, ``problem``, ``settings``, ``answer``."""
-    return own_of(step.extra)
-
-
-def _text(values: Mapping[str, Any], name: str) -> str:
+def text_in(values: Mapping[str, Any], name: str) -> str:
     value = values.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _objects(values: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+def objects_in(values: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     found = values.get(name)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-
-
-@dataclass(frozen=True, slots=True)
-class OwnValues:
-    """The own extra of a trajectory, each value of its type; ``readme`` is None where nothing was handed in."""
-
-    case_id: str
-    case_name: str
-    content: str
-    snapshot: str | None
-    readme: str | None
-    metadata: Any
-    parsed: int | None
-    scorecards: tuple[Mapping[str, Any], ...]
-    remarks: tuple[Mapping[str, Any], ...]
-    labels: tuple[Mapping[str, Any], ...]
-    seen: tuple[Mapping[str, Any], ...]
-
-    @classmethod
-    def of(cls, trajectory: Trajectory) -> OwnValues:
-        values = own_of(trajectory.extra)
-        readme = values.get("readme")
-        return cls(
-            case_id=_text(values, "case_id"),
-            case_name=_text(values, "case_name"),
-            content=_text(values, "content"),
-            snapshot=_text(values, "snapshot") or None,
-            readme=readme if isinstance(readme, str) else None,
-            metadata=values.get("metadata"),
-            parsed=1 if values.get("parsed") is True else 0 if values.get("parsed") is False else None,
-            scorecards=tuple(_objects(values, "scorecards")),
-            remarks=tuple(_objects(values, "remarks")),
-            labels=tuple(_objects(values, "labels")),
-            seen=tuple(_objects(values, "seen")),
-        )
 
 
 def without_held(trajectory: Trajectory) -> Trajectory:
@@ -80,23 +40,23 @@ def without_held(trajectory: Trajectory) -> Trajectory:
     return replace(trajectory, extra={**extra, OWN: rest} if rest else extra)
 
 
-def put_own(writer: SessionWriter, trial: str, own: OwnValues) -> None:
+def put_own(writer: SessionWriter, trial: str, own: Mapping[str, Any]) -> None:
     """Write scores, remarks, tags and seen files of a trial, within the caller's transaction."""
-    for one in own.scorecards:
+    for one in objects_in(own, "scorecards"):
         writer.put_score(_score(writer, trial, one))
-    for one in own.remarks:
-        text, part = _text(one, "text"), _text(one, "part")
+    for one in objects_in(own, "remarks"):
+        text, part = text_in(one, "text"), text_in(one, "part")
         if text.strip():
             step = count_of(one.get("step"))
             target = remark_target(trial, part)
             values = {"item": target, "step": step, "text": text, "at": amount_of(one.get("at")) or 0.0}
             writer.insert("annotations", values)
-    for one in own.labels:
-        if _text(one, "label"):
-            values = {name: _text(one, name) for name in ("part", "label")}
+    for one in objects_in(own, "labels"):
+        if text_in(one, "label"):
+            values = {name: text_in(one, name) for name in ("part", "label")}
             writer.insert("labels", {**values, "item": trial, "at": amount_of(one.get("at")) or 0.0}, conflict="IGNORE")
-    for one in own.seen:
-        if _text(one, "path") and one.get("how") in ("listed", "read"):
+    for one in objects_in(own, "seen"):
+        if text_in(one, "path") and one.get("how") in ("listed", "read"):
             values = {"trial_id": trial, "path": one["path"], "how": one["how"], "step": count_of(one.get("step")) or 0,
                       "size": count_of(one.get("size")) or 0, "blob": None}  # fmt: skip
             writer.insert("seen", values, conflict="IGNORE")
