@@ -8,14 +8,10 @@ from typing import Protocol
 
 
 class Importer(Protocol):
-    """Reads the files of one format.
+    """Reads the files of one format."""
 
-    Attributes:
-        name: Its dotted path, given to it.
-        endings: How the names of its files end, in small letters: ``(".log",)``; what is looked at in a folder.
-    """
-
-    name: str
+    name: str  # Its dotted path, given to it
+    # How the names of its files end, in small letters: `(".log",)`; what is looked at in a folder
     endings: tuple[str, ...]
 
     def read(self, path: Path) -> Iterator[object]:
