@@ -12,8 +12,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "adding": ["add_case", "case_from_source", "require_there"],
-        "cases": ["BadCase", "CaseExists", "Facts", "TestCase", "UnknownCase"],
-        "reading": ["read_case"],
+        "reading": ["BadCase", "CaseExists", "Facts", "TestCase", "UnknownCase", "read_case"],
         "resolving": [
             "check_python",
             "check_there",

@@ -1,11 +1,11 @@
 from workbench.catalog.adding import add_case as add_case
 from workbench.catalog.adding import case_from_source as case_from_source
 from workbench.catalog.adding import require_there as require_there
-from workbench.catalog.cases import BadCase as BadCase
-from workbench.catalog.cases import CaseExists as CaseExists
-from workbench.catalog.cases import Facts as Facts
-from workbench.catalog.cases import TestCase as TestCase
-from workbench.catalog.cases import UnknownCase as UnknownCase
+from workbench.catalog.reading import BadCase as BadCase
+from workbench.catalog.reading import CaseExists as CaseExists
+from workbench.catalog.reading import Facts as Facts
+from workbench.catalog.reading import TestCase as TestCase
+from workbench.catalog.reading import UnknownCase as UnknownCase
 from workbench.catalog.reading import read_case as read_case
 from workbench.catalog.resolving import check_python as check_python
 from workbench.catalog.resolving import check_there as check_there

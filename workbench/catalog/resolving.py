@@ -11,8 +11,7 @@ from pathlib import Path
 
 from workbench import paths
 from workbench.catalog.adding import case_from_source, has_python, require_there
-from workbench.catalog.cases import BadCase, TestCase, UnknownCase
-from workbench.catalog.reading import CASE_FILE, read_case
+from workbench.catalog.reading import CASE_FILE, BadCase, TestCase, UnknownCase, read_case
 from workbench.errors import WorkbenchError
 from workbench.repository import (
     DEFAULT_HIDDEN,

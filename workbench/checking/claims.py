@@ -9,11 +9,10 @@ from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
-from workbench.checking.default_claims import DefaultClaims
 from workbench.checking.fact_claims import FactClaims
 from workbench.checking.installs import PackageClaims
 from workbench.checking.kinds import python_of
-from workbench.checking.option_claims import OptionClaims
+from workbench.checking.option_claims import DefaultClaims, OptionClaims
 from workbench.checking.page import Page, parse_page
 from workbench.checking.project import Project
 from workbench.checking.python_claims import PythonClaims

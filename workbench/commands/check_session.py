@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.checking.stored import CheckDamaged, result_of
+from workbench.checking.verdicts import CheckDamaged, result_of
 from workbench.commands import check_formats
 from workbench.commands.output import print_json, say, tell
 from workbench.errors import UsageError

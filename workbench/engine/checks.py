@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from workbench.checking.stored import RULES
+from workbench.checking.verdicts import RULES
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.plan_checks import check_place
 from workbench.engine.trial_choice import trials_meant

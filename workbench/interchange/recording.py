@@ -16,13 +16,113 @@ from datetime import UTC, datetime
 from typing import Any
 
 from workbench.agents.protocol import OPEN
+from workbench.engine.score_rows import score_row
 from workbench.interchange.checking import difference
-from workbench.interchange.own import objects_in, put_own, text_in, without_held
-from workbench.interchange.trajectory import Result, Step, ToolCall, Trajectory, head_to_json, own_of, step_to_json
-from workbench.session import SessionWriter
+from workbench.interchange.problems import ForeignProblem, amount_of, count_of
+from workbench.interchange.trajectory import OWN, Result, Step, ToolCall, Trajectory, head_to_json, own_of, step_to_json
+from workbench.session import SessionReader, SessionWriter
 from workbench.session.blobs import put
-from workbench.session.rows import StepRow, TrialRow
+from workbench.session.labels import remark_target
+from workbench.session.rows import ScoreRow, StepRow, TrialRow
 from workbench.text import one_line
+
+#: Keys of the own extra that rows hold, so that they are written anew from them and never kept beside.
+HELD = frozenset(
+    {"case_id", "case_name", "content", "snapshot", "readme", "metadata", "parsed", "scorecards", "remarks", "labels", "seen",
+     "task", "repeat", "seconds", "problem", "submission"}
+)  # fmt: skip
+
+
+def text_in(values: Mapping[str, Any], name: str) -> str:
+    value = values.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def objects_in(values: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    found = values.get(name)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def without_held(trajectory: Trajectory) -> Trajectory:
+    rest = {key: value for key, value in own_of(trajectory.extra).items() if key not in HELD}
+    extra = {key: value for key, value in trajectory.extra.items() if key != OWN}
+    return replace(trajectory, extra={**extra, OWN: rest} if rest else extra)
+
+
+def put_own(writer: SessionWriter, trial: str, own: Mapping[str, Any]) -> None:
+    """Write scores, remarks, tags and seen files of a trial, within the caller's transaction."""
+    for one in objects_in(own, "scorecards"):
+        writer.put_score(_score(writer, trial, one))
+    for one in objects_in(own, "remarks"):
+        text, part = text_in(one, "text"), text_in(one, "part")
+        if text.strip():
+            step = count_of(one.get("step"))
+            target = remark_target(trial, part)
+            values = {"item": target, "step": step, "text": text, "at": amount_of(one.get("at")) or 0.0}
+            writer.insert("annotations", values)
+    for one in objects_in(own, "labels"):
+        if text_in(one, "label"):
+            values = {name: text_in(one, name) for name in ("part", "label")}
+            writer.insert("labels", {**values, "item": trial, "at": amount_of(one.get("at")) or 0.0}, conflict="IGNORE")
+    for one in objects_in(own, "seen"):
+        if text_in(one, "path") and one.get("how") in ("listed", "read"):
+            values = {"trial_id": trial, "path": one["path"], "how": one["how"], "step": count_of(one.get("step")) or 0,
+                      "size": count_of(one.get("size")) or 0, "blob": None}  # fmt: skip
+            writer.insert("seen", values, conflict="IGNORE")
+
+
+def _score(writer: SessionWriter, trial: str, values: Mapping[str, Any]) -> ScoreRow:
+    from workbench.rubric import Scorecard
+    from workbench.session import json_forms
+
+    try:
+        decoded, lost = json_forms.card(json.dumps(values.get("card")))
+        if lost:
+            raise ValueError(lost)
+        card = Scorecard.from_json(decoded)
+    except (json_forms.WrongForm, ValueError, KeyError, TypeError, AttributeError):
+        raise ForeignProblem("has a scorecard that cannot be read") from None
+    blob = writer.blob(json.dumps(values["card"], ensure_ascii=False))
+    problem = values.get("problem")
+    at = amount_of(values.get("at")) or 0.0
+    return score_row(trial, card, blob, at, problem if isinstance(problem, str) else None)
+
+
+def recorded_own(reader: SessionReader, trial: TrialRow) -> dict[str, Any]:
+    of = f"of trial {trial.id}"
+    metadata = reader.kept(trial.metadata_blob, f"the metadata {of}")
+    values: dict[str, Any] = {
+        "case_id": trial.case_id,
+        "case_name": trial.case_name,
+        "content": trial.content,
+        "snapshot": trial.snapshot,
+        "readme": reader.kept(trial.readme_blob, f"the README {of}"),
+        "metadata": reader.decoded(metadata, dict, f"the metadata {of}") if metadata and metadata != "null" else None,
+        "parsed": None if trial.parsed is None else bool(trial.parsed),
+        "scorecards": [
+            {"at": row.at, "problem": row.problem, "card": card}
+            for row in reader.scores(trial.id)
+            if (card := reader.card(row))
+        ],
+        "remarks": [
+            {"step": row.step, "part": row.part, "text": row.text, "at": row.at} for row in reader.annotations(trial.id)
+        ],
+        "labels": [{"part": row.part, "label": row.label, "at": row.at} for row in reader.labels(trial.id)],
+        "seen": [
+            {"path": row.path, "how": row.how, "step": row.step, "size": row.size} for row in reader.seen(trial.id)
+        ],
+    }
+    return {key: value for key, value in values.items() if value not in (None, "", [])}
+
+
+def without_case(values: Mapping[str, Any], task: str, *names: str) -> dict[str, Any]:
+    """Return an own extra without a case that is only what the trajectory calls its task, or one of ``names``."""
+    return {
+        key: value
+        for key, value in values.items()
+        if key not in {"case_id", "case_name"} or value not in (task, *names)
+    }
+
 
 _READING = "read_file view_file read view open open_file cat str_replace_editor str_replace_based_edit_tool"
 _READERS = frozenset(_READING.split())

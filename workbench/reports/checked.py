@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.checking.stored import CheckDamaged, checked_of
-from workbench.checking.verdicts import BlockResult, alarm, shown_lines
+from workbench.checking.verdicts import BlockResult, CheckDamaged, alarm, checked_of, shown_lines
 from workbench.text import one_line
 
 if TYPE_CHECKING:

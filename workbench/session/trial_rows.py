@@ -164,7 +164,7 @@ class CheckRow:
     trial_id: str
     executed: int  # 1 where blocks are run, 0 where only claims are looked up
     step_seconds: float
-    rules: int  # Version of the rules of the check, see `workbench.checking.stored`
+    rules: int  # Version of the rules of the check, see `workbench.checking.verdicts`
     run_id: str  # The run that did it last
     state: str
     problem: str | None  # Why it failed; what it is at while it is under way
@@ -177,6 +177,6 @@ class CheckRow:
     claims_untrue: int | None
     claims_unknown: int | None
     partial: str  # JSON of what is known while it is under way
-    result_blob: str | None  # JSON of what came out, see `workbench.checking.stored`
+    result_blob: str | None  # JSON of what came out, see `workbench.checking.verdicts`
     seconds: float | None
     at: float
