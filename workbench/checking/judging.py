@@ -119,11 +119,11 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
         )
     if kind in ("ModuleNotFoundError", "ImportError"):
         root = name.split(".")[0]
-        if kind == "ModuleNotFoundError" and root and root not in context.modules:
+        if kind == "ModuleNotFoundError" and root and root not in context.project.modules:
             return not_run(step, f"it needs {root}, which is not installed", line)
         if (
             at_page
-            and root in context.modules
+            and root in context.project.modules
             and not lacking(message)
             and _sources_agree(kind, name, message, context)
         ):
@@ -133,22 +133,22 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
         return not_run(step, f"it is no complete Python: {message}", line)
     if kind == "NameError":
         missing = name or (re.findall(r"'(\w+)'", message) or [""])[0]
-        meant = slip_of(missing, context.imported) if len(missing) > 5 and not context.occurs(missing) else ""
+        meant = slip_of(missing, context.imported) if len(missing) > 5 and not context.project.occurs(missing) else ""
         if meant and at_page and not MEANT.search(comments(context.around)):
             return replace(fails(), reason=f"{said}; the page has {meant}")
         return not_run(step, f"it uses {missing}, which no earlier snippet that ran defines", line)
     if kind in ("AttributeError", "TypeError") and at_page and _is_display(step.code, context):
         return not_run(step, "it shows what something is, and is not for running", line)
-    if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.modules:
+    if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.project.modules:
         owner = str(error["owner"]).split(".")
         # Of the page's own config, say, only a module of that name was found.
         if message.startswith("module ") and {owner[0], owner[-1]} & set(imported):
             return not_run(step, f"it leaves its imports out: {said}", line)
         missing = re.findall(r"has no attribute '(\w+)'", message)
-        elsewhere = bool(missing) and context.occurs(missing[0])
+        elsewhere = bool(missing) and context.project.occurs(missing[0])
         if elsewhere and (other := _of_another_section(step.code, message, context)):
             return not_run(step, f"it uses {other}, which another section of the page has made: {said}", line)
-        if message.startswith("module ") and missing and not context.lacks(str(error["owner"]), missing[0]):
+        if message.startswith("module ") and missing and not context.project.lacks(str(error["owner"]), missing[0]):
             return not_run(step, f"it ended with {said}, which the project's sources do not bear out", line)
         return fails()
     if kind == "AttributeError" and not _is_own_or_builtin(str(error.get("owner", "")), context):
@@ -167,7 +167,8 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
         if "missing" in message and _only_shows_options(step.code, line - step.line + 1):
             return not_run(step, f"it shows an option, and leaves out the rest: {said}", line)
         if not any(
-            context.defines(part) for part in message.partition("(")[0].removesuffix(".__init__").split(".")[-1:]
+            part in context.project.defined
+            for part in message.partition("(")[0].removesuffix(".__init__").split(".")[-1:]
         ):
             return not_run(step, f"it may need another version of what it calls: {said}", line)
         return fails()
@@ -208,21 +209,21 @@ def _rejected(code: str, message: str, context: Context) -> bool:
     called, keyword = found[1].replace("<locals>.", ""), found[2]
     name = called.removesuffix(".__init__").rpartition(".")[2]
     given = re.search(rf"\b{re.escape(name)}\(", code) and re.search(rf"\b{keyword}\s*=(?!=)", code)
-    return given is not None and context.rejects(called, keyword)
+    return given is not None and context.project.rejects(called, keyword)
 
 
 def _sources_agree(kind: str, name: str, message: str, context: Context) -> bool:
     """Tell whether the sources, too, hold no module or name that an import misses: what a build makes or leaves out is not there."""
     if kind == "ModuleNotFoundError":
         parent, _, last = name.rpartition(".")
-        return context.lacks(parent, last) and not known.is_readers_name(last)
+        return context.project.lacks(parent, last) and not known.is_readers_name(last)
     wanted = re.match(r"cannot import name '(\w+)'", message)
-    return wanted is None or (context.lacks(name, wanted[1]) and not known.is_readers_name(wanted[1]))
+    return wanted is None or (context.project.lacks(name, wanted[1]) and not known.is_readers_name(wanted[1]))
 
 
 def _is_own_or_builtin(owner: str, context: Context) -> bool:
     root = owner.split(".")[0]
-    return root in context.modules or root in ("", "builtins", "__main__")
+    return root in context.project.modules or root in ("", "builtins", "__main__")
 
 
 def _is_display(code: str, context: Context) -> bool:
@@ -372,7 +373,7 @@ def _same_message(want: str, real: str) -> bool:
 
 def _words_are_own(error: Mapping[str, Any], context: Context) -> bool:
     module = str(error["place"]).rpartition("site-packages/")[2].split("/")[0].removesuffix(".py")
-    own = error["place"] == context.page or module in context.modules
+    own = error["place"] == context.page or module in context.project.modules
     others = str(error.get("before") or "")
     return bool(error.get("raised")) and own and (not others or others not in str(error["message"]))
 

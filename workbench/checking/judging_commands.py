@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
 from workbench.checking.comparing import of_one_kind, of_the_machine, shell_difference
+from workbench.checking.project import Project
 from workbench.checking.steps import Step
 from workbench.checking.verdicts import Part, Verdict
 from workbench.reasons import last_words
@@ -49,14 +50,10 @@ class Context:
         shown: The page's code that is not for a shell.
         elsewhere: Names that only code of other sections of the page has bound so far.
         unbound: Names that code which was not run or did not work would have bound.
-        occurs: Tells whether a word occurs in the project's code.
-        lacks: Tells whether the sources of a module of the project plainly hold no such name or module below it.
-        defines: Tells whether the project defines a function or class of that name.
-        rejects: Tells whether the project's functions of a qualified name have no such parameter.
     """
 
     page: str
-    modules: Set[str]
+    project: Project
     commands: Set[str]
     around: str
     before: str
@@ -64,10 +61,6 @@ class Context:
     shown: str = ""
     elsewhere: Set[str] = frozenset()
     unbound: Set[str] = frozenset()
-    occurs: Callable[[str], bool] = lambda word: True
-    lacks: Callable[[str, str], bool] = lambda module, name: True
-    defines: Callable[[str], bool] = lambda name: True
-    rejects: Callable[[str, str], bool] = lambda called, keyword: False
 
 
 def part(
@@ -162,13 +155,13 @@ def _failed_command(step: Step, out: str, err: str, status: int, context: Contex
     if status in (126, 130, 137, 143) or status < 0:
         return not_run(step, f"it was ended with status {status}")
     modules = _NO_MODULE.findall(err)
-    if modules and modules[-1].split(".")[0] not in context.modules:
+    if modules and modules[-1].split(".")[0] not in context.project.modules:
         return not_run(step, f"it needs {modules[-1]}, which is not installed")
     if _USAGE.search(err) and _runs_own(step.code, context):
         return fails
     asked = not modules or (
         re.search(rf"(?<![\w.]){re.escape(modules[-1])}\b", step.code) is not None
-        and context.lacks(*modules[-1].rpartition(".")[::2])
+        and context.project.lacks(*modules[-1].rpartition(".")[::2])
     )
     if asked and (modules or re.search(r"ImportError: cannot import name", err)):
         return fails if not context.before else not_run(step, f"it ended with {said}, after {context.before}")
@@ -210,4 +203,4 @@ def _arguments(code: str) -> list[str]:
 
 def _runs_own(code: str, context: Context) -> bool:
     words = set(re.findall(r"[\w.-]+", code))
-    return bool(words & set(context.commands)) or any(word.split(".")[0] in context.modules for word in words)
+    return bool(words & set(context.commands)) or any(word.split(".")[0] in context.project.modules for word in words)

@@ -139,7 +139,7 @@ class _Run:
 
         def worked(results: Mapping[int, Mapping[str, Any]]) -> bool:
             """Tell whether steps have worked, which depends on nothing but how they ended."""
-            context = Context(self.page.path, self.project.modules, self.environment.commands, "", "", frozenset())
+            context = Context(self.page.path, self.project, self.environment.commands, "", "", frozenset())
             found = [one for at, result in results.items() for one in judge_parts(plan.steps[at], result, context)]
             return all(one.verdict is Verdict.WORKS for one in found)
 
@@ -181,7 +181,7 @@ def _judged(
         else:
             context = Context(
                 page.path,
-                project.modules,
+                project,
                 environment.commands if environment else frozenset(),
                 f"{code.before}\0{code.code}",
                 before,
@@ -189,10 +189,6 @@ def _judged(
                 "\n".join(not_shell),
                 frozenset(name for name, section in bound.items() if section != code.section),
                 frozenset(unbound),
-                project.occurs,
-                project.lacks,
-                project.defined.__contains__,
-                project.rejects,
             )
             found = judge_parts(step, ended[index], context)
             if code.another_time:
