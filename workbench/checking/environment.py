@@ -59,9 +59,6 @@ async def run_in_sandbox(
 
     It may write to nothing but ``folder``, which is ``inside`` there, and read ``mounts`` at the same paths; its working directory
     is ``cwd``, ``inside`` unless given.
-
-    Raises:
-        NoIsolation: There is no sandbox here.
     """
     require_isolation()
     usual = {

@@ -108,51 +108,48 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
     at_page = error["place"] == context.page
     name = str(error.get("name") or "")
 
+    def unrun(reason: str) -> Part:
+        return not_run(step, reason, line)
+
     def fails() -> Part:
         return part(Verdict.FAILS, line, said, clean(str(error["text"])).strip()[-1500:])
 
     if kind == "SystemExit":
         if error.get("code") in (None, 0):
             return works(step)
-        return not_run(
-            step, f"it is a program that takes arguments, and ended with {one_line(str(error.get('code')), 60)}", line
-        )
+        return unrun(f"it is a program that takes arguments, and ended with {one_line(str(error.get('code')), 60)}")
     if kind in ("ModuleNotFoundError", "ImportError"):
         root = name.split(".")[0]
-        if kind == "ModuleNotFoundError" and root and root not in context.project.modules:
-            return not_run(step, f"it needs {root}, which is not installed", line)
-        if (
-            at_page
-            and root in context.project.modules
-            and not lacking(message)
-            and _sources_agree(kind, name, message, context)
-        ):
+        own = root in context.project.modules
+        if kind == "ModuleNotFoundError" and root and not own:
+            return unrun(f"it needs {root}, which is not installed")
+        if at_page and own and not lacking(message) and _sources_agree(kind, name, message, context):
             return fails()
-        return not_run(step, f"it ended with {said}", line)
+        return unrun(f"it ended with {said}")
     if kind == "SyntaxError":
-        return not_run(step, f"it is no complete Python: {message}", line)
+        return unrun(f"it is no complete Python: {message}")
     if kind == "NameError":
         missing = name or (re.findall(r"'(\w+)'", message) or [""])[0]
         meant = slip_of(missing, context.imported) if len(missing) > 5 and not context.project.occurs(missing) else ""
         if meant and at_page and not MEANT.search(comments(context.around)):
             return replace(fails(), reason=f"{said}; the page has {meant}")
-        return not_run(step, f"it uses {missing}, which no earlier snippet that ran defines", line)
+        return unrun(f"it uses {missing}, which no earlier snippet that ran defines")
     if kind in ("AttributeError", "TypeError") and at_page and _is_display(step.code, context):
-        return not_run(step, "it shows what something is, and is not for running", line)
+        return unrun("it shows what something is, and is not for running")
     if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.project.modules:
         owner = str(error["owner"]).split(".")
         # Of the page's own config, say, only a module of that name was found.
         if message.startswith("module ") and {owner[0], owner[-1]} & set(imported):
-            return not_run(step, f"it leaves its imports out: {said}", line)
+            return unrun(f"it leaves its imports out: {said}")
         missing = re.findall(r"has no attribute '(\w+)'", message)
         elsewhere = bool(missing) and context.project.occurs(missing[0])
         if elsewhere and (other := _of_another_section(step.code, message, context)):
-            return not_run(step, f"it uses {other}, which another section of the page has made: {said}", line)
+            return unrun(f"it uses {other}, which another section of the page has made: {said}")
         if message.startswith("module ") and missing and not context.project.lacks(str(error["owner"]), missing[0]):
-            return not_run(step, f"it ended with {said}, which the project's sources do not bear out", line)
+            return unrun(f"it ended with {said}, which the project's sources do not bear out")
         return fails()
     if kind == "AttributeError" and not _is_own_or_builtin(str(error.get("owner", "")), context):
-        return not_run(step, f"it may need another version of Python or of {error['owner']}: {said}", line)
+        return unrun(f"it may need another version of Python or of {error['owner']}: {said}")
     if (
         at_page
         and kind == "TypeError"
@@ -163,34 +160,29 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
         and not step.stand_ins
     ):
         if other := _called_of_another_section(step.code, line - step.line, context):
-            return not_run(step, f"it calls {other}, which another section of the page has made: {said}", line)
+            return unrun(f"it calls {other}, which another section of the page has made: {said}")
         if "missing" in message and _only_shows_options(step.code, line - step.line + 1):
-            return not_run(step, f"it shows an option, and leaves out the rest: {said}", line)
-        if not any(
-            part in context.project.defined
-            for part in message.partition("(")[0].removesuffix(".__init__").split(".")[-1:]
-        ):
-            return not_run(step, f"it may need another version of what it calls: {said}", line)
+            return unrun(f"it shows an option, and leaves out the rest: {said}")
+        if message.partition("(")[0].removesuffix(".__init__").rpartition(".")[2] not in context.project.defined:
+            return unrun(f"it may need another version of what it calls: {said}")
         return fails()
     if kind == "TypeError" and not step.stand_ins and _rejected(step.code, message, context):
         return fails()
     if what := lacking(f"{said} {str(error['text'])[-600:]}"):
-        return not_run(step, f"it needs {what}: {one_line(said, 120)}", line)
+        return unrun(f"it needs {what}: {one_line(said, 120)}")
     if kind == "AssertionError" and at_page and not _asserts_something(step.code, line - step.line + 1):
-        return not_run(step, "it shows an assertion that cannot hold, whatever the project does", line)
+        return unrun("it shows an assertion that cannot hold, whatever the project does")
     if step.stand_ins:
-        return not_run(step, f"it needs the reader's own {step.stand_ins[0]}", line)
+        return unrun(f"it needs the reader's own {step.stand_ins[0]}")
     if MEANT.search(comments(context.around)):
-        return not_run(step, f"it ended with {said}, which the page may mean to show", line)
+        return unrun(f"it ended with {said}, which the page may mean to show")
     if context.before:
-        return not_run(step, f"it ended with {one_line(said, 120)}, after {context.before}", line)
+        return unrun(f"it ended with {one_line(said, 120)}, after {context.before}")
     if imported:
-        return not_run(
-            step, f"it ended with {one_line(said, 120)}, and leaves out where {imported[0]} comes from", line
-        )
+        return unrun(f"it ended with {one_line(said, 120)}, and leaves out where {imported[0]} comes from")
     if kind == "AssertionError" and at_page:
         return part(Verdict.DIFFERS, line, "what it asserts does not hold", clean(str(error["text"])).strip()[-1500:])
-    return not_run(step, f"it ended with {said}", line)
+    return unrun(f"it ended with {said}")
 
 
 def _whatever_a_network_says(step: Step, ended: Mapping[str, Any], context: Context) -> bool:

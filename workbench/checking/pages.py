@@ -61,11 +61,7 @@ class Asked:
 
 
 async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems: Sequence[str] = ()) -> Checked:
-    """Check pages that were read already; ``problems`` are what could not be read of others.
-
-    Raises:
-        NoIsolation: Blocks are to be run and no sandbox isolates here.
-    """
+    """Check pages that were read already; ``problems`` are what could not be read of others."""
     began = time.monotonic()
     project = Project(root)
     pages = [with_commands(page, project) for page in pages]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -81,30 +81,24 @@ def plan_of(page: Page, project: Project, environment: Environment | None, broke
 
 def up_to(plan: Plan, last: int) -> Plan:
     """Return a plan that runs nothing after a block: what it builds on is run before it."""
+    return _leaving_out(plan, lambda step: step.block > last, "only an earlier block was to be run")
+
+
+def only(plan: Plan, blocks: Sequence[int]) -> Plan:
+    return _leaving_out(plan, lambda step: step.block not in blocks, "only other blocks were to be run")
+
+
+def _leaving_out(plan: Plan, leaves: Callable[[Step], bool], reason: str) -> Plan:
     steps = [
-        replace(step, kind="settled", reason="only an earlier block was to be run", harmless=True)
-        if step.block > last and step.kind != "settled"
-        else step
+        replace(step, kind="settled", reason=reason, harmless=True) if leaves(step) and step.kind != "settled" else step
         for step in plan.steps
     ]
     return Plan(plan.kinds, steps)
 
 
 def without(plan: Plan, places: Set[int]) -> Plan:
-    steps = [
-        replace(step, kind="settled", reason="it had not ended when its time was up") if at in places else step
-        for at, step in enumerate(plan.steps)
-    ]
-    return Plan(plan.kinds, steps)
-
-
-def only(plan: Plan, blocks: Sequence[int]) -> Plan:
-    steps = [
-        replace(step, kind="settled", reason="only other blocks were to be run", harmless=True)
-        if step.block not in blocks and step.kind != "settled"
-        else step
-        for step in plan.steps
-    ]
+    late = "it had not ended when its time was up"
+    steps = [replace(one, kind="settled", reason=late) if at in places else one for at, one in enumerate(plan.steps)]
     return Plan(plan.kinds, steps)
 
 
@@ -129,12 +123,8 @@ class _Planner:
         if kind not in ("shell", "session", "install", "command", "python", "doctest"):
             if (name := self._file_named(code)) and kind == "configuration":
                 self._named[name] = code.code
-            words = {
-                "output": "it is output",
-                "configuration": "it is configuration",
-                "other": "it is in another language",
-            }
-            self._not_run(index, code, words[kind], harmless=True)
+            what = "in another language" if kind == "other" else kind
+            self._not_run(index, code, f"it is {what}", harmless=True)
             return
         if self._broken:
             failing = kind == "install" and any(

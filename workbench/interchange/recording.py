@@ -221,17 +221,10 @@ def record(
     case: str = "",
     readme: str | None = None,
 ) -> None:
-    """Record a trajectory as a trial that is done (or failed), in one transaction.
+    """Record a trajectory as a trial of a run that is done (or failed), in one transaction.
 
-    Args:
-        writer: The session.
-        run: The run that it becomes part of.
-        position: Place in it.
-        trial: Identity of the trial.
-        trajectory: The trajectory.
-        origin: Format, name and SHA-256 of its file: ``format``, ``source``, ``digest``.
-        case: Id of the test case that it is about, "" for what the file says.
-        readme: The README that was handed in, where that is known from outside.
+    ``origin`` has ``format``, ``source`` and ``digest`` of its file; ``case`` is "" for what the file says, and ``readme`` the README
+    that was handed in, where that is known from outside.
     """
     own = own_of(trajectory.extra)
     shown = [step for step in trajectory.steps if not own_of(step.extra).get("prompt")]
