@@ -23,11 +23,10 @@ from workbench.reports.study_published import published_section
 from workbench.reports.study_strata import stability_section, strata_section
 from workbench.rubric.totals import NO_FACTS_POINTS
 from workbench.statistics.permutation import RESAMPLES
-from workbench.studies.agreement import judge_agreement
 from workbench.studies.analysis import Analysis
 from workbench.studies.cells import Cell
 from workbench.studies.declaration import AGENTS, in_points, row_titles
-from workbench.studies.leaderboard import GOOD, LeaderLine, leaderboard
+from workbench.studies.leaderboard import GOOD, LeaderLine, judge_agreement, leaderboard
 from workbench.studies.outcome import Common, StudyOutcome
 from workbench.studies.values import POINTS, brief
 

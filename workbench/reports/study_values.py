@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.statistics.permutation import RESAMPLES
-from workbench.studies.agreement import judge_agreement
 from workbench.studies.analysis import Analysis
 from workbench.studies.chances import chances, every_pair, resampled_orders
 from workbench.studies.declaration import AGENTS
-from workbench.studies.leaderboard import leaderboard
+from workbench.studies.leaderboard import judge_agreement, leaderboard
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.ranked import rankings, taus
 

@@ -11,10 +11,9 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "agreement": ["judge_agreement"],
         "comparing": ["Comparison", "ItemPair", "compare"],
         "declaration": ["BadStudy", "Column", "Study", "parse_study", "read_study_file"],
-        "leaderboard": ["LeaderLine"],
+        "leaderboard": ["LeaderLine", "judge_agreement"],
         "cells": ["Cell", "Mean"],
         "outcome": ["ColumnSummary", "StudyOutcome"],
         "known": ["packaged_studies", "study_named"],

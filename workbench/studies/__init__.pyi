@@ -1,4 +1,3 @@
-from workbench.studies.agreement import judge_agreement as judge_agreement
 from workbench.studies.cells import Cell as Cell
 from workbench.studies.cells import Mean as Mean
 from workbench.studies.comparing import Comparison as Comparison
@@ -14,6 +13,7 @@ from workbench.studies.following import read_study as read_study
 from workbench.studies.known import packaged_studies as packaged_studies
 from workbench.studies.known import study_named as study_named
 from workbench.studies.leaderboard import LeaderLine as LeaderLine
+from workbench.studies.leaderboard import judge_agreement as judge_agreement
 from workbench.studies.outcome import ColumnSummary as ColumnSummary
 from workbench.studies.outcome import StudyOutcome as StudyOutcome
 from workbench.studies.ranked import Ranking as Ranking

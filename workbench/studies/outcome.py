@@ -16,7 +16,7 @@ from typing import Any
 
 from workbench.studies.cells import Cell, Mean, cell_of, documented_share, nonzero, over_rows
 from workbench.studies.conditions import apart, classes, differing, has_work, mixed_words
-from workbench.studies.declaration import AGENTS, Column, Study, column_titles, in_points
+from workbench.studies.declaration import AGENTS, Column, Study, column_titles, in_points, row_titles
 from workbench.studies.reading import CellWork, StudyWork
 from workbench.studies.values import CREDITED, CUT, DOUBTFUL, FORMATTED, REPAIRED, UNSCORED, pass_at
 from workbench.text import shortened
@@ -92,11 +92,18 @@ class Common:
 
 @dataclass(frozen=True, slots=True)
 class RowSummary:
-    """A row over the columns that are comparable: the best (several where equal) and how far they are apart, by measure."""
+    """A row, or a ``part`` of one that stands in a ``group``, such as the tasks of a file; its cells by the names of columns.
+
+    Of the columns that are comparable the best (several where equal) and how far they are apart, by measure.
+    """
 
     row: str
+    title: str
+    cells: Mapping[str, Cell]
     best: Mapping[str, tuple[str, ...]]
     spread: Mapping[str, float | None]
+    part: str = ""
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -149,7 +156,8 @@ class StudyOutcome:
             for column, title in zip(work.columns, titles, strict=True)
         )
         by_row = tuple(
-            row_summary(row, [cells[row, column.name] for column in work.columns], study.measures) for row in study.rows
+            row_summary(row, title, {one.name: cells[row, one.name] for one in work.columns}, study.measures)
+            for row, title in zip(study.rows, row_titles(study.rows), strict=True)
         )
         problems = (*work.problems, *([work.problem] if work.problem else ()), *_without_figures(by_column, study))
         common = {
@@ -327,18 +335,19 @@ def _values(cell: Cell, measure: str) -> dict[object, float]:
     return {key: value for key, value in found if value is not None}
 
 
-def row_summary(row: str, every: Sequence[Cell], measures: Sequence[str]) -> RowSummary:
-    """Return the best columns of a row, or of a part of one."""
-    first = next((one for one in every if has_work(one.work)), None)
-    cells = [one for one in every if first is None or not differing(first.work, one.work)]
+def row_summary(
+    row: str, title: str, cells: Mapping[str, Cell], measures: Sequence[str], part: str = "", group: str = ""
+) -> RowSummary:
+    first = next((one for one in cells.values() if has_work(one.work)), None)
+    compared = [one for one in cells.values() if first is None or not differing(first.work, one.work)]
     best: dict[str, tuple[str, ...]] = {}
     spread: dict[str, float | None] = {}
     for measure in measures:
-        values = {cell.column.name: value for cell in cells if (value := cell.means[measure].value) is not None}
+        values = {cell.column.name: value for cell in compared if (value := cell.means[measure].value) is not None}
         top = max(values.values(), default=None)
         best[measure] = tuple(name for name, value in values.items() if top is not None and top - value < 1e-9)
         spread[measure] = max(values.values()) - min(values.values()) if len(values) > 1 else None
-    return RowSummary(row, best, spread)
+    return RowSummary(row, title, cells, best, spread, part, group)
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:

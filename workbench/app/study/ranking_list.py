@@ -13,6 +13,7 @@ from workbench.app.study.wording import NOTHING, UNKNOWN, share, signed
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.statistics.rankings import EQUAL, PairOrder
+from workbench.studies.declaration import Column
 from workbench.studies.ranked import Ranking, Setting
 from workbench.text import one_line, shortened
 
@@ -53,9 +54,15 @@ class RankingList(RowList):
 
     # -- what is in it
 
-    def put(self, rankings: Sequence[Ranking], taus: Taus, noun: str, refused: Sequence[str] = ()) -> None:
-        """Show rankings; ``noun`` is what several rows of the study are called, ``refused`` says what is not comparable."""
-        self._refused = tuple(refused)
+    def put(
+        self,
+        noun: str,
+        rankings: Sequence[Ranking],
+        taus: Taus,
+        refused: Sequence[tuple[Column, Column, Sequence[str]]],
+    ) -> None:
+        """Show rankings, and which pairs are not comparable and why; ``noun`` is what several rows of the study are called."""
+        self._refused = tuple(f"{left.name} and {right.name}: {'; '.join(why)}" for left, right, why in refused)
         self._all, self._taus, self._noun, self._read = tuple(rankings), taus, noun, True
         settings = {one.setting for one in rankings}
         if self._open not in settings:

@@ -16,6 +16,7 @@ from textual.widget import Widget
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bind
 from workbench.app.location import Location, ResultList
+from workbench.app.toolkit.cell_table import LinesBeside
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title, title_of
@@ -93,7 +94,8 @@ class TrialsScreen(ModeScreen):
     def compose_body(self) -> Iterable[Widget]:
         table = Container(TrialTable(id="trial-table"), Static("", id="trial-line"), id="trials", classes="pane")
         set_title(table, "Trials")
-        matrix = Container(MatrixView(id="matrix"), id="matrix-pane", classes="pane")
+        cells = MatrixView(id="matrix")
+        matrix = Container(LinesBeside(cells.agents, id="matrix-agents"), cells, id="matrix-pane", classes="pane")
         set_title(matrix, "Cases × agents")
         losses = Container(LossList(id="losses"), id="losses-pane", classes="pane")
         set_title(losses, "Lost most by")
@@ -202,7 +204,8 @@ class TrialsScreen(ModeScreen):
         """The table shows something else, or in another order: say so."""
         table = self.table
         lines = table.trials.lines
-        self.matrix.put(table.shown)
+        self.matrix.put_trials(table.shown)
+        self.query_one(LinesBeside).again()
         self.losses.put_trials(table.shown)
         hidden = len(lines) - len(table.shown)
         count = f"{len(table.shown):,} of {len(lines):,}" if hidden else f"{len(lines):,}"
@@ -273,6 +276,7 @@ class TrialsScreen(ModeScreen):
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         self._show_line()
         self.marks_changed()
+        self.query_one(LinesBeside).refresh()
         if isinstance(message.row_list, SpreadPlot):
             self._mark_agent()
 
@@ -300,8 +304,8 @@ class TrialsScreen(ModeScreen):
                 row="trial",
             )
             self.workbench.follow(results, rows.index(self.table.selected))
-        elif message.row_list is self.matrix and self.matrix.selected is not None:
-            case, (agent, model) = self.matrix.selected
+        elif message.row_list is self.matrix and self.matrix.chosen is not None:
+            case, (agent, model) = self.matrix.chosen
             wanted = self.table.filter
             for question, value in (("case", case), ("agent", agent), ("model", model)):
                 wanted = wanted.choosing(question, value)
