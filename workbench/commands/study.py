@@ -62,7 +62,7 @@ def _declared(name: str, session: Path | None) -> Study:
     """Return the study of that name in the session, else the one that comes with the program or is in a file."""
     from workbench.session import SessionReader
     from workbench.studies.following import declared
-    from workbench.studies.known import packaged_studies, study_named
+    from workbench.studies.study_files import packaged_studies, study_named
 
     if session is not None and session.exists() and name not in packaged_studies() and not Path(name).exists():
         with SessionReader(session) as reader:

@@ -26,9 +26,9 @@ from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.analysis import Analysis
 from workbench.studies.cells import Cell
 from workbench.studies.declaration import AGENTS, in_points, row_titles
+from workbench.studies.items import POINTS, brief
 from workbench.studies.leaderboard import GOOD, LeaderLine, judge_agreement, leaderboard
 from workbench.studies.outcome import Common, StudyOutcome
-from workbench.studies.values import POINTS, brief
 
 
 def study_page(

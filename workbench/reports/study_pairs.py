@@ -8,9 +8,9 @@ from workbench.reports.page import Bar, Forest, Grid, Note, Part, Points, Sectio
 from workbench.reports.study_figures import chance_words, difference_words, figure
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.chances import Chance, chances, every_pair, resampled_orders
+from workbench.studies.comparing import Setting, not_ranked, rankings, system_name, taus
 from workbench.studies.declaration import in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.ranked import Setting, not_ranked, rankings, system_name, taus
 
 MOST_PAIRS = 15
 """So many comparisons stand on the page, those with the smallest p-values; JSON has all of them."""

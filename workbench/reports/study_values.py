@@ -7,10 +7,10 @@ from typing import Any
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.analysis import Analysis
 from workbench.studies.chances import chances, every_pair, resampled_orders
+from workbench.studies.comparing import rankings, taus
 from workbench.studies.declaration import AGENTS
 from workbench.studies.leaderboard import judge_agreement, leaderboard
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.ranked import rankings, taus
 
 
 def study_json(

@@ -1,26 +1,133 @@
 """The analysis of the doc-to-code paper for a study of one's own: metrics and correlations, leaking docs, strata, stable rankings.
 
-What a report says beside the matrix, its comparisons and rankings; computed once here. Imports numpy and scipy.
+A stratum is a part of a study's functions; its means follow the rule of the whole: unweighted over rows, within one row over
+tasks. Imports numpy and scipy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from workbench.catalog.published import POPULAR, published_counts, published_name
 from workbench.errors import UsageError
 from workbench.metrics.packages import MetricUnavailable, needed
+from workbench.regeneration.outcome import is_leaking
 from workbench.session.reader import SessionReader
+from workbench.statistics.clusters import Value, clusters_of
+from workbench.statistics.intervals import share_interval_of
+from workbench.statistics.rankings import Measured, kendall_tau, ranking, ranking_words, scores
 from workbench.studies.beside_paper import BesidePaper, beside_paper
-from workbench.studies.declaration import DOCS
+from workbench.studies.cells import Mean
+from workbench.studies.comparing import ranked_columns, system_name
+from workbench.studies.conditions import comparable_rows
+from workbench.studies.declaration import DOCS, Column
+from workbench.studies.items import counted_missing
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.strata import LeakLine, RankedPart, Stratum, leaks, stability, strata
-from workbench.studies.task_facts import function_facts
+from workbench.studies.task_facts import FunctionFacts, function_facts
 from workbench.studies.text_metrics import TextMetrics, text_metrics
 
 NO_TEXTS = "Metrics of texts are of studies of docs; this one has none."
+PARTS = 3
+"""Into so many parts of about equal size functions are divided by a number."""
+WHOLE = "all functions"
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Functions of a kind.
+
+    Attributes:
+        property: By what they were divided.
+        name: Which of its values they have.
+        functions: How many there are; of the length of docs, how many under some doc system.
+        means: pass@k by name of the column and measure.
+    """
+
+    property: str
+    name: str
+    functions: int
+    means: Mapping[str, Mapping[str, Mean]]
+
+    def to_json(self) -> dict[str, Any]:
+        means = {column: {name: one.to_json() for name, one in mine.items()} for column, mine in self.means.items()}
+        return {"property": self.property, "name": self.name, "functions": self.functions, "means": means}
+
+
+@dataclass(frozen=True, slots=True)
+class LeakLine:
+    """Docs that carry the code, under one column.
+
+    Attributes:
+        column: The column.
+        tasks: Its tasks.
+        leaking: Those whose docstring carries the code.
+        level: Mean share of a body that its docstring repeats, over documented tasks; None without one.
+        whole: pass@k of all tasks, by measure.
+        without: pass@k of the tasks whose docstring does not carry the code.
+    """
+
+    column: Column
+    tasks: int
+    leaking: int
+    level: float | None
+    whole: Mapping[str, Mean]
+    without: Mapping[str, Mean]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "column": self.column.name,
+            "tasks": self.tasks,
+            "leaking": self.leaking,
+            "level": self.level,
+            "whole": {name: one.to_json() for name, one in self.whole.items()},
+            "without": {name: one.to_json() for name, one in self.without.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPart:
+    """Systems ranked on a part of the functions that all of them have.
+
+    Attributes:
+        model: The evaluator.
+        measure: ``pass@k``.
+        part: :data:`WHOLE`, or which functions.
+        places: Names of systems from the best to the worst, those of equal scores together; empty without a function.
+        scores: The mean of each, unweighted over rows.
+        items: Functions.
+        tau: Kendall's tau with the ranking on all functions; None where one of the two has no order.
+        stratum: Whether the part is a stratum.
+    """
+
+    model: str
+    measure: str
+    part: str
+    places: tuple[tuple[str, ...], ...]
+    scores: Mapping[str, float]
+    items: int
+    tau: float | None
+    stratum: bool = False
+
+    @property
+    def words(self) -> str:
+        """Return ``RepoAgent > OSA = original``."""
+        return ranking_words(self.places)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "measure": self.measure,
+            "part": self.part,
+            "ranking": [list(place) for place in self.places],
+            "scores": dict(self.scores),
+            "items": self.items,
+            "tau": self.tau,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +201,189 @@ def analyse(
         problem,
         beside_paper(outcome),
     )
+
+
+Part = tuple[str, str, Callable[[FunctionFacts, str], bool]]
+"""A property, a part of it, and whether a function under a column (by name) is in it."""
+
+
+def strata(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tuple[Stratum, ...]:
+    """Return the means of each column by popularity, size, T_i, its coverage, difficulty, and length of docs."""
+    found = []
+    for property, name, inside in parts_of(outcome, functions):
+        chosen = [one for one in functions if any(inside(one, column) for column in one.facts)]
+        means = {
+            column.name: _means(outcome, column.name, [one for one in chosen if inside(one, column.name)])
+            for column in outcome.columns
+        }
+        found.append(Stratum(property, name, len(chosen), means))
+    return tuple(found)
+
+
+def leaks(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tuple[LeakLine, ...]:
+    """Return for each column how many of its docs carry the code, and pass@k with and without these."""
+    found = []
+    for column in outcome.columns:
+        mine = [one for one in functions if column.name in one.facts]
+        clean = [one for one in mine if not is_leaking(one.facts[column.name].leak)]
+        levels = [told.leak for one in mine if (told := one.facts[column.name]).documented and told.leak is not None]
+        found.append(
+            LeakLine(
+                column,
+                len(mine),
+                len(mine) - len(clean),
+                math.fsum(levels) / len(levels) if levels else None,
+                _means(outcome, column.name, mine),
+                _means(outcome, column.name, clean),
+            )
+        )
+    return tuple(found)
+
+
+def stability(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tuple[RankedPart, ...]:
+    """Return rankings on all functions, without leaking docs, of documented ones alone, and within each stratum.
+
+    A function counts where all systems of a model have a value of it. It is left out as leaking (undocumented) where one of
+    these systems has docs that carry the code (has none); ``none`` is not asked for docs. A stratum by length of docs holds other
+    functions under each system, so it has no ranking.
+    """
+    parts: list[Part] = [
+        ("", "without leaking docs", lambda one, column: not is_leaking(one.facts[column].leak)),
+        ("", "documented everywhere", lambda one, column: one.facts[column].documented),
+    ]
+    parts += [part for part in parts_of(outcome, functions) if part[0] != DOCS_LENGTH]
+    found = []
+    for several in ranked_columns(outcome):
+        model, columns = " · ".join(filter(None, (several.model, several.apart))), several.columns
+        having = [one for one in columns if any(one.name in each.facts for each in functions)]
+        if len(having) < 2:
+            continue
+        asked = [one.name for one in having if one.system != "none"]
+        rows = comparable_rows(outcome.works, outcome.rows, having)
+        for measure in outcome.study.measures:
+            common = [one for one in functions if one.row in rows and _common(one, having, measure)]
+            whole = _ranked(model, measure, WHOLE, common, having, {})
+            found.append(whole)
+            for property, name, inside in parts:
+                mine = [one for one in common if all(inside(one, column) for column in asked)]
+                part = f"{property}: {name}" if property else name
+                ranked = _ranked(model, measure, part, mine, having, whole.scores)
+                found.append(replace(ranked, stratum=bool(property)))
+    return tuple(found)
+
+
+# -- what functions are divided by
+
+DOCS_LENGTH = "length of docs"
+
+
+def parts_of(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> list[Part]:
+    """Return what functions are divided by; a property of which only one part has functions is left out."""
+    first = outcome.study.measures[0] if outcome.study.measures else ""
+    compared = {one.column.name for one in outcome.by_column if not one.apart}
+    stars = {row: published_counts()[name].stars for row in outcome.rows if (name := published_name(row))}
+    found: list[Part] = []
+    if len({one > POPULAR for one in stars.values()}) > 1:
+        found += [
+            ("popularity", f"more than {POPULAR} stars", lambda one, _: stars.get(one.row, 0) > POPULAR),
+            (
+                "popularity",
+                f"{POPULAR} stars or fewer",
+                lambda one, _: one.row in stars and stars[one.row] <= POPULAR,
+            ),
+        ]
+    numbers: list[tuple[str, Callable[[FunctionFacts], float | None], Callable[[float], str]]] = [
+        ("size of the body", lambda one: one.first("body"), lambda value: f"{value:,.0f} bytes"),
+        ("tests in T_i", lambda one: float(one.tests), lambda value: f"{value:,.0f}"),
+        ("coverage of T_i", lambda one: one.first("coverage"), lambda value: f"{100 * value:.0f} %"),
+        (f"difficulty, mean {first}", lambda one: _mean_passed(one, first, compared), lambda value: f"{value:.2f}"),
+    ]
+    for property, value_of, said in numbers:
+        values = {id(one): value for one in functions if (value := value_of(one)) is not None}
+        for name, low, high in _cuts(list(values.values()), said):
+            found.append((property, name, _between(values, low, high)))
+    lengths = [float(told.docs) for one in functions for told in one.facts.values() if told.documented and told.docs]
+    cuts = _cuts(lengths, lambda value: f"{value:,.0f} bytes")
+    bare = any(not told.documented for one in functions for told in one.facts.values())
+    if bare and lengths:
+        found.append(
+            (DOCS_LENGTH, "none", lambda one, column: column in one.facts and not one.facts[column].documented)
+        )
+    for name, low, high in cuts:
+        found.append((DOCS_LENGTH, name, _docs_between(low, high)))
+    return found
+
+
+def _cuts(values: Sequence[float], said: Callable[[float], str]) -> list[tuple[str, float, float]]:
+    """Return parts of about equal size as (name, above, up to): equal values are in one part; none where all are equal."""
+    ordered = sorted(values)
+    ends = [ordered[math.ceil(len(ordered) * part / PARTS) - 1] for part in range(1, PARTS)] if ordered else []
+    bounds = sorted({one for one in ends if one < ordered[-1]})
+    if not bounds:
+        return []
+    edges = [-math.inf, *bounds, math.inf]
+    names = [f"up to {said(bounds[0])}"]
+    names += [f"above {said(low)}, up to {said(one)}" for low, one in itertools.pairwise(bounds)]
+    names.append(f"above {said(bounds[-1])}")
+    return list(zip(names, edges, edges[1:], strict=False))
+
+
+def _between(values: Mapping[int, float], low: float, high: float) -> Callable[[FunctionFacts, str], bool]:
+    return lambda one, _: id(one) in values and low < values[id(one)] <= high
+
+
+def _docs_between(low: float, high: float) -> Callable[[FunctionFacts, str], bool]:
+    def inside(one: FunctionFacts, column: str) -> bool:
+        told = one.facts.get(column)
+        return told is not None and told.documented and bool(told.docs) and low < (told.docs or 0) <= high
+
+    return inside
+
+
+def _mean_passed(one: FunctionFacts, measure: str, columns: set[str]) -> float | None:
+    known = [value for name, mine in one.passed.items() if name in columns and (value := mine.get(measure)) is not None]
+    return math.fsum(known) / len(known) if known else None
+
+
+# -- figures of parts
+
+
+def _means(outcome: StudyOutcome, column: str, functions: Iterable[FunctionFacts]) -> dict[str, Mean]:
+    mine = [one for one in functions if column in one.passed]
+    found = {}
+    for measure in outcome.study.measures:
+        values = [
+            Value(one.row, one.file, value) for one in mine if (value := one.passed[column].get(measure)) is not None
+        ]
+        clusters = clusters_of(values)
+        found[measure] = Mean(
+            clusters.mean if values else None,
+            share_interval_of(clusters),
+            len(values),
+            counted_missing([("without a value", "")] * (len(mine) - len(values))),
+            len({one.repository for one in values}),
+        )
+    return found
+
+
+def _common(one: FunctionFacts, columns: Iterable[Column], measure: str) -> bool:
+    return all(one.passed.get(column.name, {}).get(measure) is not None for column in columns)
+
+
+def _ranked(
+    model: str,
+    measure: str,
+    part: str,
+    functions: Sequence[FunctionFacts],
+    columns: Sequence[Column],
+    whole: Mapping[str, float],
+) -> RankedPart:
+    measured = [
+        Measured(
+            one.row, one.file, {system_name(each): one.passed[each.name][measure] or 0.0 for each in columns}, one.tests
+        )
+        for one in functions
+    ]
+    means = scores(measured)
+    tau = kendall_tau([means[name] for name in means], [whole[name] for name in means]) if whole and means else None
+    return RankedPart(model, measure, part, ranking(means), means, len(measured), tau)

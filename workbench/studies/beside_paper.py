@@ -17,9 +17,9 @@ from workbench.catalog.published import published_counts, published_name, publis
 from workbench.statistics.clusters import Value
 from workbench.statistics.paired import Difference, paired_difference
 from workbench.statistics.rankings import by_repository_of, kendall_tau, ranking, ranking_words
+from workbench.studies.comparing import common_items, ranked_columns, system_name
 from workbench.studies.declaration import Column
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.ranked import common_items, ranked_columns, system_name
 
 FAMILIES = {"repoagent": "RepoAgent", "osa": "OSA", "original": "default"}
 """What the paper calls doc systems of ours."""

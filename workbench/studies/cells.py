@@ -11,8 +11,7 @@ from workbench.results.studies import Counts
 from workbench.statistics.clusters import OF_TRIALS, Clusters, Value, clusters_of
 from workbench.statistics.intervals import Interval, share_interval_of
 from workbench.studies.declaration import AGENTS, Column, Study, in_points
-from workbench.studies.reading import PUT_AWAY, CellWork, TrialTally
-from workbench.studies.values import (
+from workbench.studies.items import (
     CREDITED,
     CUT,
     DOUBTFUL,
@@ -21,12 +20,14 @@ from workbench.studies.values import (
     REPAIRED,
     UNSCORED,
     Missing,
+    TrialTally,
     counted_missing,
     missing_of,
     pass_at,
     score_of,
     value_of,
 )
+from workbench.studies.reading import PUT_AWAY, CellWork
 
 WITHOUT = "without a value"
 STATES = ("done", "running", "queued", "interrupted", UNSCORED, "failed", "cancelled", "missing")

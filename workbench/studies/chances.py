@@ -15,10 +15,9 @@ from workbench.statistics.paired import holm
 from workbench.statistics.permutation import RESAMPLES, PermutationTest, permutation_test
 from workbench.statistics.rankings import PairOrder, pair_orders
 from workbench.statistics.resampling import can_be_drawn, drawn_orders
-from workbench.studies.comparing import Comparison, compare
+from workbench.studies.comparing import Comparison, common_items, compare, ranked_columns
 from workbench.studies.declaration import AGENTS, Column
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.ranked import common_items, ranked_columns
 
 
 @dataclass(frozen=True, slots=True)

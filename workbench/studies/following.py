@@ -21,8 +21,9 @@ from workbench.studies.reading import (
     state_of,
     task_cells,
     tasks_of_others,
+    trial_cells,
+    trials_of_others,
 )
-from workbench.studies.trial_reading import trial_cells, trials_of_others
 
 
 def read_study(reader: SessionReader, name: str) -> StudyOutcome:

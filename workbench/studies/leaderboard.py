@@ -11,9 +11,9 @@ from typing import Any
 from workbench.statistics.rankings import kendall_tau
 from workbench.studies.cells import Cell, Mean, cell_of, over_rows
 from workbench.studies.declaration import AGENTS
+from workbench.studies.items import Missing, TrialTally, score_of
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
-from workbench.studies.reading import CellWork, TrialTally
-from workbench.studies.values import Missing, score_of
+from workbench.studies.reading import CellWork
 
 GOOD = 60.0
 """Points of 100 above which AEO-Bench counts a README as good."""

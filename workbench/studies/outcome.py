@@ -17,8 +17,8 @@ from typing import Any
 from workbench.studies.cells import Cell, Mean, cell_of, documented_share, nonzero, over_rows
 from workbench.studies.conditions import apart, classes, differing, has_work, mixed_words
 from workbench.studies.declaration import AGENTS, Column, Study, column_titles, in_points, row_titles
+from workbench.studies.items import CREDITED, CUT, DOUBTFUL, FORMATTED, REPAIRED, UNSCORED, pass_at
 from workbench.studies.reading import CellWork, StudyWork
-from workbench.studies.values import CREDITED, CUT, DOUBTFUL, FORMATTED, REPAIRED, UNSCORED, pass_at
 from workbench.text import shortened
 
 _TITLE = 60

@@ -36,9 +36,9 @@ from workbench.session.rows import TaskRow
 from workbench.statistics.correlations import Correlation
 from workbench.studies.cells import Cell
 from workbench.studies.declaration import Column
+from workbench.studies.items import pass_of
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.task_facts import FunctionFacts, runs_by_session, session_of
-from workbench.studies.values import pass_of
 
 MOST_TASKS = 2_000
 """Of more tasks than these, all doc systems together, only so many are looked at, the same functions under every system."""

@@ -25,8 +25,8 @@ from workbench.app.toolkit.texts import Button
 from workbench.documenters.names import SCOPES
 from workbench.errors import WorkbenchError
 from workbench.session.groups import CONTROLS
+from workbench.studies.checking import MODELS, NUMBERS, ROWS, SYSTEMS, BadField, Draft, drafted, look_up
 from workbench.studies.declaration import AGENTS, DOCS, SAMPLES
-from workbench.studies.drafts import MODELS, NUMBERS, ROWS, SYSTEMS, BadField, Draft, drafted, look_up
 from workbench.text import one_line
 
 if TYPE_CHECKING:

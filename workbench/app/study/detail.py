@@ -40,10 +40,9 @@ from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import DOUBTFUL, STATES, UNSCORED
 from workbench.studies.cells import Cell, Mean
 from workbench.studies.declaration import AGENTS
+from workbench.studies.items import TaskTally, TrialTally, missing_of, pass_of, value_of
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.reading import TaskTally, TrialTally
-from workbench.studies.values import missing_of, pass_of, value_of
 from workbench.text import one_line, shortened
 
 

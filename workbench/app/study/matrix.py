@@ -165,8 +165,8 @@ class StudyMatrix(CellTable[RowSummary]):
         return list(dict.fromkeys(["", column, SPREAD, self.outcome.study.row_noun]))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        # What rows can be grouped by has to be read: the screen does so.
-        return False if action == "group_next" else super().check_action(action, parameters)
+        # The screen offers these, wherever the focus is: what rows can be grouped by has to be read first.
+        return action not in {"sort_next", "reverse", "group_next", "fold"} and super().check_action(action, parameters)
 
     # -- painting
 

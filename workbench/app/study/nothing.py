@@ -60,7 +60,7 @@ class Beginning:
 
 def beginnings() -> tuple[Beginning, ...]:
     """Return all ways."""
-    from workbench.studies.known import packaged_studies, study_named
+    from workbench.studies.study_files import packaged_studies, study_named
 
     packaged = [study_named(name) for name in packaged_studies()]
     told = {PAPER: "The paper's published tables, read-only: its report"}

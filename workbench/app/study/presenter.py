@@ -15,11 +15,10 @@ from workbench.app.study.actions import going
 from workbench.app.study.wording import ITEMS, LEADERBOARD, RANKINGS
 from workbench.app.toolkit.latest import Latest
 from workbench.errors import WorkbenchError
-from workbench.studies.comparing import Comparison, compare
+from workbench.studies.comparing import Comparison, compare, not_ranked, rankings, taus
 from workbench.studies.declaration import AGENTS, BadStudy, Study
 from workbench.studies.following import StudyReader
 from workbench.studies.leaderboard import judge_agreement, leaderboard
-from workbench.studies.ranked import not_ranked, rankings, taus
 
 if TYPE_CHECKING:
     from pathlib import Path

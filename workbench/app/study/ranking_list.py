@@ -13,8 +13,8 @@ from workbench.app.study.wording import NOTHING, UNKNOWN, share, signed
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.statistics.rankings import EQUAL, PairOrder
+from workbench.studies.comparing import Ranking, Setting
 from workbench.studies.declaration import Column
-from workbench.studies.ranked import Ranking, Setting
 from workbench.text import one_line, shortened
 
 Resampled = Mapping[tuple[str, str, str, str], float]

@@ -26,8 +26,8 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
+from workbench.studies.comparing import columns_of
 from workbench.studies.declaration import AGENTS
-from workbench.studies.ranked import columns_of
 from workbench.text import one_line
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from workbench.app.toolkit.amounts import duration
 from workbench.app.toolkit.header import Header, Part
 from workbench.glyphs import DOUBTFUL, STATES
 from workbench.studies.declaration import AGENTS, in_points
-from workbench.studies.values import brief
+from workbench.studies.items import brief
 from workbench.text import one_line
 
 if TYPE_CHECKING:

@@ -27,16 +27,17 @@ class Grid(Columns[Row]):
         named: Cells of the longest name of a group.
         each: Cells that a column has now.
         least: Cells that a column has at least.
+        least_name: Cells to which names may be cut for one more column; 0 for a quarter of all.
         usual: Cells that it has where all have room for them; with ``whole`` they show all that they have to say.
     """
 
     def __init__(
         self, names: Column[Row], shown: Sequence[Column[Row]], *, hidden: Sequence[Column[Row]] = (), heads: int = 0,
-        least: int = 9, usual: int = 14, whole: int = 15,
+        least: int = 9, usual: int = 14, whole: int = 15, least_name: int = 0,
     ) -> None:  # fmt: skip
         super().__init__((names, *shown, *hidden))
         self.names, self.shown = names, tuple(shown)
-        self.heads, self.least, self.usual, self.whole = heads, least, usual, whole
+        self.heads, self.least, self.usual, self.whole, self.least_name = heads, least, usual, whole, least_name
         self.current = self.first = self.named = 0
         self.each = usual
 
@@ -53,7 +54,9 @@ class Grid(Columns[Row]):
         count, longest = len(self.shown), max(self._longest(self.names), self.named) or _LEAST_NAME
         # A third for the names, a quarter where that leaves a column out; more where all columns have what they need.
         names = min(longest + 1, max(_LEAST_NAME, width // 3))
-        if count * (self.least + 2) > width - names:
+        if self.least_name:
+            names = max(self.least_name, min(names, width - count * (self.least + 1)))
+        elif count * (self.least + 2) > width - names:
             names = min(names, max(_LEAST_NAME, width // 4))
         room = width - names
         if count * (self.whole + 1) <= room:

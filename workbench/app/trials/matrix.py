@@ -40,7 +40,15 @@ class MatrixView(CellTable[str]):
         columns = [self._column(column) for column in self.matrix.columns]
         heads = max((len(name) for column in self.matrix.columns for name in column), default=0)
         self.show_columns(
-            Grid(_CASES, columns, least=least, usual=max(_CELL, least), whole=max(_CELL, least), heads=heads)
+            Grid(
+                _CASES,
+                columns,
+                least=least,
+                usual=max(_CELL, least),
+                whole=max(_CELL, least),
+                heads=heads,
+                least_name=8,
+            )
         )
         self.put(self.matrix.cases)
 
