@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from workbench.catalog.published import POPULAR, published_counts, published_name
 from workbench.errors import UsageError
@@ -25,7 +24,7 @@ from workbench.studies.beside_paper import BesidePaper, beside_paper
 from workbench.studies.cells import Mean
 from workbench.studies.comparing import ranked_columns, system_name
 from workbench.studies.conditions import comparable_rows
-from workbench.studies.declaration import DOCS, Column
+from workbench.studies.declaration import DOCS, Column, InJson
 from workbench.studies.items import counted_missing
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.task_facts import FunctionFacts, function_facts
@@ -38,37 +37,20 @@ WHOLE = "all functions"
 
 
 @dataclass(frozen=True, slots=True)
-class Stratum:
-    """Functions of a kind.
-
-    Attributes:
-        property: By what they were divided.
-        name: Which of its values they have.
-        functions: How many there are; of the length of docs, how many under some doc system.
-        means: pass@k by name of the column and measure.
-    """
+class Stratum(InJson):
+    """Functions of a kind (of the length of docs, those under some doc system), with pass@k by name of the column and measure."""
 
     property: str
     name: str
     functions: int
     means: Mapping[str, Mapping[str, Mean]]
 
-    def to_json(self) -> dict[str, Any]:
-        means = {column: {name: one.to_json() for name, one in mine.items()} for column, mine in self.means.items()}
-        return {"property": self.property, "name": self.name, "functions": self.functions, "means": means}
-
 
 @dataclass(frozen=True, slots=True)
-class LeakLine:
-    """Docs that carry the code, under one column.
+class LeakLine(InJson):
+    """Docs that carry the code, under one column; ``level`` is the mean share of a body that its docstring repeats.
 
-    Attributes:
-        column: The column.
-        tasks: Its tasks.
-        leaking: Those whose docstring carries the code.
-        level: Mean share of a body that its docstring repeats, over documented tasks; None without one.
-        whole: pass@k of all tasks, by measure.
-        without: pass@k of the tasks whose docstring does not carry the code.
+    ``whole`` is pass@k of all tasks by measure, ``without`` that of the tasks whose docstring does not carry the code.
     """
 
     column: Column
@@ -78,31 +60,15 @@ class LeakLine:
     whole: Mapping[str, Mean]
     without: Mapping[str, Mean]
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "column": self.column.name,
-            "tasks": self.tasks,
-            "leaking": self.leaking,
-            "level": self.level,
-            "whole": {name: one.to_json() for name, one in self.whole.items()},
-            "without": {name: one.to_json() for name, one in self.without.items()},
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class RankedPart:
-    """Systems ranked on a part of the functions that all of them have.
+class RankedPart(InJson):
+    """Systems ranked on a part of the functions that all of them have, unweighted over rows; those of equal scores stand together.
 
-    Attributes:
-        model: The evaluator.
-        measure: ``pass@k``.
-        part: :data:`WHOLE`, or which functions.
-        places: Names of systems from the best to the worst, those of equal scores together; empty without a function.
-        scores: The mean of each, unweighted over rows.
-        items: Functions.
-        tau: Kendall's tau with the ranking on all functions; None where one of the two has no order.
-        stratum: Whether the part is a stratum.
+    ``tau`` is Kendall's with the ranking on all functions; None where one of the two has no order.
     """
+
+    RENAMED = {"places": "ranking"}
 
     model: str
     measure: str
@@ -115,33 +81,17 @@ class RankedPart:
 
     @property
     def words(self) -> str:
-        """Return ``RepoAgent > OSA = original``."""
         return ranking_words(self.places)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "model": self.model,
-            "measure": self.measure,
-            "part": self.part,
-            "ranking": [list(place) for place in self.places],
-            "scores": dict(self.scores),
-            "items": self.items,
-            "tau": self.tau,
-        }
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
-    """What a study of docs says of its functions.
+class Analysis(InJson):
+    """What a study of docs says of its functions; without ``metrics`` there is a ``problem``.
 
-    Attributes:
-        leaks: Docs that carry the code, by column.
-        strata: Means by kinds of functions.
-        stability: Rankings on parts of the functions, beside that on all.
-        metrics: Metrics of texts and how they go with pass@k; None where scipy is missing.
-        problem: Why there are no metrics, "" where there are.
-        beside: The paper's figures beside this study's; None where they have no two doc systems in common.
+    ``beside`` is None where the paper and the study have no two doc systems in common.
     """
+
+    RENAMED = {"beside": "beside_the_paper"}
 
     leaks: tuple[LeakLine, ...]
     strata: tuple[Stratum, ...]
@@ -150,27 +100,14 @@ class Analysis:
     problem: str = ""
     beside: BesidePaper | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "leaks": [one.to_json() for one in self.leaks],
-            "strata": [one.to_json() for one in self.strata],
-            "stability": [one.to_json() for one in self.stability],
-            "metrics": None if self.metrics is None else self.metrics.to_json(),
-            "problem": self.problem,
-            "beside_the_paper": None if self.beside is None else self.beside.to_json(),
-        }
-
 
 def analyse(
     reader: SessionReader, outcome: StudyOutcome, metrics: Sequence[str] = (), *, model: Path | None = None
 ) -> Analysis | None:
     """Return the analysis of a study; None of one of agents, or without a task.
 
-    Args:
-        reader: The session that has it.
-        outcome: The study.
-        metrics: Metrics of texts by name; without any, the usual ones as far as their packages are installed.
-        model: Folder with the weights of ``codebertscore``.
+    Without ``metrics`` the usual ones are computed as far as their packages are installed; ``model`` is the folder with the weights of
+    ``codebertscore``.
 
     Raises:
         UsageError: there is no metric of such a name, or one was named for a study of agents.
@@ -221,7 +158,6 @@ def strata(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tuple[S
 
 
 def leaks(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tuple[LeakLine, ...]:
-    """Return for each column how many of its docs carry the code, and pass@k with and without these."""
     found = []
     for column in outcome.columns:
         mine = [one for one in functions if column.name in one.facts]

@@ -38,11 +38,8 @@ class Mean:
     """A mean with its interval, in points of 100 (``score``, ``works``, ``claims``) or as a share (``pass@k``).
 
     Attributes:
-        value: None without an item that is defined.
         interval: Its bounds, None where too few units carry any; ``interval.words`` says by which rule or why not.
-        items: Trials or tasks in it.
         missing: Trials without a score, or tasks with fewer than k counted samples, and why; they are not in it.
-        rows: Rows in it.
         own: Of ``score`` the models' own points and what they are out of, where the format of every answer gave more than a tenth.
         judged: Of ``works`` and ``claims`` the blocks or claims that are good, of how many that were judged, of how many.
     """
@@ -87,11 +84,9 @@ class Cell:
     """One row under one column.
 
     Attributes:
-        work: What there is of it: its run, its trials or tasks.
         state: One of :data:`STATES`; ``missing`` where nothing was planned.
         done: Trials that ended with a score, or candidates with a verdict of theirs.
         planned: Of how many, None where that is not known yet.
-        means: By measure.
         documented: Share of its tasks whose function has a docstring, None without tasks.
         doubts: How many passes are doubtful or repaired, and how many answers were cut at the token limit; without zeros.
     """
@@ -122,7 +117,6 @@ class Cell:
 
     @property
     def run(self) -> str:
-        """The run that has it, "" for none."""
         return self.work.run
 
     def to_json(self) -> dict[str, Any]:
@@ -146,7 +140,6 @@ class Cell:
 
 
 def as_trials(interval: Interval) -> Interval:
-    """Return an interval over clusters of trials with their units called what they are."""
     return replace(interval, unit=OF_TRIALS[interval.unit])
 
 
@@ -182,7 +175,6 @@ def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> Cell:
 
 
 def nonzero(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return counts without those that are 0."""
     return {name: count for name, count in counts.items() if count}
 
 
@@ -234,7 +226,6 @@ def _points(values: Sequence[Value], missing: tuple[Missing, ...], rows: int = 1
 
 
 def documented_share(counts: Counts) -> float | None:
-    """Return the share of tasks whose function has a docstring, None without tasks."""
     return sum(one[0].documented for one in counts) / len(counts) if counts else None
 
 

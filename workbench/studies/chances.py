@@ -40,14 +40,7 @@ class Chance:
 def chances(
     outcome: StudyOutcome, pairs: Sequence[tuple[Column, Column]], measure: str = "", *, resamples: int = RESAMPLES
 ) -> tuple[Chance, ...]:
-    """Compare pairs of columns by one measure and test each difference; several are adjusted for their number.
-
-    Args:
-        outcome: The study; its seed is that of random ways.
-        pairs: Left and right columns.
-        measure: One of the study's; "" is the first.
-        resamples: Random ways where there are too many for all.
-    """
+    """Compare pairs of columns by one measure and test each difference; several are adjusted for their number."""
     compared = [compare(outcome, left, right, measure) for left, right in pairs]
     tests = []
     for one in compared:

@@ -40,18 +40,11 @@ class BadField(BadStudy):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a form holds.
+    """What a form holds: lists as they were picked, all else as it was typed.
 
     Attributes:
-        kind: ``agents`` or ``docs``.
-        name: Name of the study.
-        rows: Test cases or sources.
-        systems: Agents or doc systems.
-        models: Models or evaluators; each stands with each system.
-        judges: Of ``agents``.
         numbers: Texts of the fields of :data:`NUMBERS` and ``spend``; "" where that means something.
         scope: Of ``docs``: where their docstrings stand.
-        checks: Of ``agents``: whether the README of each trial is checked.
         base: What no field asks for: title, seed, results of others, other settings.
     """
 
@@ -68,7 +61,6 @@ class Draft:
 
 
 def draft_of(study: Study) -> Draft:
-    """Return a declared study as a form holds it."""
     limits = study.limits
     typed = {
         "repeats": str(study.repeats), "samples": str(study.samples), "k": ", ".join(map(str, study.k)),

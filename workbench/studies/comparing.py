@@ -33,16 +33,7 @@ from workbench.studies.reading import CellWork
 
 @dataclass(frozen=True, slots=True)
 class SideItem:
-    """A trial or task under one column.
-
-    Attributes:
-        id: Id of the trial or task in its session.
-        run: Its run.
-        session: The session file where that is not the study's own, else "".
-        value: Points of 100 or pass@k, None where it has none.
-        tests: Tests that decide over a task.
-        judged: Of ``works`` and ``claims`` how many blocks or claims are good, and of how many that were judged.
-    """
+    """A trial or task under one column; ``session`` is "" for the study's own, ``judged`` good ones of those judged (``works``, ``claims``)."""
 
     id: str
     run: str
@@ -54,16 +45,7 @@ class SideItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemPair:
-    """An item of both columns, or of one (None for the other): a trial of the same case and repeat, or the same function.
-
-    Attributes:
-        row: Its row.
-        file: The function's file; "" for a trial.
-        name: ``path::function``, or ``repeat 2``.
-        left: Under the first column.
-        right: Under the second.
-        difference: Right minus left, None unless both have a value.
-    """
+    """An item of both columns, or of one (None for the other): a trial of the same case and repeat, or the same function."""
 
     row: str
     file: str
@@ -78,11 +60,7 @@ class Comparison:
     """Two columns by one measure; every difference is right minus left, in points of 100 or as a share.
 
     Attributes:
-        measure: ``score`` or ``pass@k``.
-        left: The first column.
-        right: The second one.
         difference: Mean difference with its interval; wins, ties and losses by item and by row.
-        by_row: The same of each row that both have, in the order of the study: for a forest plot.
         pairs: All items of either: those with a difference by its size, then those of both without, then of one alone.
         apart: Rows of which nothing is paired, because both sides were made under other conditions.
         differing: Each difference in conditions, in words.
@@ -149,17 +127,7 @@ class Comparison:
 
 
 def compare(outcome: StudyOutcome, left: Column, right: Column, measure: str = "") -> Comparison:
-    """Compare two columns of a study.
-
-    Args:
-        outcome: The study.
-        left: The first column.
-        right: The second one.
-        measure: One of ``outcome.study.measures``; "" is the first of them.
-
-    Raises:
-        ValueError: There is no such measure.
-    """
+    """Compare two columns by a measure of the study, "" for the first of them."""
     measure = measure or outcome.study.measures[0]
     if measure not in outcome.study.measures:
         raise ValueError(f"a measure is one of {', '.join(outcome.study.measures)}")
@@ -206,7 +174,6 @@ def items_of(outcome: StudyOutcome, work: CellWork, measure: str, without: str =
 
 
 def summed(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Return the sums of good ones and of judged ones."""
     found = list(counts)
     return sum(good for good, _ in found), sum(of for _, of in found)
 
@@ -231,8 +198,6 @@ class Setting:
     """Under what systems are ranked.
 
     Attributes:
-        model: The evaluator, or the agents' model.
-        measure: ``score`` or ``pass@k``.
         weighting: What counts alike: ``repositories``, ``tasks`` or ``tests``; of agents ``cases`` or ``trials``.
         without: What of candidates counts for nothing: ``doubtful`` or ``repaired`` passes, ``cut`` answers; "" where all count.
         apart: Under which other conditions the systems were made than the main ones of the model, "" for these.
@@ -256,10 +221,7 @@ class Ranking:
     """Systems from the best to the worst under one setting.
 
     Attributes:
-        setting: Under what.
         scores: The mean of each system by the name of its column, over the common items.
-        places: Names of columns from the best to the worst; those of equal scores stand together.
-        items: Items that all systems have; where there are none, nothing is ranked.
         judged: Of ``works`` and ``claims``, by name: how many blocks or claims are good, and of how many that were judged.
         orders: Each pair, the better first, with how often rows keep that order; for the first weighting, else empty.
     """
@@ -361,7 +323,6 @@ class RankedColumns(NamedTuple):
 
 
 def ranked_columns(outcome: StudyOutcome) -> list[RankedColumns]:
-    """Return the columns that can be ranked against one another: several of one model or evaluator, made under the same conditions."""
     return [
         RankedColumns(
             model, columns, "" if columns is several[0] else "; ".join(_apart(outcome, several[0], columns[0])[1])
@@ -396,7 +357,6 @@ def _by_model(outcome: StudyOutcome) -> dict[str, list[list[Column]]]:
 
 
 def system_name(column: Column) -> str:
-    """Return what a column is called among those of one model."""
     return f"{column.system} ({column.source})" if column.source else column.system
 
 

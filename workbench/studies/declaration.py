@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from workbench.errors import UsageError
 
@@ -36,7 +36,6 @@ class Column:
     """A column: an agent with its model, or a doc system with the evaluator that works from its docs.
 
     Attributes:
-        system: Name of the agent, or of the doc system as ``--docs`` takes it.
         model: Model of the agent, or the evaluator; "" is the default of the machine, until the study is ordered.
         source: "" where the study executes it, else where the results of others are: ``session:FILE``.
     """
@@ -58,14 +57,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of each run; 0 is the default of the machine, or none.
-
-    Attributes:
-        steps: Steps after which an agent must have answered.
-        read: Characters that an agent reads at once.
-        answer_tokens: Tokens of an agent's answer.
-        tasks: Only so many tasks of each source, the first ones.
-    """
+    """Limits of each run; 0 is the default of the machine, or none. ``read`` is in characters, ``tasks`` are the first of each source."""
 
     steps: int = 0
     read: int = 0
@@ -99,19 +91,10 @@ class Study:
     """A declared matrix.
 
     Attributes:
-        name: A short name; a session has one study of a name.
         kind: ``agents`` (rows are test cases), ``docs`` (rows are sources) or ``paper`` (the published tables, read-only).
-        rows: Test cases or sources, in the order in which they are shown.
-        columns: What is executed on each row.
         results: Results of others that become further columns: ``session:FILE``.
-        repeats: Trials of each cell of ``agents``.
-        samples: Candidates per task of each cell of ``docs``.
-        k: The k of pass@k.
         seed: Of resamples and random permutations.
         spend_limit: US dollars that all runs together may spend; 0 = no limit.
-        limits: Of each run.
-        settings: Of each run.
-        title: A sentence on what it is for.
     """
 
     name: str
@@ -137,11 +120,9 @@ class Study:
 
     @property
     def row_noun(self) -> str:
-        """What a row is: ``case`` or ``repository``."""
         return "case" if self.kind == AGENTS else "repository"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the declaration as JSON values."""
         return asdict(self)
 
     @classmethod
@@ -201,3 +182,24 @@ def row_titles(rows: Sequence[str]) -> list[str]:
 
 def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
+
+
+class InJson:
+    """A dataclass whose fields are written as JSON values, those of ``RENAMED`` under another name; a column is its name."""
+
+    __slots__ = ()
+    RENAMED: ClassVar[Mapping[str, str]] = {}
+
+    def to_json(self) -> dict[str, Any]:
+        names = [item.name for item in fields(self)]  # type: ignore[arg-type]
+        return {self.RENAMED.get(name, name): _in_json(getattr(self, name)) for name in names}
+
+
+def _in_json(value: Any) -> Any:
+    if isinstance(value, Column):
+        return value.name
+    if isinstance(value, Mapping):
+        return {key: _in_json(one) for key, one in value.items()}
+    if isinstance(value, tuple):
+        return [_in_json(one) for one in value]
+    return value.to_json() if hasattr(value, "to_json") else value

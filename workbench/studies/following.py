@@ -38,10 +38,6 @@ def read_study(reader: SessionReader, name: str) -> StudyOutcome:
 class StudyReader:
     """Reads a study again and again while it is executed: of what did not change nothing is read or computed anew.
 
-    Args:
-        reader: The session.
-        name: Name of the study.
-
     Raises:
         BadStudy: The session has no such study, or its declaration is damaged.
     """

@@ -28,15 +28,7 @@ Key = str
 
 @dataclass(frozen=True, slots=True)
 class RowFacts:
-    """What is known of a case or repository; None, or "", for what is not.
-
-    Attributes:
-        domain: Its field of use.
-        kind: Whether it is synthetic, real, of the paper, or one's own.
-        bytes: Of all its files, as far as the session has a snapshot.
-        tasks: How many it has in the study, under the column that has most.
-        stars: As the paper printed them.
-    """
+    """What is known of a case or repository; None, or "", for what is not. ``bytes`` are of all its files, ``tasks`` of the column with most."""
 
     domain: str = ""
     kind: str = ""
@@ -47,7 +39,7 @@ class RowFacts:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of the rows, and of tasks by row and readable id."""
+    """What is known of rows, and of tasks by row and readable id."""
 
     rows: Mapping[str, RowFacts]
     tasks: Mapping[tuple[str, str], TaskFacts]
@@ -63,7 +55,6 @@ class Group:
 
 
 def facts_of(reader: SessionReader, outcome: StudyOutcome) -> Facts:
-    """Read what is known of the rows of a study, and of its tasks."""
     known = {case.id: case for case in load_cases()[0]}
     counts = published_counts()
     sizes = _sizes(reader, outcome) if outcome.study.kind == AGENTS else {}
@@ -154,11 +145,6 @@ def groupings(outcome: StudyOutcome, facts: Facts) -> tuple[str, ...]:
 
 def grouped(outcome: StudyOutcome, by: str, facts: Facts) -> tuple[Group, ...]:
     """Return the groups of a study in their natural order: steps from low to high, names from A to Z, what is not known last.
-
-    Args:
-        outcome: The study.
-        by: One of :func:`groupings`.
-        facts: What is known of it.
 
     Raises:
         KeyError: It cannot be grouped by that.

@@ -37,7 +37,6 @@ class Missing(NamedTuple):
 
     @property
     def brief(self) -> str:
-        """Return ``3 unscored``."""
         return f"{self.items:,} {self.kind}"
 
     @property
@@ -47,7 +46,6 @@ class Missing(NamedTuple):
 
 
 def brief(missing: Iterable[Missing]) -> str:
-    """Return ``3 unscored, 2 failed``."""
     kinds: Counter[str] = Counter()
     for one in missing:
         kinds[one.kind] += one.items
@@ -163,10 +161,7 @@ def _unscored(trial: TrialTally, scale: Scale) -> str:
 def pass_of(task: TaskTally, k: int, without: str = "") -> float | None:
     """Return pass@k of a task, None where it has fewer than k counted samples.
 
-    Args:
-        task: The task.
-        k: The k.
-        without: :data:`DOUBTFUL` or :data:`REPAIRED`: such passes are none. :data:`CUT`: such answers are no samples.
+    ``without`` doubtful or repaired passes these are none, without cut answers these are no samples.
     """
     counted, passed = task.counted, task.passed
     if without == CUT:

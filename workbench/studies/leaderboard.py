@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.statistics.rankings import kendall_tau
 from workbench.studies.cells import Cell, Mean, cell_of, over_rows
-from workbench.studies.declaration import AGENTS
+from workbench.studies.declaration import AGENTS, InJson
 from workbench.studies.items import Missing, TrialTally, score_of
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
 from workbench.studies.reading import CellWork
@@ -20,35 +20,24 @@ GOOD = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeMean:
+class JudgeMean(InJson):
     """What a judge gave an agent: the mean over all trials that it scored, and over those that all judges of the study scored."""
 
     mean: Mean
     common: Mean
 
-    def to_json(self) -> dict[str, Any]:
-        return {"mean": self.mean.to_json(), "common": self.common.to_json()}
-
 
 @dataclass(frozen=True, slots=True)
 class LeaderLine:
-    """One column of a study of agents.
+    """One column of a study of agents; figures of a trial are means over those with a score.
 
     Attributes:
-        place: From 1, over the cases that all columns have a score of; those of equal means share one. None without a score, of a
+        place: From 1, over the ``of`` cases that all columns have a score of; those of equal means share one. None without a score, of a
             column that is not comparable, and where no case is common.
-        of: How many cases that is over.
         over_common: Its mean over these.
-        summary: The column, with its mean and interval over cases, and what is missing.
         tiers: Mean points of the four tiers and over how many trials, unweighted over the trials of which they are scored.
-        steps: Mean steps of a trial.
-        tokens: Mean tokens of a trial.
-        cost_usd: Mean cost of a trial, None where no price is known.
-        seconds: Mean seconds of a trial.
         above: Share of trials with more than :data:`GOOD` points.
         spread: Standard deviation between repeats of a case, pooled over cases; None with one repeat each.
-        by_judge: Mean score by judge.
-        trials: Trials with a score, in which the figures of a trial are means.
     """
 
     place: int | None
@@ -95,11 +84,7 @@ class LeaderLine:
 
 
 def leaderboard(outcome: StudyOutcome) -> tuple[LeaderLine, ...]:
-    """Return the columns of a study of agents from the best to the worst, those without a place last.
-
-    Raises:
-        ValueError: It is not of agents.
-    """
+    """Return the columns of a study of agents from the best to the worst, those without a place last."""
     if outcome.study.kind != AGENTS:
         raise ValueError("a leaderboard is of agents")
     of, means = _over_common(outcome)
@@ -207,16 +192,10 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeAgreement:
-    """Two judges by one rubric.
+class JudgeAgreement(InJson):
+    """Two judges of the same trials by one rubric: Kendall's tau of their scores and of their means by column, None where one has no order.
 
-    Attributes:
-        left: One judge.
-        right: The other.
-        trials: Trials that both scored.
-        tau: Kendall's tau of their scores of these; None where one has no order.
-        difference: Mean points of the right one minus those of the left.
-        columns_tau: Kendall's tau of their means by column.
+    ``difference`` is the mean of the right one's points minus those of the left.
     """
 
     left: str
@@ -225,9 +204,6 @@ class JudgeAgreement:
     tau: float | None
     difference: float
     columns_tau: float | None
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def judge_agreement(outcome: StudyOutcome) -> tuple[JudgeAgreement, ...]:

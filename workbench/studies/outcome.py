@@ -16,7 +16,7 @@ from typing import Any
 
 from workbench.studies.cells import Cell, Mean, cell_of, documented_share, nonzero, over_rows
 from workbench.studies.conditions import apart, classes, differing, has_work, mixed_words
-from workbench.studies.declaration import AGENTS, Column, Study, column_titles, in_points, row_titles
+from workbench.studies.declaration import AGENTS, Column, InJson, Study, column_titles, in_points, row_titles
 from workbench.studies.items import CREDITED, CUT, DOUBTFUL, FORMATTED, REPAIRED, UNSCORED, pass_at
 from workbench.studies.reading import CellWork, StudyWork
 from workbench.text import shortened
@@ -26,22 +26,15 @@ _TITLE = 60
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnSummary:
+class ColumnSummary(InJson):
     """A column over the rows that it has results of.
 
     Attributes:
-        column: The column.
-        title: What tells it from the others, shortly.
         means: By measure: unweighted over rows; the interval is over rows, over files or trials where there is one.
-        documented: Share of its tasks with a docstring, None for agents.
-        done: Sum over its cells.
-        planned: Sum over its cells, None where one is not known.
-        tokens: Sum over its cells.
-        cost_usd: Sum over its cells, None where no price is known.
-        seconds: Sum over its cells.
-        doubts: Sum over its cells, see :class:`Cell`.
         apart: Why it is not compared with the other columns: each difference in conditions; empty where it is.
     """
+
+    RENAMED = {"cost_usd": "cost", "apart": "not_comparable"}
 
     column: Column
     title: str
@@ -56,38 +49,19 @@ class ColumnSummary:
     apart: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "column": self.column.name,
-            "title": self.title,
-            "source": self.column.mark or None,
-            "means": {name: mean.to_json() for name, mean in self.means.items()},
-            "documented": self.documented,
-            "doubts": dict(self.doubts),
-            "not_comparable": list(self.apart),
-            "done": self.done,
-            "planned": self.planned,
-            "tokens": self.tokens,
-            "cost": self.cost_usd,
-            "seconds": self.seconds,
-        }
+        return {**InJson.to_json(self), "source": self.column.mark or None}
 
 
 @dataclass(frozen=True, slots=True)
-class Common:
-    """What columns have in common by a measure, where they do not have the same: cases with a score, or tasks with pass@k.
+class Common(InJson):
+    """What columns have in common by a measure: how many items all of them have, of how many that any has, and the means over these.
 
-    Attributes:
-        items: How many all of them have.
-        of: How many any of them has.
-        means: Over the common ones, by name of the column; unweighted over rows. Columns that are apart, or have nothing, lack.
+    Means are unweighted over rows; columns that are apart, or have nothing, lack.
     """
 
     items: int
     of: int
     means: Mapping[str, float]
-
-    def to_json(self) -> dict[str, Any]:
-        return {"items": self.items, "of": self.of, "means": dict(self.means)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +85,7 @@ class StudyOutcome:
     """What came of a study.
 
     Attributes:
-        study: Its declaration.
-        columns: Its columns in order, those of others last.
-        rows: Its rows in order.
         cells: By row and column name; a cell that nothing is known of is ``missing``.
-        by_column: A summary of each column, in their order.
-        by_row: A summary of each row, in their order.
         scale: Rubric and judge by which trials are measured.
         problems: What could not be read of others, and why the study does not go on.
         common: By measure what the columns have in common; without those by which all have the same.
@@ -200,11 +169,9 @@ class StudyOutcome:
         return next(one for one in self.by_column if one.column.name == column.name)
 
     def doubts(self, column: Column, kind: str) -> int:
-        """Return how many passes of a column are doubtful or repaired, or how many of its answers were cut."""
         return self.summary(column).doubts.get(kind, 0)
 
     def cell(self, row: str, column: Column | str) -> Cell:
-        """Return a cell; raises KeyError where there is no such row or column."""
         return self.cells[row, column if isinstance(column, str) else column.name]
 
     def column(self, name: str) -> Column:
@@ -220,17 +187,14 @@ class StudyOutcome:
 
     @property
     def done(self) -> int:
-        """Trials with a score, or candidates with a verdict, of what the study executes."""
         return sum(cell.done for cell in self.cells.values() if not cell.column.source)
 
     @property
     def planned(self) -> int | None:
-        """Of how many, None where that is not known yet."""
         return _sum(cell.planned for cell in self.cells.values() if not cell.column.source)
 
     @property
     def cost_usd(self) -> float | None:
-        """What it cost, None where no price is known."""
         costs = [
             cell.work.cost_usd
             for cell in self.cells.values()

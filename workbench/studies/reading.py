@@ -38,19 +38,13 @@ class CellWork:
     """What there is of a cell.
 
     Attributes:
-        row: Its row.
-        column: Its column.
         run: The run that has it, "" while there is none.
         session: The session file that has it, "" for the study's own.
         run_state: State of that run, "" without one.
         problem: Why it could not be planned, or why its run ended, "" for nothing.
         planned: Trials or candidates that it will have, None where that is not known yet.
         counts: Of each task what it is and how many of its samples are what, as in :class:`TaskTally`; see :attr:`tasks`.
-        trials: Its trials.
-        group: Evaluator, prompt and context of its candidates.
-        tokens: Of all its requests.
         cost_usd: Of all its requests, None where no price is known.
-        seconds: Of its trials, or of asking for and testing its candidates.
         settings: How its candidates were sampled; with :attr:`group` it says which candidates these are.
         conditions: Under what it was made, by name; what is not known is left out.
         left_out: What the session has of it besides, in words: made otherwise, so in no figure.
@@ -80,7 +74,7 @@ class CellWork:
 
 @dataclass(frozen=True, slots=True)
 class StudyWork:
-    """All that there is of a study: the cells in the order of rows and columns, and what could not be read of others."""
+    """All that there is of a study, and what could not be read of others."""
 
     study: Study
     columns: tuple[Column, ...]
@@ -252,8 +246,6 @@ def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots:
 
 
 class _Known(NamedTuple):
-    """What is known of trials, by trial: scorecards, checks, how models were asked, what their runs were planned with."""
-
     scores: Mapping[str, Mapping[tuple[str, str], ScoreRow]]
     totals: Mapping[str, Mapping[tuple[str, str], Total]]
     checks: Mapping[str, Mapping[str, tuple[int, int, int]]]
@@ -383,7 +375,6 @@ def trials_of_others(reader: SessionReader, study: Study, source: str, _: object
 
 
 def run_states(reader: SessionReader, runs: Iterable[str | None]) -> dict[str, tuple[str, str]]:
-    """Return the state of each run as a person should see it, and its error."""
     wanted = set(runs)
     found = {}
     for run in reader.every_run():

@@ -41,7 +41,6 @@ _LISTS = frozenset({"judges", "rubrics", "tasks"})
 
 
 def packaged_studies() -> tuple[str, ...]:
-    """Return the names of the studies that come with the program."""
     return tuple(sorted(file.stem for file in _FOLDER.glob("*.toml")))
 
 
@@ -80,9 +79,7 @@ def read_study_file(file: Path) -> Study:
 def parse_study(values: Mapping[str, object], file: Path) -> Study:
     """Return the study that a TOML table declares; names are not looked up, see :func:`workbench.studies.checking.check_study`.
 
-    Args:
-        values: The table.
-        file: Where it comes from, for messages.
+    ``file`` is where it comes from, for messages.
 
     Raises:
         BadStudy: See :func:`read_study_file`.

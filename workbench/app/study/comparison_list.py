@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
@@ -186,7 +187,7 @@ class ComparisonList(RowList):
             yield _Row(_heading)
         for pair in pairs:
             words = f"{pair.row} {pair.file} {pair.name}"
-            yield _Row(lambda width, pair=pair: _item(pair, measure, width), words, item=pair)  # type: ignore[misc]
+            yield _Row(partial(_item, pair, measure), words, item=pair)
 
     def _test_words(self) -> str:
         if self._problem:
@@ -251,7 +252,7 @@ def _forest(found: Comparison) -> Iterable[_Row]:
         return [(" " * names, ""), (axis_row(low, high, scale, plot), "dim")] if plot else []
 
     for name, one in found.by_row.items():
-        yield _Row(lambda width, name=name, one=one: plotted(name, one, width), name, plotted=name)  # type: ignore[misc]
+        yield _Row(partial(plotted, name, one), name, plotted=name)
     yield _Row(axis)
 
 
