@@ -138,26 +138,21 @@ class TrialsScreen(ModeScreen):
         if any(change.kind in _SHOWN for change in changes):
             self._loading.soon(self._load, REFRESH_SECONDS)
 
-    def _load(self) -> None:
-        reader, scale = self.workbench.reader, self.table.trials.scale
-        self._read(reader, scale)
-
-    def _read(self, reader: SessionReader | None, scale: Scale | None) -> None:
+    def _load(self, scale: Scale | None = None) -> None:
+        """Read the trials by a scale, by default by that which is shown."""
+        reader, scale = self.workbench.reader, scale or self.table.trials.scale
         if reader is None:
             return
-
         self._count(reader)
 
         def done(trials: Trials) -> None:
             trials = with_counts(trials, self._counts)
             known = {line.id: line.lost for line in self.table.trials.lines if trials.scale == self.table.trials.scale}
             self._show(replace(trials, lines=tuple(replace(one, lost=known.get(one.id, ())) for one in trials.lines)))
-            self._losing.ask(lambda: with_losses(reader, trials, self._cards), self._show_losses)
+            losses = lambda: with_losses(reader, trials, self._cards)  # noqa: E731
+            self._losing.ask(losses, lambda found: self._show(with_counts(found, self._counts)))
 
         self._loading.ask(lambda: load_trials(reader, scale), done)
-
-    def _show_losses(self, trials: Trials) -> None:
-        self._show(with_counts(trials, self._counts))
 
     def _count(self, reader: SessionReader) -> None:
         """Look up where the READMEs come from: what is remembered at once, the others one by one while this is shown."""
@@ -346,7 +341,7 @@ class TrialsScreen(ModeScreen):
         self.table.action_group_next()
 
     def action_scale(self) -> None:
-        self._read(self.workbench.reader, chosen_scale(self.table.trials))
+        self._load(chosen_scale(self.table.trials))
 
     @work
     async def action_filter(self) -> None:
