@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.studies.checking import BadField, Draft, draft_of, drafted, look_up
+from workbench.errors import BadField
+from workbench.studies.checking import Draft, draft_of, drafted, look_up
 from workbench.studies.declaration import AGENTS, DOCS, BadStudy, Column, Limits, Settings, Study
 from workbench.studies.study_files import packaged_studies, parse_study, study_named, study_toml
 

@@ -12,7 +12,7 @@ from workbench import numbers
 from workbench.agents.names import agent_info, current_name
 from workbench.catalog import check_python, check_there, load_cases, resolve_case
 from workbench.documenters.names import SCOPES, parse_docs, parse_scope
-from workbench.errors import UsageError, WorkbenchError
+from workbench.errors import BadField, UsageError, WorkbenchError
 from workbench.regeneration.selections import parse_selection
 from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE, MOST_CELLS, PAPER, BadStudy, Column, Limits, Study
 from workbench.studies.study_files import packaged_studies, study_named
@@ -28,14 +28,6 @@ ROWS, SYSTEMS, MODELS = (
 """What a form calls the rows, and both sides of the columns, by the kind of the study."""
 NUMBERS = {AGENTS: ("repeats", "steps"), DOCS: ("samples", "k", "tasks")}
 """Its numbers, likewise; ``spend`` is one of both."""
-
-
-class BadField(BadStudy):
-    """What stands in a field cannot be; ``field`` is its name."""
-
-    def __init__(self, field: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.field = field
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +166,7 @@ def look_up(study: Study) -> None:
     Raises:
         BadField: An unknown case, source, agent, doc system or judge; it says in which field.
     """
-    from workbench.rubric.judges import parse_judge
+    from workbench.rubric.judging import parse_judge
 
     agents = study.kind == AGENTS
     for row in study.rows:

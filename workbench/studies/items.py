@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.regeneration.passk import pass_at_k
-from workbench.rubric.totals import Total
+from workbench.rubric.spread import Total
 from workbench.session.rows import ScoreRow
 from workbench.session.task_names import readable_id
 

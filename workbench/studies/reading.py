@@ -15,7 +15,7 @@ from workbench.results.scores import scores_of, totals_of
 from workbench.results.studies import Counts, GroupCounts, group_counts, made_under, step_settings
 from workbench.results.tasks import task_names, task_states
 from workbench.results.trials import trials_named, trials_on
-from workbench.rubric.totals import Total
+from workbench.rubric.spread import Total
 from workbench.rubric.works import works_by_trial
 from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as

@@ -67,14 +67,13 @@ class StudyActions:
 
     async def begin(self, way: str) -> None:
         """Begin a study in the way that was chosen (:mod:`.nothing`); call it from a worker."""
-        from workbench.app.toolkit.ask import AskText
-        from workbench.app.toolkit.completion import PathSuggester
+        from workbench.app.toolkit.form import AskText
 
         if way == PAPER:
             await self.ask_for_report(None, PAPER)
         elif way == FILE:
             note = "The dialog opens with what the file declares."
-            question = AskText("Study of a file", note, placeholder="study.toml", suggester=PathSuggester())
+            question = AskText("Study of a file", note, placeholder="study.toml", paths=True)
             if answer := await self._host.push_screen_wait(question):
                 await self._host.ask_for_study(like=answer)
         else:
@@ -97,8 +96,8 @@ class StudyActions:
         def work() -> Path:
             from workbench.reports.in_a_process import write_study_in_a_process
 
-            out = place_of(host, wanted.place)
-            write_study_in_a_process(session, study, wanted.format, out)
+            out = place_of(host, wanted[0])
+            write_study_in_a_process(session, study, wanted[1], out)
             return out
 
         host.notify(f"Writing the report on {study}…", timeout=2)

@@ -27,18 +27,13 @@ if TYPE_CHECKING:
 
     from workbench.app.study.screen import StudyScreen
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import Change
     from workbench.studies.grouping import Group
     from workbench.studies.outcome import StudyOutcome
 
-REFRESH_SECONDS = 0.5
-"""Time between two looks at a study that is being executed; one that takes long is not begun again before its end."""
 REST_SECONDS = 1.0
 """For so long nothing must change before anything is drawn."""
 LEFT_SECONDS = 10.0
 """Time between two looks at how long a study will still take."""
-_SHOWN = frozenset({"study", "run", "trial", "score", "check", "task", "candidate", "stage"})
-"""Kinds of changes that a study shows."""
 _NO_GROUPS = "There is nothing to group these rows by: they are alike in all that is known of them."
 
 
@@ -109,8 +104,7 @@ class StudyPresenter:
 
     def __init__(self, screen: StudyScreen) -> None:
         self._screen = screen
-        self._loader = StudyLoader()
-        self._loading, self._grouping = Latest(screen, "study"), Latest(screen, "study-groups")
+        self._grouping = Latest(screen, "study-groups")
         self._comparing, self._ranking = Latest(screen, "comparison"), Latest(screen, "rankings")
         self._leading, self._drawing = Latest(screen, "leaderboard"), Latest(screen, "draws")
         self._estimating = Latest(screen, "study-left")
@@ -127,18 +121,6 @@ class StudyPresenter:
         self.seconds_left: float | None = None
 
     # -- the study
-
-    def take(self, changes: tuple[Change, ...]) -> None:
-        """Look again soon where something of a study changed."""
-        if any(change.kind in _SHOWN for change in changes):
-            self._loading.soon(self.look, REFRESH_SECONDS)
-
-    def look(self) -> None:
-        """Read the wanted study of the open session, the newest where that is none of it."""
-        screen = self._screen
-        reader, name = screen.workbench.reader, screen.wanted_study
-        if reader is not None:
-            self._loading.ask(lambda: self._loader.look(reader, name), screen.show_view, screen.show_failure)
 
     def forget(self) -> None:
         """Another study is shown: nothing of the last one is compared or grouped any more."""

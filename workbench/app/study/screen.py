@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -17,13 +18,14 @@ from workbench.app.study.actions import StudyActions, can_go_on, going
 from workbench.app.study.detail import Detail, detail_title, matrix_title
 from workbench.app.study.matrix import StudyMatrix
 from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, BeginList, Beginning, NothingHere
-from workbench.app.study.presenter import StudyPresenter, StudyView
+from workbench.app.study.presenter import StudyLoader, StudyPresenter, StudyView
 from workbench.app.study.wording import CELL, COMPARISON, LEADERBOARD, RANKINGS, STUDIES, cell_sentence, header
 from workbench.app.toolkit.cell_table import LinesBeside
+from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.pane import TabLine
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.studies.comparing import columns_of
@@ -34,11 +36,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import Change
     from workbench.studies.cells import Cell
     from workbench.studies.grouping import Group
     from workbench.studies.outcome import StudyOutcome
 
+_SHOWN = frozenset({"study", "run", "trial", "score", "check", "task", "candidate", "stage"})
+"""Kinds of changes that a study shows."""
 _HOW_TO_COMPARE = "Mark a column with {study.mark}, then go to another one and press {study.compare}."
 
 
@@ -77,11 +80,14 @@ class StudyScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
+        self.wanted_study = self.measure = ""
+        loader = StudyLoader()
+        look = lambda reader: partial(loader.look, reader, self.wanted_study)  # noqa: E731
+        self.live = Live(self, "study", look, self.show_view, self.show_failure, kinds=_SHOWN)
         self.presenter = StudyPresenter(self)
         self._actions = StudyActions(self)
         self.view: StudyView | None = None
         self.session: Path | None = None
-        self.wanted_study = self.measure = ""
 
     def compose_body(self) -> Iterable[Widget]:
         matrix = StudyMatrix(id="study-matrix")
@@ -127,7 +133,7 @@ class StudyScreen(ModeScreen):
     def show_study(self, name: str) -> None:
         """Show another study of the open session, the newest where ``name`` is none of it."""
         self.wanted_study = name
-        self.presenter.look()
+        self.live.refresh()
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
         path = reader.path if reader is not None else None
@@ -137,10 +143,7 @@ class StudyScreen(ModeScreen):
         if reader is None:
             self._show_nothing(OPENING if self.workbench.session_path is not None else with_keys(NO_SESSION))
         else:
-            self.presenter.look()
-
-    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        self.presenter.take(changes)
+            self.live.refresh()
 
     def show_failure(self, sentence: str) -> None:
         self._show_nothing(sentence, failed=True)
