@@ -14,10 +14,10 @@ from textual.style import Style
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of
-from workbench.app.regeneration.loading import RunView
-from workbench.app.regeneration.standings import MOST_RUNS, Standings
+from workbench.app.regeneration.standings import Standings
 from workbench.app.regeneration.wording import plural, share, short_names, sparkline
 from workbench.glyphs import DOUBTFUL, VERDICTS
+from workbench.results.regeneration_runs import RunView
 from workbench.results.tasks import Figures
 from workbench.session.groups import Group
 from workbench.text import one_line, shortened
@@ -276,10 +276,10 @@ class EvaluatorLine(Widget):
         """Return the runs: by the docs that they test where that tells them apart, else the number of the one that is shown."""
         if len(view.order) < 2 or view.run.id not in view.order:
             return Content("")
-        same = [run for run in self.standings.runs if run.same_source]
         pieces: list[Content | tuple[str, str]] = []
-        if names and len(same) > 1 and len({run.docs for run in same}) == len(same) <= MOST_RUNS:
-            named = (_chosen((run.docs, _value(run.estimate, 1)), run.id == view.run.id) for run in same)
+        if names and self.standings.runs:
+            runs = self.standings.runs.items()
+            named = (_chosen((docs, _value(estimate, 1)), run == view.run.id) for run, (docs, estimate) in runs)
             pieces += [("docs ", _MUTED), *named, ("  ", "")]
         pieces.append((f"run {view.order.index(view.run.id) + 1:,} of {len(view.order):,} · H/L", _MUTED))
         if self.begun:

@@ -13,7 +13,7 @@ from workbench.session.groups import planned_docs
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.regeneration.loading import EvaluatorProgress, RunView
+    from workbench.results.regeneration_runs import EvaluatorProgress, RunView
     from workbench.results.samples import SampleState
 
 _SIGNS = VERDICTS | {"running": RUNNING, "waiting": WAITING, "cancelled": CANCELLED}

@@ -51,6 +51,11 @@ class Column(Generic[Row]):
     brief: Callable[[Row], Part] | None = None
 
 
+def fit_end(text: str, width: int) -> str:
+    """Return ``text`` at exactly ``width`` cells; its end stays, which tells paths apart."""
+    return fit(text if len(text) <= width else "…" + text[len(text) - width + 1 :], width)
+
+
 class Columns(Generic[Row]):
     """Columns over rows of one type, laid out for a width.
 

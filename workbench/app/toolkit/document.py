@@ -120,8 +120,18 @@ def plain(
     return Document(closed(tuple(lines), cut), text, cut, numbered)
 
 
+def styled(text: str, style: str = "", *, indent: int = 0) -> Line:
+    """Return a line in one style, of a text that is :func:`prepared`."""
+    return Line(text, ((0, len(text), style),) if style and text else (), indent=indent)
+
+
+def of_lines(lines: Sequence[Line], *, numbered: bool = False) -> Document:
+    return Document(tuple(lines), "\n".join(line.text for line in lines), numbered=numbered)
+
+
 def note(*sentences: str) -> Document:
-    return Document(tuple(Line(part, ((0, len(part), "dim"),)) for part in map(prepared, sentences)), "")
+    """Return a document that only says why there is nothing to show."""
+    return Document(tuple(styled(part, "dim") for part in map(prepared, sentences)), "")
 
 
 def joined(parts: Sequence[Document], *, cut: str | None = None) -> Document:

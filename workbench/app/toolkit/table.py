@@ -7,7 +7,7 @@ Rows are painted on demand. Textual's ``DataTable`` was measured first, with 5,0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic
 
@@ -97,6 +97,7 @@ class Table(HeadedList, Generic[Row]):
         self.arrangement = self._first_arrangement = Arrangement(order)
         self._next_order = next_order
         self._key = key
+        self._leads: Mapping[object, str] = {}
         self._to: object = None  # where the cursor goes once there are rows
         self._is_kept = False
         self._lines: list[Row | Group[Row]] = []
@@ -109,7 +110,14 @@ class Table(HeadedList, Generic[Row]):
         return "▸" if group.name in self.arrangement.folded else "▾"
 
     def lead_of(self, row: Row) -> str:
-        return ""
+        """Return the sign before a row, "" for none."""
+        return self._leads.get(self._key(row), "")
+
+    def show_leads(self, leads: Mapping[object, str]) -> None:
+        """Show signs before some rows, by their keys."""
+        if leads != self._leads:
+            self._leads = leads
+            self.refresh()
 
     def style_of(self, row: Row) -> str:
         return ""

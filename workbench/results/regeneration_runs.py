@@ -1,4 +1,4 @@
-"""What the Regeneration mode reads of a run: plain functions for worker threads, no widget in sight."""
+"""A regeneration run as its session has it now: state, totals, rate, evaluators and self-check, and what was excluded."""
 
 from __future__ import annotations
 
@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 RATE_SECONDS = (10.0, 120.0)
 """The rate is that of the last so many seconds; the longer time counts where little is done in the shorter."""
 _ENOUGH = 20
+PASSED = {
+    "parse": "file parses",
+    "body": "no stub already",
+    "trace": "has stable tests",
+    "time": "tests within 10 s",
+    "original": "original passes",
+    "stub": "stub fails",
+    "documentation": "documented",
+}
+"""What functions that are left after a stage of task building have passed, in the order of stages."""
 _Ask = tuple[str, str, str]  # evaluator, prompt, context
 
 
@@ -122,7 +132,9 @@ NONE_EXCLUDED = Excluded((), ())
 
 def load_excluded(reader: SessionReader, run_id: str) -> Excluded:
     taken_out = tuple(task for task in reader.tasks(run_id) if task.state == "excluded")
-    return Excluded(tuple(reader.dropped(run_id)), taken_out, tuple(reader.unused_tests(run_id)))
+    order = {stage: place for place, stage in enumerate(PASSED)}
+    dropped = sorted(reader.dropped(run_id), key=lambda row: (order.get(row.stage, len(order)), row.stage))
+    return Excluded(tuple(dropped), taken_out, tuple(reader.unused_tests(run_id)))
 
 
 def load_view(reader: SessionReader, run_id: str, group: Group | None = None, evaluator: str = "") -> RunView | None:
