@@ -167,7 +167,6 @@ class WorkbenchApp(NavigatingApp):
     def on_unmount(self) -> None:
         self._ended = True
         self.end_session()
-        self.stop_themes()
         if self.warm is not None:
             self.warm.close()
 
