@@ -147,16 +147,15 @@ class RunActions:
 
     def when_agreed(self, estimate: Callable[[], Estimate], then: Callable[[], None]) -> None:
         """Do something that costs, after a question where its estimate, made in a thread, is more than the settings allow unasked."""
-        host = self._host
+
+        async def ask(told: Estimate) -> None:
+            from workbench.app.toolkit.ordering import agreed
+
+            if await agreed(self._host, told):
+                then()
 
         def known(told: Estimate) -> None:
-            from workbench.app.toolkit.ordering import question
-
-            asked = question(host, told)
-            if asked:
-                host.confirm("Start this?", asked, "Start", then)
-            else:
-                then()
+            self._host.run_worker(ask(told))
 
         self._jobs.ask(estimate, known)
 
