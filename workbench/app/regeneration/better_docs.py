@@ -29,9 +29,8 @@ from workbench.text import one_line
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.engine.improvement_plan import ImprovementPlan
-    from workbench.improving.attempts import Attempt
-    from workbench.improving.gain import Share
+    from workbench.engine.plan import ImprovementPlan
+    from workbench.improving.attempts import Attempt, Share
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, ImprovementRow, TaskRow
 

@@ -17,14 +17,14 @@ from workbench.app.toolkit.ordering import Begun, OrderForm, check_named_model, 
 from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
 from workbench.errors import BadField, UsageError, WorkbenchError
 from workbench.files import expanded
-from workbench.improving.handing_over import check_patch
+from workbench.improving.changes import check_patch
 from workbench.results.kinds import Kind
 from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.engine.estimate import Estimate
-    from workbench.engine.improvement_plan import ImprovementPlan
+    from workbench.engine.plan import ImprovementPlan
     from workbench.results.regeneration_runs import RunView
     from workbench.results.tasks import TaskLine
 
@@ -92,7 +92,7 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
         return _plan(self._session, self._view, values, fit)
 
     def estimate(self, plan: ImprovementPlan, values: Values) -> Estimate:
-        from workbench.engine.improvement_estimate import estimate_improvement
+        from workbench.engine.study_estimate import estimate_improvement
 
         return estimate_improvement(self.measured(self._session), self._session, plan)
 
@@ -155,8 +155,7 @@ def _why_none(functions: str, lines: Sequence[TaskLine]) -> str:
 
 def _plan(session: Path, view: RunView, values: Values, tasks: Sequence[str]) -> ImprovementPlan:
     from workbench.engine.improvement_client import resolved_improvement
-    from workbench.engine.improvement_plan import ImprovementPlan
-    from workbench.engine.plan import RegenerationPlan
+    from workbench.engine.plan import ImprovementPlan, RegenerationPlan
     from workbench.settings import load
 
     run = RegenerationPlan.from_json(view.run.config)
@@ -233,7 +232,7 @@ class HandingDialog(Form[tuple[str, str]]):
 async def ask_and_write(host: WorkbenchApp, session: Path, improvement: str) -> None:
     """Ask for a place and write what was kept of an order there; call it from a worker."""
     from workbench.engine.improvement_result import improved
-    from workbench.improving.handing_over import source_checkout, suggested_name
+    from workbench.improving.changes import source_checkout, suggested_name
 
     came = await asyncio.to_thread(improved, session, improvement)
     source = came.plan.base.source
@@ -260,8 +259,7 @@ def _write(session: Path, improvement: str, file: Path | None, branch: str) -> s
         WorkbenchError: A file or branch is there already, or cannot be made.
     """
     from workbench.engine.improvement_result import improved
-    from workbench.improving.changes import patch_of
-    from workbench.improving.handing_over import source_checkout
+    from workbench.improving.changes import patch_of, source_checkout
 
     came = improved(session, improvement)
     checkout = source_checkout(came.plan.base.source)

@@ -29,8 +29,8 @@ from workbench.app.toolkit.document import (
 from workbench.app.toolkit.pane import COPIED_AT_MOST
 from workbench.glyphs import DOUBTFUL, VERDICTS, WAITING
 from workbench.results.samples import Sample, read_sample
-from workbench.session.blob_reader import TextDamaged
 from workbench.session.labels import in_words
+from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import CandidateRow, FailingTestRow, FormerVerdictRow, TaskRow
 from workbench.text import one_line
 
