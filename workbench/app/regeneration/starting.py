@@ -16,6 +16,7 @@ from workbench.documenters.names import SCOPES
 from workbench.engine.session_names import new_place
 from workbench.errors import UsageError, WorkbenchError
 from workbench.session.groups import CONTROLS
+from workbench.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,11 +122,10 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
         told, named = self.estimate(plan, values), plan.evaluator or "the default evaluator"
         into = new_place(values["session"]) if values["session"] else None
         tasks = known_tasks(self.measured(into), plan.source, plan.limit)
-        samples = f"{plan.samples} sample{'' if plan.samples == 1 else 's'} × {named}"
+        samples = f"{plural(plan.samples, 'sample')} × {named}"
         if tasks is None:
             return f"{plan.source}: {samples} for each task = {told.sentence()}."
-        counted = f"{tasks:,} task{'' if tasks == 1 else 's'}"
-        return f"{plan.source}: {counted} × {samples} = {told.beside(tasks * plan.samples)}."
+        return f"{plan.source}: {plural(tasks, 'task')} × {samples} = {told.beside(tasks * plan.samples)}."
 
     def begin(self, plan: RegenerationPlan, values: Values) -> Begun:
         from workbench.engine import launching
