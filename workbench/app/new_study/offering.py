@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.agents.names import AGENTS as AGENT_INFOS
 from workbench.app import runs
-from workbench.app.regeneration.wording import plural
 from workbench.app.toolkit.fields import Offer
 from workbench.app.toolkit.ordering import remembered
 from workbench.catalog import load_cases
@@ -26,7 +25,7 @@ from workbench.session.groups import CONTROLS
 from workbench.studies.checking import MODELS, NUMBERS, ROWS, SYSTEMS, Draft, draft_of
 from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE
 from workbench.studies.study_files import study_named
-from workbench.text import one_line
+from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
