@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from workbench.agents.names import current_name
 from workbench.app.cases import starting as cases
 from workbench.app.regeneration import starting as regeneration
-from workbench.app.toolkit.ending import end_words, notification
+from workbench.app.session_app import end_words, notification
 from workbench.app.toolkit.fields import completed_path
 from workbench.app.toolkit.ordering import remember, remembered
 from workbench.cli import build_parser

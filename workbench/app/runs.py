@@ -61,16 +61,11 @@ def default_session(opened: Path | None) -> str:
 
 
 def session_named(text: str, name: str) -> Path:
-    """Return the session that is meant in a run dialog; it is made where it is not there. "" is a new one called ``name``.
-
-    Raises:
-        UsageError: It cannot be a session's name.
-    """
+    """Return the session that is meant in a run dialog, "" for a new one called ``name``; raises UsageError for what cannot be a name."""
     return new_place(text) if text else new_session(name)
 
 
 def known_sessions() -> tuple[str, ...]:
-    """Return the names of the user's own sessions, to complete what is typed with."""
     try:
         return tuple(sorted(path.stem for path in paths.sessions_dir().iterdir() if path.suffix == SUFFIX))
     except OSError:
@@ -106,7 +101,6 @@ def something_runs(reader: SessionReader | None) -> bool:
 
 
 def cancel(session: Path, run: str | None = None) -> int:
-    """Cancel every run of a session that waits or is under way, or one of its runs; returns how many."""
     with SessionReader(session) as reader:
         rows = [row for row in reader.runs() if run in (None, row.id)]
         going = [row.id for row in rows if reader.run_state(row) in {"queued", "running", "interrupted"}]
@@ -116,11 +110,7 @@ def cancel(session: Path, run: str | None = None) -> int:
 
 
 def resume(session: Path, run: str | None, warm: WarmEngine | None) -> tuple[Path, int]:
-    """Take up every run of a session in which something is missing, or one of its runs; of an example, in a copy.
-
-    Returns:
-        The session that is written, and how many runs were taken up.
-    """
+    """Take up every run of a session in which something is missing, or one of its runs, of an example in a copy; returns the session and how many."""
     own = writable_copy(session)
     return own, len(client.resume(own, run, warm))
 

@@ -135,7 +135,6 @@ def json_lines(checked: Checked) -> list[str]:
 
 
 def values(checked: Checked) -> list[dict[str, object]]:
-    """Return the JSON values of :func:`json_lines`."""
     lines: list[dict[str, object]] = [{"type": "block", **_plain(one)} for one in checked.blocks]
     lines += [{"type": "claim", **_plain(one)} for one in checked.claims]
     lines += [{"type": "problem", "problem": problem} for problem in checked.problems]

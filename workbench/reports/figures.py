@@ -118,7 +118,6 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def strips(figure: Strips) -> str:
-    """Return the rows under one another."""
     left = _left(row.label for row in figure.rows)
     count = max((len(row.columns) for row in figure.rows), default=0)
     each = min(_WIDEST, _STRIP_WIDE / max(1, count))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench import glyphs
 from workbench.comparison.line_diff import ADDED, REMOVED, line_diff
@@ -34,7 +36,10 @@ from workbench.reports.page import (
 from workbench.session.json_forms import TIER_NAMES
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
     from workbench.rubric.scorecard import Criterion
+
 
 MOST_COMPARED = 100_000
 """Characters of each text that is compared here: matching lines takes quadratic time at worst."""
@@ -88,7 +93,6 @@ def links(entries: Iterable[tuple[str, str]]) -> str:
 
 
 def section(one: Section) -> Iterator[str]:
-    """Yield a section that has an anchor of its own."""
     kind = ' class="item"' if one.item else ""
     yield f'<section{kind} id="{e(one.anchor)}"><h2>{_titled(one.title, one.small)}</h2>\n'
     for part in one.parts:
@@ -248,8 +252,6 @@ def _changes(part: Changes) -> str:
 
 
 def _readme(part: Readme) -> str:
-    from workbench.reports.html_readme import rendered
-
     if part.text is None:
         return '<div class="readme none"><p class="note">No README was handed in.</p></div>\n'
     text = part.text.text
@@ -295,3 +297,67 @@ def _criterion(one: Criterion) -> str:
         f'<li><div><span>{e(one.title)}</span><span class="n {state if most else ""}">'
         f"{e(wording.of(points, most)) if most else ''}</span></div><p>{e(reason)}</p>{shown}</li>\n"
     )
+
+
+_RENDERED_LIMIT = 100_000  # characters; the worst of them take a second; beyond that only the source is shown
+_LINKS = ("http://", "https://", "mailto:")
+_LOWER = 3  # a README's first heading stands below the report's own
+
+
+def rendered(markdown: str) -> str | None:
+    """Return the README as HTML, None where it is too long to render.
+
+    Every tag in it is the renderer's own; images become their description, links other than to the web lose their
+    target.
+    """
+    if len(markdown) > _RENDERED_LIMIT:
+        return None
+    return str(_renderer().render(markdown))
+
+
+@cache
+def _renderer() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    # Every target passes the parser; what leads nowhere is dealt with below, where its text can be kept.
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]
+    parser.add_render_rule("image", _image)
+    parser.add_render_rule("link_open", _link_open)
+    parser.add_render_rule("link_close", _link_close)
+    for name in ("heading_open", "heading_close"):
+        parser.add_render_rule(name, _heading)
+    return parser
+
+
+def _image(renderer: Any, tokens: Sequence[Any], place: int, options: Any, environment: Any) -> str:
+    token = tokens[place]
+    words = token.content or "image"
+    source = str(token.attrs.get("src", ""))
+    shown = source if len(source) <= 200 else f"{source[:200]}…"
+    return f'<span class="image" title="not loaded: {escape(shown)}">▨ {escape(words)}</span>'
+
+
+def _leads(token: Any) -> bool:
+    return str(token.attrs.get("href", "")).lower().startswith(_LINKS)
+
+
+def _link_open(renderer: Any, tokens: Sequence[Any], place: int, options: Any, environment: Any) -> str:
+    token = tokens[place]
+    target = escape(str(token.attrs.get("href", "")))
+    if _leads(token):
+        return f'<a href="{target}" rel="noopener noreferrer nofollow">'
+    return f'<span class="nowhere" title="{target}">'
+
+
+def _link_close(renderer: Any, tokens: Sequence[Any], place: int, options: Any, environment: Any) -> str:
+    # Links do not nest in Markdown: the nearest opening before belongs to this closing.
+    opening = next(tokens[at] for at in range(place, -1, -1) if tokens[at].type == "link_open")
+    return "</a>" if _leads(opening) else "</span>"
+
+
+def _heading(renderer: Any, tokens: Sequence[Any], place: int, options: Any, environment: Any) -> str:
+    token = tokens[place]
+    level = int(token.tag[1:])
+    tag = f"h{min(6, level + _LOWER)}"
+    return f'<{tag} class="level{level}">' if token.nesting == 1 else f"</{tag}>\n"

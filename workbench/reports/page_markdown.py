@@ -59,7 +59,6 @@ def fence(text: str, language: str = "") -> str:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable[int] = ()) -> str:
-    """Return a table; ``right`` are the columns that hold numbers."""
     numbers = set(right)
     rule = ["---:" if place in numbers else "---" for place in range(len(headings))]
     lines = [headings, rule, *([inline(cell) for cell in row] for row in rows)]
@@ -72,7 +71,6 @@ def page_markdown(page: Page) -> str:
 
 
 def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
-    """Yield the report on a session section by section."""
     from workbench.reports import report_tables
     from workbench.reports.excerpts import Excerpts
     from workbench.reports.session_page import items, overview, remarks, session_facts

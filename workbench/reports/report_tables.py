@@ -21,7 +21,6 @@ DAMAGE_SENTENCE = "These parts of the session file could not be read; everything
 
 
 def runs(contents: Contents) -> Shown:
-    """Return the runs: what was asked for, and how it stands."""
     rows = []
     for run in contents.runs:
         remark = "; ".join(text for text in (run.row.error, run.row.note) if text)
@@ -44,7 +43,6 @@ def runs(contents: Contents) -> Shown:
 
 
 def put_away_sentence(contents: Contents) -> str:
-    """Return how many runs are left out because a person put them away, "" for none."""
     if not contents.put_away:
         return ""
     runs = wording.plural(contents.put_away, "run")
@@ -101,13 +99,11 @@ def _points(total: Total) -> str:
 
 
 def imported_scores(trial: Trial) -> Shown:
-    """Return what the file of an imported trial says of its scores."""
     rows = tuple((one.scorer, one.value, one.explanation) for one in trial.imported_scores)
     return Shown(("scorer", "value", "explanation"), rows, frozenset())
 
 
 def means(contents: Contents) -> Shown:
-    """Return mean and spread per agent and model, and per case with several trials."""
     rows = [
         (one.agent, one.model, one.case or "all", f"{one.rubric} ({one.judge})", f"{one.scored} of {one.trials}",
          spread_words(one))
@@ -118,7 +114,6 @@ def means(contents: Contents) -> Shown:
 
 
 def forks_sentence(contents: Contents) -> str:
-    """Return how many forks no mean counts, "" for none."""
     count = sum(bool(trial.row.parent) for trial in contents.trials)
     return f"{wording.plural(count, 'fork')} of recorded trials: in no mean." if count else ""
 
@@ -152,7 +147,6 @@ _BESIDE = ("without repairs", "with docstring", "these alone")
 
 
 def evaluators(outcome: Regenerated) -> Shown:
-    """Return pass@k and verdicts per group, controls included."""
     rows = []
     for one in outcome.groups:
         totals, figures = one.totals, one.figures
@@ -234,14 +228,12 @@ def failures(outcome: Regenerated, most: int = MOST_FAILURES) -> Shown:
 
 
 def failures_title(outcome: Regenerated, most: int = MOST_FAILURES) -> str:
-    """Return the heading over :func:`failures`."""
     groups, failed = len(outcome.diagnosis.groups), outcome.diagnosis.candidates
     shown = f", the first {most:,} of {groups:,} ways" if groups > most else ""
     return f"What went wrong with {wording.plural(failed, 'candidate')}{shown}"
 
 
 def unsolved(outcome: Regenerated) -> Shown:
-    """Return the tasks that no evaluator solved."""
     known = {task.id: task for task in outcome.tasks}
     rows = tuple(
         (known[one.task].path, known[one.task].qualified_name, f"{one.samples:,}", f"{one.evaluators:,}")
@@ -308,7 +300,6 @@ def controls_words(controls: str | None) -> str:
 
 
 def dropped(outcome: Regenerated) -> Shown:
-    """Return the functions that became no task, at which stage and why."""
     rows = tuple((row.path, row.qualified_name, row.stage, row.reason) for row in outcome.dropped)
     return Shown(("file", "function", "stage", "reason"), rows, frozenset())
 
@@ -319,7 +310,6 @@ def _first(note: str | None) -> str:
 
 
 def stages(outcome: Regenerated) -> Shown:
-    """Return the stages from repository to tasks."""
     rows = tuple(
         (
             row.name,
@@ -352,7 +342,6 @@ def _without_empty(shown: Shown, names: set[str]) -> Shown:
 
 
 def with_columns(shown: Shown, kept: Sequence[int]) -> Shown:
-    """Return a table with these of its columns."""
     return replace(
         shown,
         headings=tuple(shown.headings[place] for place in kept),

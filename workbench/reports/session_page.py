@@ -12,10 +12,8 @@ from itertools import chain
 from workbench import glyphs
 from workbench.comparison.candidates import without_margin
 from workbench.reports import report_tables, session_figures, wording
-from workbench.reports.checked import NOT_IN_POINTS, checked_readme
 from workbench.reports.contents import Contents, Trial, accessed_files_words
 from workbench.reports.excerpts import Excerpt, Excerpts, pretty_json, split_answer
-from workbench.reports.grounded import grounded
 from workbench.reports.page import (
     Card,
     Changes,
@@ -30,6 +28,7 @@ from workbench.reports.page import (
     Section,
     Shown,
 )
+from workbench.reports.readme_facts import NOT_IN_POINTS, checked_readme, grounded
 from workbench.reports.regenerated import (
     Regenerated,
     former_failing,
@@ -64,7 +63,6 @@ def items(reader: SessionReader, contents: Contents, texts: Excerpts) -> Iterato
 
 
 def session_facts(contents: Contents) -> Facts:
-    """Return when and by what the session was made, and how much is in it."""
     tasks = sum(len(outcome.tasks) for _, outcome in contents.regenerations)
     return Facts((
         ("created", wording.when(contents.created_at)),
@@ -188,7 +186,6 @@ def _since_parent(reader: SessionReader, trial: Trial, readme: Excerpt, texts: E
 
 
 def criteria(card: Scorecard) -> Shown:
-    """Return the criteria of a scorecard as a table."""
     shaped = card.given is not None
     rows = [
         (
@@ -255,7 +252,6 @@ def _target(step: StepRow) -> str:
 
 
 def step_texts(step: StepRow, texts: Excerpts) -> Iterator[Part]:
-    """Yield what the agent thought, called and saw in a step."""
     of = f"step {step.number} of trial {step.trial_id}"
     answer = texts.of(step.answer_blob, f"the answer of {of}")
     thought, call = split_answer(answer.text)
@@ -269,7 +265,6 @@ def step_texts(step: StepRow, texts: Excerpts) -> Iterator[Part]:
 
 
 def steps_table(trial: Trial, steps: list[StepRow]) -> Shown:
-    """Return a line for each step."""
     rows = tuple(
         (
             str(step.number),

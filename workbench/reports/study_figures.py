@@ -93,7 +93,6 @@ def chance_words(p: float | None) -> str:
 
 
 def figure(value: float | None, digits: int) -> str:
-    """Return a number, or that there is none."""
     return NOTHING if value is None else f"{value:.{digits}f}"
 
 
@@ -104,7 +103,6 @@ def signed(value: float, digits: int) -> str:
 
 
 def percent(value: float | None) -> str:
-    """Return a share as a percentage."""
     return NOTHING if value is None else f"{100 * value:.0f} %"
 
 

@@ -11,7 +11,7 @@ from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
     from workbench.app.regeneration.screen import RegenerationScreen
-    from workbench.app.toolkit.subject import Subject
+    from workbench.app.toolkit.document import Subject
     from workbench.engine.estimate import Estimate
     from workbench.results.regeneration_runs import RunView
 

@@ -14,6 +14,7 @@ from workbench.app.toolkit.document import (
     EMPTY,
     Document,
     Line,
+    code,
     heading,
     joined,
     note,
@@ -23,7 +24,6 @@ from workbench.app.toolkit.document import (
     styled,
 )
 from workbench.app.toolkit.plot import PlotLine, bar
-from workbench.app.toolkit.syntax import code
 from workbench.glyphs import VERDICTS
 from workbench.regeneration.failure_groups import FailedCandidate, failure_groups, same_error, same_exception
 from workbench.regeneration.source_of_test import SourceOfTest, source_of_test, text_of_test_file

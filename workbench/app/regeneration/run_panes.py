@@ -22,12 +22,12 @@ from workbench.app.regeneration.sample_pane import Detail, SamplePane
 from workbench.app.regeneration.search import Finder, Hit
 from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.regeneration.wording import short_name
+from workbench.app.toolkit.document import Subject
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane, PaneTabs
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
-from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.results.regeneration_runs import RunView

@@ -13,9 +13,11 @@ from workbench.app.key_table import key_of
 from workbench.app.regeneration.wording import NOTHING, percent, plural, took
 from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import (
+    COLOURED_AT_FIRST,
     Document,
     Line,
     closed,
+    code,
     heading,
     joined,
     note,
@@ -24,8 +26,7 @@ from workbench.app.toolkit.document import (
     prepared,
     styled,
 )
-from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, code
-from workbench.app.toolkit.tab_line import COPIED_AT_MOST
+from workbench.app.toolkit.pane import COPIED_AT_MOST
 from workbench.glyphs import DOUBTFUL, VERDICTS, WAITING
 from workbench.results.samples import Sample, read_sample
 from workbench.session.blob_reader import TextDamaged

@@ -12,12 +12,10 @@ from textual.content import Content
 
 from workbench.app.regeneration import sample_content
 from workbench.app.regeneration.sample_content import GONE, SHOWN_AT_FIRST, TABS, laid_out
-from workbench.app.toolkit.document import Document, note
+from workbench.app.toolkit.document import Document, Subject, note
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import literal
-from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.subject import Subject
-from workbench.app.toolkit.tab_line import TabbedText, TabLine
+from workbench.app.toolkit.pane import Pane, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
 from workbench.results.samples import Sample, read_sample

@@ -18,10 +18,9 @@ from workbench.app.toolkit.columns import Columns
 from workbench.app.toolkit.document import note
 from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.pane import Pane, TabLine
 from workbench.app.toolkit.plot import CurvePlot
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.text import one_line

@@ -36,8 +36,8 @@ from workbench.app.study.wording import cell_sentence, header
 from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.pane import TabLine
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.texts import Static
 from workbench.studies.declaration import AGENTS
 from workbench.text import one_line

@@ -69,12 +69,7 @@ class TextArea(widgets.TextArea):
 
 
 class EditScreen(Dialog[str | None]):
-    """Ends with the edited text, or with None.
-
-    Args:
-        title: What is edited.
-        text: As it is.
-    """
+    """Ends with the edited text, or with None."""
 
     AUTO_FOCUS = "TextArea"
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -50,14 +50,7 @@ class Question(Generic[LineT]):
 
 @dataclass(frozen=True, slots=True)
 class Filter(Generic[LineT]):
-    """The chosen option of each question that has one, and a text that the line's name contains.
-
-    Attributes:
-        questions: What may be asked, in the order of the chooser.
-        name_of: The text in which ``name`` is looked for.
-        chosen: Keys of a question and its option.
-        name: The text, whatever its case; "" for any.
-    """
+    """The chosen option of each question that has one, and a text that the line's name contains, whatever its case."""
 
     questions: tuple[Question[LineT], ...]
     name_of: Callable[[LineT], str]
@@ -77,17 +70,14 @@ class Filter(Generic[LineT]):
         return replace(self, questions=questions, chosen=tuple(one for one in self.chosen if one in offered))
 
     def option(self, question: str) -> str:
-        """Return the option that was chosen, ANY for none."""
         return dict(self.chosen).get(question, ANY)
 
     def choosing(self, question: str, option: str) -> Filter[LineT]:
-        """Return this filter with another answer to a question."""
         answers = {**dict(self.chosen), question: option}
         order = [item.key for item in self.questions if answers.get(item.key)]
         return replace(self, chosen=tuple((key, answers[key]) for key in order))
 
     def passing(self, lines: Sequence[LineT]) -> list[int]:
-        """Return the places of the lines that it lets through."""
         rules = [option.rule for option in self._answers()]
         name = self.name.lower()
         return [
@@ -114,12 +104,8 @@ class Filter(Generic[LineT]):
 class FilterDialog(Dialog[Filter[LineT]]):
     """A line for each question; what stands behind follows at once. Ends with the filter that was chosen, or with the one from before.
 
-    Args:
-        lines: All lines.
-        before: The filter in force; it knows the questions.
-        preview: Called with every filter that is tried; returns how many lines it lets through.
-        what: What a line is: "task", say.
-        names: What the text is looked for in.
+    ``preview`` is called with every filter that is tried and returns how many lines it lets through; ``what`` is a line ("task"), ``names``
+    what the text is looked for in.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -26,13 +26,8 @@ AnswerT = TypeVar("AnswerT")
 class Form(Dialog[AnswerT | None], Generic[AnswerT]):
     """Ends with what :meth:`read` makes of the fields, by default their values, or with None.
 
-    Args:
-        title: What stands in the frame.
-        fields: The fields from top to bottom.
-        first: Name of the field to begin at, "" for the button that starts.
-        note: What is said where no field has the focus, or one without a help of its own.
-        starts: What the button says that ends with the answer.
-        problem: What is wrong, said at once.
+    It begins at the field ``first``, "" for the button that ``starts``. ``note`` is said where no field with a help of its own has the
+    focus, ``problem`` at once.
     """
 
     LIVE: ClassVar[bool] = False
@@ -78,11 +73,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
     # -- what a form says of its own
 
     def read(self, values: Values) -> AnswerT:
-        """Return what the fields say, each of which passed its own check; of a live form it is called in threads as well.
-
-        Raises:
-            WorkbenchError: What is wrong, a BadField where it is wrong with one of them.
-        """
+        """Return what the fields say, each of which passed its own check, or raise a WorkbenchError; of a live form called in threads."""
         return values  # type: ignore[return-value]
 
     def summary(self, answer: AnswerT, values: Values) -> str:
@@ -122,16 +113,11 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
 
     @property
     def values(self) -> dict[str, Any]:
-        """What stands in the fields."""
         values = {name: line.value for name, line in self._lines.items()}
         return {name: value.strip() if isinstance(value, str) else value for name, value in values.items()}
 
     def answer(self, values: Values) -> AnswerT:
-        """Return what the fields say.
-
-        Raises:
-            WorkbenchError: See :meth:`read`.
-        """
+        """Return what the fields say; raises a WorkbenchError as :meth:`read` does."""
         for field in self._fields:
             text = values[field.name]
             if field.shown is not None and not field.shown(values):
@@ -162,7 +148,6 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         self.changed()
 
     def changed(self) -> None:
-        """Something else stands in a field now."""
         self._problem = ""
         self._show_fields()
         self._say()
@@ -204,7 +189,6 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         return self.summary(self.answer(values), values)
 
     def show_summary(self, text: str) -> None:
-        """Say what comes of the fields."""
         line = self.query_one("#will-do", Static)
         line.update(text)
         line.display = bool(text)

@@ -31,14 +31,9 @@ _MINOR = 4  # the rank from which on a part goes before a reason is cut: it ofte
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of the line.
+    """A piece of the line; the higher its rank, the earlier it is left out where there is no room; 0 stays.
 
-    Attributes:
-        text: What it says.
-        rank: The higher, the earlier it is left out where there is no room; 0 stays.
-        name: Whether it is a name, which may be shortened in the middle.
-        reason: Whether its end may be cut: a state with its reason.
-        short: What it says instead where there is little room, "" for the same.
+    A name may be shortened in the middle, the end of a reason be cut, and ``short`` stands for the text where there is little room.
     """
 
     text: str

@@ -39,13 +39,7 @@ class Labelled:
 
 
 class Labelling:
-    """Reads and writes labels in threads; the feed of changes brings them to the screens.
-
-    Args:
-        host: The app.
-        node: Whose message queue brings results back.
-        changed: Called once labels were written.
-    """
+    """Reads and writes labels in threads; the feed of changes brings them to the screens."""
 
     def __init__(self, host: WorkbenchApp, node: DOMNode, changed: Callable[[], None]) -> None:
         self._host = host
@@ -53,7 +47,6 @@ class Labelling:
         self._jobs = Latest(node, "labels", every=True)
 
     def star(self, target: Labelled) -> None:
-        """Give the item a star, or take it away."""
         session = self._session(target)
         if session is None:
             return
@@ -72,7 +65,6 @@ class Labelling:
         self._jobs.ask(work, done)
 
     async def ask(self, target: Labelled) -> None:
-        """Ask for the item's tags and write them; call it from a worker."""
         from workbench.app.toolkit.form import AskText
 
         session = self._session(target)
@@ -95,7 +87,6 @@ class Labelling:
                 self._jobs.ask(partial(_write, session, target, came, went), lambda _: self._changed())
 
     async def remark(self, target: Labelled) -> None:
-        """Ask for a remark and keep it; call it from a worker."""
         from workbench.app.toolkit.form import AskText
 
         session = self._session(target)
@@ -134,7 +125,6 @@ def _labels(session: Path, target: Labelled) -> list[str]:
 
 
 def _tags_and_known(session: Path, target: Labelled) -> tuple[tuple[str, ...], list[tuple[str, int]]]:
-    """Return the item's own tags, and all of the session with how often each was given."""
     from workbench.session import SessionReader
 
     with SessionReader(session, surveyed=False) as reader:

@@ -83,7 +83,6 @@ class Latest:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing runs and nothing waits."""
         return not self._busy
 
     @property

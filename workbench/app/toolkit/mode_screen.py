@@ -19,8 +19,7 @@ from workbench.app.toolkit.labelling import Labelled, Labelling
 from workbench.app.toolkit.latest import Latest, Live, sentence_of
 from workbench.app.toolkit.lifecycle import BaseScreen, is_gone
 from workbench.app.toolkit.literal import set_title, title_of
-from workbench.app.toolkit.pane import PaneTabs, TooSmall
-from workbench.app.toolkit.tour_panel import TourPanel
+from workbench.app.toolkit.pane import PaneTabs, TooSmall, TourPanel
 from workbench.app.toolkit.virtual_view import VirtualView
 
 if TYPE_CHECKING:
@@ -65,7 +64,6 @@ class ModeScreen(BaseScreen[None]):
 
     @property
     def workbench(self) -> WorkbenchApp:
-        """The app, as far as a mode may ask it for something."""
         return cast("WorkbenchApp", self.app)
 
     def __init__(self) -> None:
@@ -106,7 +104,6 @@ class ModeScreen(BaseScreen[None]):
         yield KeyBar()
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the panes of the mode."""
         return ()
 
     def set_status(self, header: str | Header) -> None:
@@ -166,7 +163,6 @@ class ModeScreen(BaseScreen[None]):
         line.marked = self.workbench.marks.sentence(path)
 
     def marks_changed(self) -> None:
-        """Say in the header what is marked to be compared."""
         self._name_session()
 
     def on_screen_resume(self) -> None:
@@ -189,7 +185,6 @@ class ModeScreen(BaseScreen[None]):
         return None
 
     def files(self) -> Iterable[str]:
-        """Return the paths of the files that are shown, for the palette."""
         return ()
 
     @property

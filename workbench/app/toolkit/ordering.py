@@ -35,9 +35,7 @@ Begun = Callable[[], Any]
 class OrderForm(Form[PlanT], Generic[PlanT]):
     """Ends with the plan of what was begun, or with None.
 
-    Args:
-        host: The app.
-        plain: What stands in the fields where nothing was answered before; the answers to these are remembered.
+    ``plain`` stands in the fields where nothing was answered before; the answers to these are remembered.
     """
 
     LIVE = True
@@ -65,11 +63,7 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
         raise NotImplementedError
 
     def begin(self, plan: PlanT, values: Values) -> Begun:
-        """Write what was ordered, hand it to an engine, and return what shows it.
-
-        Raises:
-            NoIsolation: No sandbox was named and none isolates; nothing was written.
-        """
+        """Write what was ordered, hand it to an engine, and return what shows it; after NoIsolation nothing was written."""
         raise NotImplementedError
 
     def in_plain_process(self, plan: PlanT) -> PlanT:
@@ -86,7 +80,6 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
         return self._measured[into]
 
     def keep(self, values: Values) -> None:
-        """Remember what was answered."""
         remember(self.DIALOG, {name: values[name] for name in self._plain}, self._plain)
 
     def finish(self, answer: PlanT) -> None:
@@ -175,16 +168,7 @@ def about_session(values: Values) -> str:
 
 
 def check_named_model(model: str, role: str, settings: Settings) -> None:
-    """Refuse a model that cannot be asked; costs some milliseconds.
-
-    Args:
-        model: A LiteLLM name, ``local`` or ``replay:SESSION``.
-        role: What it is for, as used in messages: ``the agent``.
-        settings: The settings in force.
-
-    Raises:
-        WorkbenchError: Why it cannot be.
-    """
+    """Refuse a model (a LiteLLM name, ``local``, ``replay:SESSION``) that cannot be asked as ``role``; costs some milliseconds."""
     from workbench.engine.session_names import resolve_session
     from workbench.models.names import check_model
 
@@ -204,7 +188,6 @@ def question(host: WorkbenchApp, estimate: Estimate) -> str:
 
 
 async def agreed(host: WorkbenchApp, estimate: Estimate) -> bool:
-    """Return whether to start: nothing is to be asked, or the answer was yes. Call it from a worker."""
     asked = question(host, estimate)
     return not asked or (await host.push_screen_wait(Confirm("Start this?", asked, "Start"))) is True
 
@@ -248,7 +231,6 @@ def remembered(dialog: str, plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def remember(dialog: str, answers: Mapping[str, Any], plain: Mapping[str, Any]) -> None:
-    """Keep the answers that differ from their defaults in the state folder, if it can be written."""
     every = _read()
     every[dialog] = {
         field: [_stored(answer), _stored(plain[field])] for field, answer in answers.items() if answer != plain[field]

@@ -27,24 +27,14 @@ def suggested_place(host: WorkbenchApp, name: str) -> str:
 
 
 def place_of(host: WorkbenchApp, wanted: str) -> Path:
-    """Return where to write a file that a person wants, a name or a path; of one in a browser only the name counts.
-
-    Raises:
-        UsageError: The path names a person who is not here.
-    """
+    """Return where to write a file that a person wants, a name or a path (UsageError); of one in a browser only the name counts."""
     if not host.in_browser:
         return expanded(wanted)
     return Path(_outbox().name) / (Path(wanted).name or "report.html")
 
 
 def hand_over(host: WorkbenchApp, written: Path, what: str) -> None:
-    """Tell where a file is that was written where :func:`place_of` said, or have the browser download it.
-
-    Args:
-        host: The app.
-        written: The file.
-        what: What it is: ``report``.
-    """
+    """Tell where a file is that was written where :func:`place_of` said (a ``report``), or have the browser download it."""
     if not host.in_browser:
         host.notify(f"The {what} is in {written}.", title="Export", timeout=10)
         return
@@ -62,12 +52,7 @@ def _outbox() -> tempfile.TemporaryDirectory[str]:
 class ReportDialog(Form[tuple[str, str]]):
     """Ends with the file, as it was typed, and the format, a name or a dotted path.
 
-    Args:
-        title: What is exported.
-        place: The file that is suggested.
-        formats: The formats, with what each is.
-        foreign: Names of formats that plug-ins add; None where only ``formats`` will do.
-        on_disk: Whether paths of this machine complete what is typed.
+    ``foreign`` names formats that plug-ins add, None where only ``formats`` will do; ``on_disk`` says whether paths of this machine complete.
     """
 
     LIVE = True
@@ -100,8 +85,7 @@ class ReportDialog(Form[tuple[str, str]]):
 
 
 async def ask_and_export(host: WorkbenchApp, session: Path) -> None:
-    """Ask for a file and write the report of a session there; call it from a worker."""
-    from workbench.reports.foreign_format import foreign_names
+    from workbench.reports.composing import foreign_names
 
     suggested = suggested_place(host, f"{session.stem}.html")
     question = ReportDialog("Export report", suggested, FORMATS, foreign_names(), on_disk=not host.in_browser)

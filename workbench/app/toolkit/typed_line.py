@@ -66,13 +66,11 @@ class TypedLine(Horizontal):
         return self.query_one(LineInput)
 
     def put(self, text: str) -> None:
-        """Let a text stand in the field."""
         with self.field.prevent(Input.Changed):
             self.field.value = text
             self.field.cursor_position = len(text)
 
     def begin(self) -> None:
-        """Let a person type."""
         self.show(True)
         self.field.focus()
 

@@ -9,6 +9,7 @@ from workbench.metrics.tasks import PAIRS, MetricColumn
 from workbench.reports.page import Bar, Forest, Grid, Note, Part, Section
 from workbench.reports.study_figures import NOTHING, figure, part_words, percent
 from workbench.statistics.correlations import FEWEST, Correlation
+from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.text_metrics import LEXICAL, MetricsOf, furthest
@@ -18,7 +19,6 @@ _SPEARMAN = 1
 
 
 def metrics_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
-    """Yield the section on metrics, or why there are none."""
     found = analysis.metrics
     if found is None:
         yield Section("Metrics of texts", (Note(f"Metrics of texts are left out: {analysis.problem}"),))
@@ -162,7 +162,6 @@ def _beside_the_text(together: Sequence[MetricsOf]) -> str:
 
 
 def leaks_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
-    """Yield the section on docs that carry the code."""
     titles = {one.column.name: one.title for one in outcome.by_column}
     measures = outcome.study.measures
     rows = tuple(
@@ -192,6 +191,66 @@ def leaks_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section
             Note(
                 "Leaking: the docstring repeats at least 40 % of the body's runs of four tokens, or one of twelve with an operator (ngram-1). "
                 "Overlap: mean share that it repeats, over documented tasks. Rankings without leaking docs stand among those of parts."
+            ),
+        ),
+    )
+
+
+def strata_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
+    if not analysis.strata:
+        return
+    heads = ("functions", "which", "count", *(one.title for one in outcome.by_column))
+    parts: list[Part] = [
+        Grid(
+            f"{measure} by kinds of functions.",
+            heads,
+            tuple(
+                (
+                    one.property,
+                    one.name,
+                    f"{one.functions:,}",
+                    *(
+                        part_words(one.means[column.name][measure], measure, one.functions)
+                        for column in outcome.columns
+                    ),
+                )
+                for one in analysis.strata
+            ),
+            frozenset({0, 1}),
+        )
+        for measure in outcome.study.measures[:1]
+    ]
+    parts.append(
+        Note(
+            "Parts of about equal size; equal values are in one part. Means are unweighted over rows, as those of the whole. Difficulty is "
+            "the mean over all columns, so a stratum's means are near it: what it shows is how columns differ there. Length of docs "
+            "divides each column's own docs. A mean of fewer functions than the part has says of how many; columns that are not comparable "
+            "are in no mean over all. Other k are in --format json."
+        )
+    )
+    yield Section("By kinds of functions", tuple(parts))
+
+
+def stability_section(analysis: Analysis) -> Iterator[Section]:
+    if not analysis.stability:
+        return
+    shown = [one for one in analysis.stability if not one.stratum or (one.tau is not None and one.tau < 1 - EQUAL)]
+    rows = tuple(
+        (one.model, one.measure, one.part, one.words or "–", f"{one.items:,}", figure(one.tau, 2)) for one in shown
+    )
+    parts = [one for one in analysis.stability if one.stratum]
+    kept = sum(one.tau is not None and one.tau >= 1 - EQUAL for one in parts)
+    unordered = sum(one.tau is None for one in parts)
+    heads = ("model", "measure", "functions", "ranking", "count", "tau")
+    yield Section(
+        "Do rankings hold in parts?",
+        (
+            Grid("Rankings on parts of the functions that all systems have.", heads, rows, frozenset({0, 1, 2, 3})),
+            Note(
+                f"{kept:,} of {len(parts):,} strata (below) have the ranking of all functions and are left out here"
+                + (f"; {unordered:,} have no order" if unordered else "")
+                + ". tau: Kendall's, with the ranking on all functions. Without leaking docs, and documented everywhere: under each of "
+                "the systems that write docs."
             ),
         ),
     )

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
+import asyncio
+import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from workbench.commands.stage_bars import Bars, Lines
-    from workbench.engine.dataset_building import Outcome
+from rich.table import Table
+
+from workbench import paths, settings
+from workbench.catalog import check_python, resolve_case
+from workbench.commands.output import print_json, say, tell
+from workbench.commands.terminal import StageBars, Terminal
+from workbench.engine.dataset_building import Outcome, build_dataset, summary_of
+from workbench.engine.plan import Ask
+from workbench.engine.selection import chosen
+from workbench.errors import UsageError, WorkbenchError
+from workbench.files import expanded
+from workbench.regeneration.dataset import Dataset, parse_formats, read_dataset
+from workbench.regeneration.dataset_rows import Row
+from workbench.regeneration.selections import parse_selection
+from workbench.regeneration.suite import Rules
+from workbench.sandbox import choose_backend
 
 
-def run(arguments: argparse.Namespace, sources: Sequence[str]) -> int:
+def build(arguments: argparse.Namespace) -> int:
     """Build, write, print the counts; 1 when a source gives no tasks."""
-    import asyncio
-
-    from workbench import paths, settings
-    from workbench.commands.output import print_json, say
-    from workbench.engine.dataset_building import build_dataset, summary_of
-    from workbench.files import expanded
-    from workbench.regeneration.dataset import parse_formats
-    from workbench.regeneration.selections import parse_selection
-    from workbench.regeneration.suite import Rules
-    from workbench.sandbox import choose_backend
-
+    sources: Sequence[str] = arguments.sources
     formats = parse_formats(arguments.formats or "jsonl,parquet")
     _require_one(sources)
     folder = expanded(arguments.out) if arguments.out else paths.data_dir() / "datasets" / _name(sources)
@@ -52,14 +58,7 @@ def run(arguments: argparse.Namespace, sources: Sequence[str]) -> int:
 
 
 def _require_one(sources: Sequence[str]) -> None:
-    """Refuse sources of which none can be built; of several, one that can makes a dataset, which names the others.
-
-    Raises:
-        WorkbenchError: What is wrong with the first one.
-    """
-    from workbench.catalog import check_python, resolve_case
-    from workbench.errors import WorkbenchError
-
+    """Refuse sources of which none can be built; of several, one that can makes a dataset, which names the others."""
     problems = []
     for source in sources:
         try:
@@ -72,9 +71,6 @@ def _require_one(sources: Sequence[str]) -> None:
 
 def _name(sources: Sequence[str]) -> str:
     """Return a folder's name for a dataset of these sources: the same for the same ones."""
-    import hashlib
-    import re
-
     first = re.sub(r"[^\w.-]+", "-", sources[0].rstrip("/").rpartition("/")[2]).strip("-.") or "tasks"
     if len(sources) == 1:
         return first
@@ -82,34 +78,47 @@ def _name(sources: Sequence[str]) -> str:
 
 
 class _Telling:
-    """Tells one source after the other."""
+    """Tells of one source after the other: bars on standard error, or lines of JSON where a stage begins and ends."""
 
     def __init__(self, as_json: bool) -> None:
         self._as_json = as_json
-        self._stack = contextlib.ExitStack()
+        self._bars: StageBars | None = None
 
     def __enter__(self) -> _Telling:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stack.close()
+        if self._bars is not None:
+            self._bars.__exit__()
+            self._bars = None
 
-    def progress(self, source: str) -> Bars | Lines:
-        """Return who is told about the next source."""
-        from workbench.commands.stage_bars import Bars, Lines
-
-        self._stack.close()
-        return Lines(source) if self._as_json else self._stack.enter_context(Bars(source))
+    def progress(self, source: str) -> StageBars | _Lines:
+        self.__exit__()
+        if self._as_json:
+            return _Lines(source)
+        self._bars = StageBars(Terminal(stderr=True), source, transient=True).__enter__()
+        return self._bars
 
     def outcome(self, outcome: Outcome) -> None:
-        """Tell what became of a source."""
-        from workbench.commands.output import print_json, tell
-
-        self._stack.close()
+        self.__exit__()
         if self._as_json:
             print_json({"type": "repository", **outcome.to_json()})
         elif outcome.error:
             tell(f"workbench: {outcome.source}: {outcome.error}")
+
+
+class _Lines:
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._states: dict[str, str] = {}
+
+    def update(
+        self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
+    ) -> None:
+        if self._states.get(name) != state:
+            self._states[name] = state
+            values = {"name": name, "state": state, "done": done, "total": total, "note": note}
+            print_json({"type": "stage", "source": self._source, **values})
 
 
 _COLUMNS = (
@@ -125,10 +134,6 @@ _WIDE = 110  # from here on there is room for what was dropped
 
 def print_counts(summary: Mapping[str, Any]) -> None:
     """Print counts at every stage as Table 2 does, a row for each repository."""
-    from rich.table import Table
-
-    from workbench.commands.terminal import Terminal
-
     console = Terminal()
     table = Table(box=None, pad_edge=False)
     table.add_column("repository", overflow="fold")
@@ -153,3 +158,43 @@ def _entries(summary: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield from summary.get("repositories", [])
     if len(summary.get("repositories", [])) > 1:
         yield {"repo": "all", "counts": summary.get("totals", {}), "total": True}
+
+
+def show(arguments: argparse.Namespace) -> int:
+    path = arguments.dataset
+    own = paths.data_dir() / "datasets" / path
+    dataset = read_dataset(own if not Path(path).exists() and own.is_dir() else path)
+    rows = _chosen(dataset, arguments)
+    if not rows and arguments.task:
+        raise UsageError(f"No task is called {', '.join(arguments.task)}; leave out --task to see them all.")
+    if arguments.json:
+        for row in rows:
+            print_json({"type": "task", **row.to_json()})
+        print_json({"type": "summary", "tasks": len(rows), **dataset.summary})
+        return 0
+    if dataset.summary:
+        print_counts(dataset.summary)
+        say()
+    _print(rows, len(dataset.rows))
+    return 0
+
+
+def _chosen(dataset: Dataset, arguments: argparse.Namespace) -> list[Row]:
+    named = [(row.task_id, "", row) for row in dataset.rows]
+    return chosen(Ask("", 0, tuple(arguments.task), arguments.limit), named)
+
+
+def _print(rows: list[Row], total: int) -> None:
+
+    console = Terminal()
+    table = Table(box=None, pad_edge=False)
+    for heading in ("repository", "task"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("docs", "tests", "cover", "branches", "s"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        branches = f"{row.branches_covered}/{row.branches}" if row.branches else "–"
+        figures = (str(row.total_tests), f"{row.coverage:.0%}", branches, f"{row.seconds:.2f}")
+        table.add_row(row.repo, row.task_id, "yes" if row.doc else "no", *figures)
+    console.print(table)
+    console.print(f"\n{len(rows)} tasks" + (f" of {total}" if len(rows) < total else ""), style="bold")

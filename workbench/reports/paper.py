@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import workbench
 from workbench.reports.page import Bar, Facts, Forest, Grid, Heat, HeatCell, Note, Page, Part, Points, Section
@@ -12,6 +12,7 @@ from workbench.statistics.rankings import ranking_words
 
 if TYPE_CHECKING:
     from workbench.metrics.paper import Cell, Paper, Setting
+
 
 CANNOT = (
     "pass@k of single tasks, intervals over tasks and files, sampling variance: no verdict of a candidate was published",
@@ -25,7 +26,6 @@ CANNOT = (
 
 
 def paper_page(paper: Paper) -> Page:
-    """Return the page."""
     count = paper.repositories
     lead = Note(
         f"{count} repositories; two doc systems with two models each, and the original docstrings (default); two evaluators; k = 1 and 3. "
@@ -244,3 +244,78 @@ def _signed(value: float) -> str:
 
 def _bounds(low: float, high: float) -> str:
     return f"[{_signed(low)}, {_signed(high)}]"
+
+
+def paper_json(paper: Paper) -> dict[str, Any]:
+    return {
+        "type": "paper",
+        "repositories": paper.repositories,
+        "table_1": [
+            {
+                "doc_system": one.system[0],
+                "doc_model": one.system[1],
+                **_setting_json(one.setting),
+                "printed": one.printed,
+                "mean": one.mean,
+                "by_tasks": one.by_tasks,
+            }
+            for one in paper.means
+        ],
+        "rankings": [
+            {
+                **_setting_json(setting),
+                "ranking": [list(place) for place in places],
+                "kept": paper.keeping_in[setting],
+                "whole_order_kept": paper.whole_order[setting],
+            }
+            for setting, places in paper.rankings.items()
+        ],
+        "kept_in_all_settings": list(paper.keeping),
+        "kendall_tau": [
+            {"a": _setting_json(a), "b": _setting_json(b), "tau": tau} for (a, b), tau in paper.taus.items()
+        ],
+        "pair_orders": [
+            {
+                **_setting_json(setting),
+                "better": one.better,
+                "worse": one.worse,
+                "difference": one.difference,
+                "repositories": one.repositories,
+                "ties": one.ties,
+                "of": one.of,
+                "resampled": one.resampled,
+            }
+            for setting, orders in paper.orders.items()
+            for one in orders
+        ],
+        "paired": [
+            {
+                "doc_model": one.model,
+                **_setting_json(one.setting),
+                **one.difference.to_json(),
+                "bootstrap": list(one.bootstrap),
+                "p": one.test.p,
+                "p_holm": one.adjusted,
+                "test": one.test.words,
+            }
+            for one in paper.paired
+        ],
+        "interquartile_ranges": [
+            {"doc_system": cell[0], "doc_model": cell[1], **_setting_json(setting), "value": value}
+            for (cell, setting), value in paper.spreads.items()
+        ],
+        "strata": [
+            {
+                "name": one.name,
+                "repositories": one.repositories,
+                "means": [{**_setting_json(setting), **means} for setting, means in one.means.items()],
+            }
+            for one in paper.strata
+        ],
+        "disagreements": disagreements(paper),
+        "cannot": list(CANNOT),
+    }
+
+
+def _setting_json(setting: Setting) -> dict[str, Any]:
+    return {"evaluator": setting[0], "k": setting[1]}
