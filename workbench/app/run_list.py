@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from textual import work
+from textual import getters, work
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.widget import Widget
@@ -168,9 +168,7 @@ class RunsScreen(ModeScreen):
         letters = self.workbench.marks.letters(path, "run") if path is not None else {}
         self.table.show_leads({self._current: "›", **letters})
 
-    @property
-    def table(self) -> RunTable:
-        return self.query_one("#run-table", RunTable)
+    table = getters.query_one("#run-table", RunTable)
 
     # -- what is shown
 

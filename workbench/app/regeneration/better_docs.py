@@ -8,7 +8,7 @@ from functools import partial
 from inspect import cleandoc
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import work
+from textual import getters, work
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
@@ -242,9 +242,7 @@ class ImprovingScreen(ModeScreen):
         self._put_sides(Sides())
         self.list.show(COMING)
 
-    @property
-    def list(self) -> FindingList:
-        return self.query_one("#attempts", FindingList)
+    list = getters.query_one("#attempts", FindingList)
 
     @property
     def idle(self) -> bool:

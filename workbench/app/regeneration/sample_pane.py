@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from textual import getters
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
@@ -155,21 +156,10 @@ class Detail(Container):
         yield TextsPane(self)
         yield Pane(TextPane(id="failing-text"), short="Failing", id="failing", classes="pane")
 
-    @property
-    def sample(self) -> SamplePane:
-        return self.query_one(SamplePane)
-
-    @property
-    def texts(self) -> TextsPane:
-        return self.query_one(TextsPane)
-
-    @property
-    def failing(self) -> Pane:
-        return self.query_one("#failing", Pane)
-
-    @property
-    def failing_text(self) -> TextPane:
-        return self.query_one("#failing-text", TextPane)
+    sample = getters.query_one(SamplePane)
+    texts = getters.query_one(TextsPane)
+    failing = getters.query_one("#failing", Pane)
+    failing_text = getters.query_one("#failing-text", TextPane)
 
     def _show_failing(self, title: str, document: Document) -> None:
         self.failing.titled(title)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import getters
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
@@ -103,9 +104,7 @@ class WentWrongScreen(ModeScreen):
         self.set_status("reading why candidates fail…")
         self.list.show(findings.COMING)
 
-    @property
-    def list(self) -> FindingList:
-        return self.query_one("#findings", FindingList)
+    list = getters.query_one("#findings", FindingList)
 
     @property
     def idle(self) -> bool:
