@@ -169,12 +169,8 @@ def _samples(reader: SessionReader, one: Tried, task: TaskRow, held_out: Share |
     rows = [row for row in reader.candidates(task.run_id, task.id) if not row.control]
     asked = (plan.base.evaluator, plan.base.prompt, plan.base.context)
     base = [row for row in rows if (row.evaluator, row.prompt, row.context) == asked]
-    parts = _part(
-        reader,
-        "Samples that the writer sees",
-        plan.base.evaluator,
-        [row for row in base if row.sample < plan.base.samples],
-    )
+    seen = [row for row in base if row.sample < plan.base.samples]
+    parts = _part(reader, "Samples that the writer sees", plan.base.evaluator, seen)
     if held_out is not None:
         first = 0 if plan.second_evaluator else plan.base.samples
         other = [row for row in rows if row.evaluator == plan.second_evaluator] if plan.second_evaluator else base

@@ -47,13 +47,7 @@ _TRACEBACK = 40_000  # bytes of one traceback
 _MESSAGE = 4_000  # characters of one message
 _TESTS = 200  # tests whose tracebacks are laid out
 _ERROR = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")
-_OUTCOMES = {
-    "failed": VERDICTS["failed"],
-    "error": VERDICTS["crashed"],
-    "timeout": VERDICTS["timeout"],
-    "skipped": WAITING,
-    "missing": VERDICTS["invalid"],
-}
+_OUTCOMES = VERDICTS | {"error": VERDICTS["crashed"], "missing": VERDICTS["invalid"], "skipped": WAITING}
 _AROUND = 3  # lines around a change
 _REPLACED = 3  # verdicts that were replaced, of which the pane tells
 GONE = "This task is no longer in the session."
@@ -263,10 +257,8 @@ def _prompt(reader: SessionReader, sample: Sample, limit: int) -> Document:
             return note("The prompt is written when the model is asked.")
         return _kept_prompt(reader.shown(task.prompt_blob, f"the prompt of task {task.id}"), limit)
     sent = f"{call.prompt_tokens or 0:,} tokens in · {call.completion_tokens or 0:,} out"
-    top = [
-        heading(one_line(call.answered_by or call.model, 60), sent),
-        plain(one_line(call.sampling, 300), style="dim"),
-    ]
+    title = heading(one_line(call.answered_by or call.model, 60), sent)
+    top = [title, plain(one_line(call.sampling, 300), style="dim")]
     messages = reader.messages(call)
     if not messages:
         return joined([*top, note("", "The messages of this call cannot be read.")])

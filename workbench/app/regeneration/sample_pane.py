@@ -218,12 +218,8 @@ class Detail(Container):
             if sample is None:
                 return None
             shown = {name: laid_out(reader, sample, name) for name in texts if others}
-            return (
-                sample,
-                laid_out(reader, sample, tab, limit),
-                shown,
-                sample_content.failures_of(reader, sample) if others else None,
-            )
+            failing = sample_content.failures_of(reader, sample) if others else None
+            return sample, laid_out(reader, sample, tab, limit), shown, failing
 
         def done(read: _Read | None) -> None:
             if key != self._asked:

@@ -51,14 +51,8 @@ class RegenerationScreen(RunPanes):
         self.finder = Finder(self)
         self.actions = Actions(self)
         self.following = Following(self)
-        self.improving = Live(
-            self,
-            "improvement",
-            self._read_improvements,
-            self._show_improvements,
-            lambda sentence: None,
-            kinds={"improvement"},
-        )
+        read, show, failed = self._read_improvements, self._show_improvements, lambda sentence: None
+        self.improving = Live(self, "improvement", read, show, failed, kinds={"improvement"})
         self.standings = Standings()
 
     def on_mount(self) -> None:
@@ -349,12 +343,8 @@ class RegenerationScreen(RunPanes):
         host, view, this, every = self.workbench, self.view, self.selected_task, tuple(self.table.rows)
         if view is not None and host.session_path is not None:
             marked = host.marks.letters(host.session_path, "task")
-            lines = {
-                THIS: [this] if this else [],
-                MARKED: [line for line in every if line.id in marked],
-                FAILED: every,
-            }
-            if await ask_and_start(host, view, lines):
+            chosen = [line for line in every if line.id in marked]
+            if await ask_and_start(host, view, {THIS: [this] if this else [], MARKED: chosen, FAILED: every}):
                 self.action_improvements()
 
     def action_improvements(self) -> None:
