@@ -235,7 +235,6 @@ class ImprovingScreen(ModeScreen):
 
     def on_mount(self) -> None:
         self.set_status("reading what was tried…")
-        self._put_sides(Sides())
         self.list.show(COMING)
 
     list = getters.query_one("#attempts", FindingList)

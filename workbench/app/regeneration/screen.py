@@ -20,7 +20,6 @@ from workbench.app.regeneration.standings import Standings, beside
 from workbench.app.regeneration.wording import header, trouble
 from workbench.app.toolkit.header import Part
 from workbench.app.toolkit.latest import Live
-from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.typed_line import PromptLine
@@ -56,9 +55,6 @@ class RegenerationScreen(RunPanes):
         self.standings = Standings()
 
     def on_mount(self) -> None:
-        for pane in self.query(Pane):
-            pane.titled(pane.short)
-            pane.set_class(pane in self.building.query(Pane), "-off")
         self.focus_pane(self.query_one("#tasks"))
         self._show_no_session()
         self.set_interval(1.0, self._tick)

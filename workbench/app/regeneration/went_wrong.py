@@ -96,8 +96,6 @@ class WentWrongScreen(ModeScreen):
         test = Pane(TextPane(id="test-text"), short="test", id="test-pane", classes="pane")
         body = Pane(TextPane(id="body-text"), short="difference", id="body-pane", classes="pane")
         plot = Pane(CurvePlot(id="plot"), short="pass@k by m", id="plot-pane", classes="pane -off")
-        for pane in (test, body, plot):
-            pane.titled(pane.short)
         yield Container(test, body, plot, id="beside", classes="pane-group")
 
     def on_mount(self) -> None:
