@@ -17,7 +17,18 @@ from workbench.app.keys import bind
 from workbench.app.regeneration.findings import COMING, Entry, Listing, columns
 from workbench.app.regeneration.went_wrong import FindingList
 from workbench.app.regeneration.wording import plural
-from workbench.app.toolkit.document import EMPTY, Document, Line, heading, joined, note, of_lines, plain, prepared
+from workbench.app.toolkit.document import (
+    EMPTY,
+    Document,
+    Line,
+    heading,
+    joined,
+    note,
+    of_lines,
+    plain,
+    prepared,
+    styled,
+)
 from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import Pane
@@ -190,16 +201,14 @@ def _line(reader: SessionReader, row: CandidateRow) -> Line:
     verdict = row.verdict or ""
     state = {"asking": "asked", "testing": "tested"}.get(row.state, "waiting")
     glyph = VERDICTS.get(verdict) or (STATES["running"] if state != "waiting" else "·")
-    text = f"{glyph} sample {row.sample + 1} {OUR_ERROR if verdict == 'error' else verdict or state}"
-    start = len(text)
+    text, why = f"{glyph} sample {row.sample + 1} {OUR_ERROR if verdict == 'error' else verdict or state}", ""
     if verdict not in ("", "passed"):
         failing = reader.failing_tests(row.id)
-        why = failing[0].message if failing else row.verdict_reason or ""
+        said = failing[0].message if failing else row.verdict_reason or ""
         more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
-        text += f"  {one_line(why, 200)}{more}" if why else ""
-    ready = prepared(text)
+        why = f"  {one_line(said, 200)}{more}" if said else ""
     style = "good" if verdict == "passed" else "bad" if verdict else "dim"
-    return Line(ready, ((0, start, style), (start, len(ready), "dim")), indent=2)
+    return styled((text, style), (prepared(why), "dim"), indent=2)
 
 
 class ImprovingScreen(ModeScreen):
