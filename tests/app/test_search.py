@@ -53,7 +53,7 @@ async def search_for(pilot: Pilot[int], text: str) -> SearchScreen:
 async def settled(pilot: Pilot[int], screen: SearchScreen) -> None:
     def still() -> bool:
         known = len(screen.hits.lines) == len(screen.hits.found.hits)
-        return screen._asking.idle and screen._filling.idle and not screen._due and not screen._filling.due and known
+        return screen._asking.idle and screen._filling.idle and not screen._asking.due and not screen._filling.due and known
 
     await pilot.pause()
     await until(pilot, still, "the hits")
@@ -246,7 +246,7 @@ async def test_the_place_is_kept_when_the_session_is_opened_once_more(session: P
 
 
 def test_a_hit_in_a_reason_leads_to_its_criterion(tmp_path: Path) -> None:
-    from workbench.app.search.places import location_of
+    from workbench.app.search.screen import location_of
     from workbench.search.entries import Entry, Item
     from workbench.search.index import Hit
     from workbench.search.query import parse

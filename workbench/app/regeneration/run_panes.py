@@ -17,7 +17,7 @@ from workbench.app.regeneration.figures_line import FiguresLine
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.sample_pane import Detail, FailingPane, SamplePane
-from workbench.app.regeneration.search import Hit
+from workbench.app.regeneration.search import Hit, hits_of, nearest
 from workbench.app.regeneration.task_table import TasksPane, TaskTable
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.pane import Pane, PaneTabs
@@ -152,6 +152,19 @@ class RunPanes(RunScreen):
         if self.table.go_to_task(task, sample):
             self.title_tasks()
             self.show_sample()
+
+    def search_for(self, text: str) -> None:
+        reader, view, lines, selected = self.reader, self.view, tuple(self.lines), self.selected_task
+        if reader is not None and view is not None:
+            self.finder.begin(
+                text,
+                lambda needle, stopped: hits_of(reader, lines, view.group, needle, stopped),
+                lambda hits: nearest(hits, lines, selected.id if selected is not None else ""),
+            )
+
+    def remark_on(self, hit: Hit) -> str:
+        keys = f"{key_of('regeneration.next-hit')} {key_of('regeneration.previous-hit')} go on"
+        return f" · {hit.tab.lower() or 'name'} · {keys}, {key_of('regeneration.escape')} ends"
 
     def go_to_hit(self, hit: Hit) -> None:
         """Select the task and the sample of a hit and bring it into sight."""

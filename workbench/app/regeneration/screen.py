@@ -15,7 +15,6 @@ from workbench.app.regeneration.announcing import Announcing
 from workbench.app.regeneration.evaluator_line import EvaluatorLine
 from workbench.app.regeneration.figures_line import FiguresLine, headline
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
-from workbench.app.regeneration.finding import Finder
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.improving.of_run import Improving
 from workbench.app.regeneration.keys import KEYS, ON_THE_RUN, makes_sense
@@ -49,7 +48,6 @@ class RegenerationScreen(RunPanes):
 
     mode_name = "Regeneration"
     actions: Actions
-    finder: Finder
     CSS_PATH = "../styles/regeneration.tcss"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 
@@ -59,7 +57,6 @@ class RegenerationScreen(RunPanes):
         self._goal: Place | None = None  # where somebody wanted to go in the run that is shown
         self._place: Place | None = None  # the same until it is reached
         self._problems = Problems()
-        self.finder = Finder(self)
         self.actions = Actions(self.workbench, self.doing, self)
         self.following = Following(self)
         self.marking = Marking(self)
@@ -198,7 +195,7 @@ class RegenerationScreen(RunPanes):
             return
         self._place = None
         self.go_to(place.item, place.number)
-        self.finder.begin(place.needle)
+        self.search_for(place.needle)
 
     @property
     def reads_run(self) -> bool:
@@ -247,7 +244,7 @@ class RegenerationScreen(RunPanes):
         if self.has_class("-building"):
             self.building.find(message.text)
         else:
-            self.finder.begin(message.text)
+            self.search_for(message.text)
 
     def on_prompt_line_left(self) -> None:
         self.focus_pane(self.query_one("#excluded" if self.has_class("-building") else "#tasks"))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from rich.cells import cell_len
-from textual import events
+from textual import events, getters
 from textual.app import RenderResult
 from textual.content import Content
 from textual.message import Message
@@ -149,9 +149,7 @@ class TabbedText(Pane):
 
     # -- what all of them do
 
-    @property
-    def text(self) -> TextPane:
-        return self.query_one(TextPane)
+    text = getters.query_one(TextPane)
 
     @property
     def whole(self) -> Callable[[], Document] | None:
