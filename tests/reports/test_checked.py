@@ -90,7 +90,7 @@ def test_show_says_the_same(checked: tuple[Path, str], capsys: pytest.CaptureFix
     session, trial = checked
     assert main(["show", str(session), trial]) == 0
     out = capsys.readouterr().out
-    assert f"Works: {WORDS}" in out
+    assert f"Works  {WORDS}" in out
     assert "line 12: differs: it prints something else" in out
     assert "+<script>" in out
 

@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         case = resolve_case(arguments.case).id
     importer = None
     if arguments.format is not None:
-        from workbench.interchange.foreign_importer import importer_named
+        from workbench.interchange.reading import importer_named
 
         importer = importer_named(arguments.format)
     files = files_in(arguments.files) if importer is None else files_in(arguments.files, importer.endings)

@@ -59,9 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
                 sys.stdout.buffer.write(encoded(json_text(line) + "\n"))
             sys.stdout.buffer.flush()
         else:
-            from workbench.commands.showing import Pages
+            from workbench.commands.showing import show
 
-            Pages(reader, contents, arguments.session).show()
+            show(reader, contents, arguments.session)
         return tell_damage(reader.damage)
 
 

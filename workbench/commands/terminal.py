@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeElapsedColumn
+from rich.table import Table
 from rich.text import Text
 
 from workbench import glyphs
@@ -14,7 +16,7 @@ from workbench.commands.output import readable
 from workbench.text import clean
 
 if TYPE_CHECKING:
-    from rich.console import OverflowMethod
+    from rich.console import OverflowMethod, RenderableType
 
 
 class Terminal(Console):
@@ -52,6 +54,17 @@ class Terminal(Console):
     def cells(self, signs: str) -> Text:
         """Return the signs of samples, one character each."""
         return Text(glyphs.lettered(signs) if self.plain else clean(signs))
+
+    def table(
+        self, headings: Sequence[str], rows: Iterable[Sequence[RenderableType]], right: Container[int] = ()
+    ) -> None:
+        """Print a table; ``right`` are the columns with numbers."""
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for place, heading in enumerate(headings):
+            table.add_column(heading, justify="right" if place in right else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*row)
+        self.print(table)
 
     def legend(self, cells: list[str]) -> str:
         """Return what the letters in some cells mean, "" where signs can be shown."""

@@ -63,7 +63,6 @@ class CandidateTable:
         return found
 
     def add(self, plan: RegenerationPlan, asked: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators) -> None:
-        """Write a row for every candidate that the plan requires and the session lacks."""
         own = {ask.evaluator for ask in asked}
         self._controls = plan.controls
         ordered: set[str] = set()
@@ -173,7 +172,6 @@ class CandidateTable:
             ]
 
     def asked_again(self) -> bool:
-        """Return whether there are candidates to test again, because the user asked for it meanwhile."""
         with SessionReader(self._writer.path) as reader:
             return bool(self._due(reader))
 

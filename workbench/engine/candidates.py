@@ -79,7 +79,6 @@ class Candidates:
             EvaluatorGone: The model fails every time.
             MissingKey: The model's key is not there.
             SandboxError: The sandbox does not start.
-            SessionError: The session cannot be written.
         """
         controls = [work for work in works if work.decides]
         # What has its answer only needs its test, in a second: it must not wait behind minutes of generation.

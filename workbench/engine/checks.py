@@ -36,7 +36,6 @@ def plan_check(
 
     Raises:
         UsageError: Nothing is meant, or a named trial has no README.
-        SessionError: The session cannot be written.
     """
     with SessionReader(session) as reader:
         trials = trials_meant(session, reader.trials(), items, _has_readme, _why_not)
@@ -81,7 +80,6 @@ def _require_isolation() -> None:
 
 
 def key_of(row: CheckRow) -> Key:
-    """Return what a recorded check is one of."""
     return row.trial_id, row.executed, row.step_seconds, row.rules
 
 

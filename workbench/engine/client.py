@@ -130,7 +130,6 @@ def resolved_judge(text: str) -> str:
 
 
 def _extensions(plan: DocumentPlan) -> list[tuple[str, str]]:
-    """Return the kind and dotted path of each class of another package that a plan names."""
     from workbench.rubric.judging import parse_judge
 
     agent = [("agent", plan.agent)] if is_dotted(plan.agent) else []
@@ -157,7 +156,6 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
 
     Raises:
         UsageError: A case or agent is unknown, a class from outside cannot be had, or a number makes no sense.
-        SessionError: The session cannot be written.
     """
     from workbench.engine.trial_contents import ordered_case
 
@@ -204,7 +202,6 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
 
 
 def _check_named(plan: DocumentPlan) -> None:
-    """Refuse a plan with numbers that make no sense, or an agent or case that is not there."""
     from workbench.catalog import check_there, resolve_case
 
     check_document(plan)
@@ -261,7 +258,6 @@ def new_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[st
 
 
 def _bring_back(connection: sqlite3.Connection, trials: Iterable[str]) -> None:
-    """Let runs count again that were put away and hold trials that are asked for now."""
     for trial in trials:
         connection.execute(
             "UPDATE runs SET deleted_at = NULL WHERE deleted_at IS NOT NULL AND id = (SELECT run_id FROM trials WHERE id = ?)",
@@ -288,7 +284,6 @@ def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
 
 
 def _next_repeat(connection: sqlite3.Connection, plan: DocumentPlan, case: str) -> int:
-    """Return the number after the last trial of a case by the plan's agent and model."""
     same = "SELECT coalesce(max(repeat), 0) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND parent = ''"
     return int(connection.execute(same, (case, plan.agent, plan.model)).fetchone()[0]) + 1
 
@@ -395,7 +390,6 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
 
 
 def _in_turn(session: Path, runs: Iterable[str]) -> None:
-    """Let runs of studies wait for one another: a study of 30 rows has as many runs."""
     with SessionReader(session) as reader:
         of_studies = {str(run) for (run,) in reader.query("SELECT DISTINCT run_id FROM study_cells")}
     for key in runs:

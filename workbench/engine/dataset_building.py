@@ -36,7 +36,6 @@ class Outcome:
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Return its entry in the summary."""
         values: dict[str, Any] = {
             "source": self.source,
             "repo": self.repo,
@@ -101,7 +100,6 @@ async def build_dataset(
 
 
 def summary_of(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the summary of a dataset: totals and an entry for each repository."""
     totals: Counter[str] = Counter()
     for outcome in outcomes:
         totals.update(outcome.built.counts if outcome.built is not None else {})

@@ -351,7 +351,6 @@ def tasks_of(measured: Measured, source: str, limit: int) -> int | None:
 
 
 def duration(seconds: float) -> str:
-    """Return ``40 seconds``, ``4 minutes`` or ``2 h 10 min``."""
     if seconds < 90:
         whole = max(1, round(seconds))
         return f"{whole} second{'' if whole == 1 else 's'}"
@@ -391,7 +390,6 @@ def _median(rates: Sequence[Rate]) -> Rate:
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    """Return a sum, None where a part of it is not known."""
     total = 0.0
     for value in values:
         if value is None:

@@ -68,7 +68,6 @@ class Control:
         self._name = name
 
     async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
-        """Return the body; every sample is the same."""
         body = item.task.body if self._name == "reference" else minimal_stub(item.function)
         return Given(Extraction(body))
 
@@ -128,12 +127,10 @@ class ModelEvaluator:
 
 
 def read_answer(text: str, item: TaskItem, style: Style = "chat") -> Extraction:
-    """Return the body that an answer to the prompt gives."""
     return extract_body(text, item.function, item.source, style=style)
 
 
 def sampling(ask: Ask) -> Sampling:
-    """Return the settings that an ask sends to its model."""
     usual = sampling_for(ask.sampled_as or ask.evaluator, "evaluator")
     return replace(usual, extra_body=json.loads(ask.extra_body)) if ask.extra_body else usual
 
@@ -216,7 +213,6 @@ class Evaluators:
         return self._made[key]
 
     def billed(self, candidate: str) -> dict[str, Any]:
-        """Return what was billed for a candidate, as columns of its row."""
         return self._calls.billed(candidate)
 
     def _make(self, ask: Ask) -> Evaluator:

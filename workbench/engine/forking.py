@@ -50,9 +50,7 @@ def plan_fork(session: Path, trial: str, step: int, edit: Edit = Edit(), *, mode
     ``step`` is the last one that is inherited, from 1.
 
     Raises:
-        UsageError: There is no such trial or step, nothing of it can be edited so, or nothing would be another than
-            it was.
-        SessionError: The session cannot be written.
+        UsageError: There is no such trial or step, nothing of it can be edited so, or nothing would be another than it was.
     """
     with SessionReader(session) as reader:
         parent = the_trial(session, reader, trial)
@@ -119,7 +117,6 @@ def fork(
     model: str = "",
     warm: WarmEngine | None = None,
 ) -> Fork:
-    """Plan a fork like :func:`plan_fork` and hand it to an engine."""
     made = plan_fork(session, trial, step, edit, model=model)
     launch(session, made.run, warm)
     return made

@@ -57,7 +57,6 @@ def estimate_improvement(measured: Measured, session: Path, plan: ImprovementPla
 
 
 def _check_tasks(session: Path, plan: ImprovementPlan) -> None:
-    """Make sure that the chosen tasks are there, where it is known which ones there are. Raises UsageError: none is."""
     base = plan.base
     if not base.tasks or not session.exists():
         return
@@ -68,7 +67,6 @@ def _check_tasks(session: Path, plan: ImprovementPlan) -> None:
 
 
 def _badly_documented(session: Path, plan: ImprovementPlan) -> int | None:
-    """Return how many functions are badly documented; None where the session does not know yet."""
     order = carried_out(session, plan.base)
     if order is None:
         return None

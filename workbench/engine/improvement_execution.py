@@ -114,7 +114,6 @@ class OrderExecution:
             writer.set_run(run, config=json.dumps(config.to_json(), ensure_ascii=False, sort_keys=True))
 
     def begin(self, stage: str, run: str) -> float:
-        """Begin a stage in which only the writer is asked."""
         self.check()
         left = self._left()
         self._at(stage, run)
@@ -148,7 +147,6 @@ class OrderExecution:
         return limit - spent
 
     def check(self) -> None:
-        """Go on, unless somebody stopped the order."""
         with SessionReader(self._session) as reader:
             row = reader.improvement(self._id)
         if row is None or row.state == "cancelled":
@@ -158,7 +156,6 @@ class OrderExecution:
                 writer.update("improvements", {"id": self._id, "state": "queued"}, {"state": "running"})
 
     def tell(self, attempt: Attempt) -> None:
-        """Keep how an attempt stands."""
         state = (
             "refused"
             if attempt.refusal

@@ -58,7 +58,6 @@ def improved(session: Path, improvement: str) -> Improved:
 
 
 def standings_of(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[Standing, ...]:
-    """Return how every function of the repository is documented."""
     order = base_order(reader, row, plan)
     if order is None:
         return ()
@@ -106,7 +105,6 @@ def _share(text: str | None) -> Share | None:
 
 
 def task_source(reader: SessionReader, task: TaskRow) -> tuple[bytes, Function]:
-    """Return the file of a task, and the function in it."""
     assert task.source_blob is not None
     source = reader.data(task.source_blob)
     names = (task.qualified_name, task.occurrence)

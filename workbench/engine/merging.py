@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.engine.merged_rows import COUNTED, Source, Tally, add_source
+from workbench.engine.merged_rows import COUNTED, Tally, add_source
 from workbench.errors import UsageError, WorkbenchError
 from workbench.files import building_beside
 from workbench.session import SUFFIX, SessionError, SessionReader, create, schema
@@ -39,7 +39,6 @@ class Merged:
     equal: dict[str, int]
 
     def sentence(self) -> str:
-        """Return what is in it in a few words."""
         named = (("runs", "run"), ("trials", "trial"), ("tasks", "task"), ("candidates", "candidate"))
         parts = [
             f"{self.rows[table]:,} {noun}{'s' if self.rows[table] != 1 else ''}"
@@ -103,7 +102,7 @@ def _add(building: Path, path: Path, copy: Path) -> Tally:
     with translated(building), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as connection:
         connection.execute("ATTACH ? AS src", (str(copy),))
         connection.execute("BEGIN IMMEDIATE")
-        tally = add_source(connection, Source(path.stem))
+        tally = add_source(connection, path.stem)
         connection.execute("COMMIT")
         connection.execute("DETACH src")
     for file in copy.parent.glob(f"{copy.name}*"):

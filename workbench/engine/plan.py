@@ -99,7 +99,6 @@ class Acceptance:
 
 
 def same_but_samples(one: Ask, other: Ask) -> bool:
-    """Return whether two asks are equal apart from the number of samples."""
     return replace(one, samples=0) == replace(other, samples=0)
 
 
@@ -162,7 +161,6 @@ class RegenerationPlan:
         )
 
     def acceptance(self, ask: Ask) -> Acceptance | None:
-        """Return the acceptance that covers an ask, or None while there is none."""
         return next((one for one in self.acceptances if one.answers(ask)), None)
 
     @property

@@ -66,7 +66,6 @@ class Rechecks:
 
         Raises:
             SandboxError: The sandbox does not start.
-            SessionError: The session cannot be written.
         """
         due, done, disagreeing = await asyncio.to_thread(self._due, items)
         total = done + len(due)

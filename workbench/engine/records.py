@@ -37,7 +37,6 @@ class SessionCallLog:
         self._last: dict[str, int] = {}
 
     def last_call(self, scope: str) -> int | None:
-        """Return the id of the latest call of a work item, including recalled ones."""
         return self._last.get(scope)
 
     def take_over(self, scope: str, call: int) -> None:
@@ -173,7 +172,6 @@ class TrialLog:
         self._trial = trial
 
     def step(self, step: Step) -> None:
-        """Write a step; a step that already exists (after a resume) is kept."""
         answer, observation = step.answer, step.observation
         # What a fork inherits was paid for by its parent.
         paid = bool(step.request) and (answer is None or answer.source != INHERITED)

@@ -46,7 +46,6 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
     Raises:
         UsageError: The source, doc system or evaluator is unknown, or a number makes no sense.
         SandboxUnavailable: No sandbox of this machine can test candidates.
-        SessionError: The session cannot be written.
     """
     from workbench.engine.sandbox_check import check_sandbox
     from workbench.settings import load
@@ -163,7 +162,6 @@ def full_ask(plan: RegenerationPlan) -> Ask:
 
 
 def _check_model(model: str, role: str) -> None:
-    """Refuse an unusable model before a repository is fetched and its test suite run."""
     from workbench.models.names import check_model
     from workbench.settings import load
 
@@ -223,7 +221,6 @@ def _own_prompt(prompt: str, recorded: Sequence[Ask]) -> OwnPrompt | None:
 
 
 def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan, own: OwnPrompt | None) -> Ask:
-    """Use the prompt, context and settings of the recorded run, as otherwise no recorded answer would be found."""
     path = resolve_session(evaluator.removeprefix("replay:")).resolve()
     with SessionReader(path) as reader:
         recorded = [
@@ -298,7 +295,6 @@ def _absolute_docs(text: str) -> str:
 
 
 def _extensions(plan: RegenerationPlan, sandbox: str) -> list[tuple[str, str]]:
-    """Return the kind and dotted path of each class of another package that a plan names."""
     from workbench.documenters import parse_docs
 
     docs = parse_docs(plan.docs)
@@ -322,7 +318,6 @@ def content_of(source: str) -> str:
 
 
 def _grown(asks: Iterable[Ask], more: Iterable[Ask]) -> tuple[Ask, ...]:
-    """Merge asks; of two that differ only in the number of samples, the larger number is used."""
     grown = {replace(ask, samples=0): ask.samples for ask in asks}
     for ask in more:
         key = replace(ask, samples=0)

@@ -40,7 +40,6 @@ def rerun_items(
     samples: int = 0,
     warm: WarmEngine | None = None,
 ) -> list[str]:
-    """Run tasks or a candidate again like :func:`rerun_orders`, and return the ids of the runs."""
     found = rerun_orders(session, item, failed=failed, model=model, samples=samples, warm=warm)
     return [one.run if isinstance(one, Order) else one for one in found]
 

@@ -31,7 +31,6 @@ def plan_rescore(
 
     Raises:
         UsageError: Nothing is meant, a named trial handed nothing in, or a judge or rubric is unknown.
-        SessionError: The session cannot be written.
     """
     from workbench.settings import load
 

@@ -18,7 +18,6 @@ _LAST = ("evaluator", "samples", "tasks", "limit", "prompt", "context", "extra_b
 
 
 def names(plan: RegenerationPlan, ask: Ask) -> bool:
-    """Return whether an ask is the latest one of a plan."""
     return all(getattr(plan, name) == getattr(ask, name) for name in _LAST if name != "samples")
 
 
@@ -95,7 +94,6 @@ class RunRecord:
             self._writer.add_snapshot(snapshot.digest, snapshot.source, snapshot.revision, files)
 
     def forget_dropped(self) -> None:
-        """Delete the recorded dropped functions, which are about to be determined again."""
         with self._writer.transaction() as connection:
             connection.execute("DELETE FROM dropped WHERE run_id = ?", (self._run,))
 
@@ -108,7 +106,6 @@ class RunRecord:
                 self._writer.insert("unused_tests", {"run_id": self._run, "position": place, **values})
 
     def dropped(self, entry: Dropped) -> None:
-        """Record a function that does not become a task."""
         path, _, rest = entry.id.partition("::")
         name, _, occurrence = rest.partition("#")
         values = {"run_id": self._run, "path": path, "qualified_name": name, "occurrence": int(occurrence or 1)}

@@ -7,7 +7,6 @@ from workbench.session.rows import ScoreRow
 
 
 def score_row(trial: str, card: Scorecard, blob: str, at: float, problem: str | None) -> ScoreRow:
-    """Return the row of a scorecard."""
     tiers = {number: tier.points for number, tier in card.tiers.items()}
     return ScoreRow(
         trial, card.rubric, card.judge, card.total, card.out_of,

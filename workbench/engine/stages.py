@@ -59,7 +59,6 @@ class StageTable:
     def update(
         self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
     ) -> None:
-        """See :class:`StageProgress`."""
         now = time.monotonic()
         self._ended.pop(name, None)
         known = self._known[name]

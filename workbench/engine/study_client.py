@@ -178,7 +178,6 @@ def order_study(session: Path, study: Study) -> Study:
 
     Raises:
         UsageError: It names what is not there; nothing is written then.
-        SessionError: The session cannot be written.
     """
     study = resolved_study(study, session)
     check_place(session)

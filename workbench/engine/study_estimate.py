@@ -119,11 +119,7 @@ def _all(found: Sequence[Estimate], names: Sequence[str]) -> Estimate:
 
 
 def seconds_left(session: Path, name: str, at_once: int) -> float | None:
-    """Return the seconds that a study of a session will still take, by what former work took; None where that is not known.
-
-    Raises:
-        WorkbenchError: The session cannot be read, or the study names what is gone.
-    """
+    """Return the seconds that a study of a session will still take, by what former work took; None where that is not known."""
     with SessionReader(session, surveyed=False) as reader:
         study = declared(reader, name)
     told = estimate_study(measure(session, session), session, study, at_once)

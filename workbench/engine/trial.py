@@ -74,7 +74,6 @@ class TrialRunner:
         For a trial that is done, only the judge is asked again, for the tiers on which it failed.
 
         Raises:
-            SessionError: The session cannot be written any more.
             asyncio.CancelledError: The run was cancelled; the trial keeps what it has recorded.
         """
         # Durations by a clock that nobody sets: the other one may jump while a trial runs.

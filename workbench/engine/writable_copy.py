@@ -14,7 +14,6 @@ from workbench.session import SUFFIX, SessionReader
 
 
 def is_example(path: Path) -> bool:
-    """Return whether a session is a bundled example, which is read-only."""
     return path.resolve().parent == paths.bundled("sessions").resolve()
 
 
@@ -34,11 +33,7 @@ def new_session(name: str, day: date | None = None) -> Path:
 
 
 def writable_copy(session: Path) -> Path:
-    """Return the session itself or, for a bundled example, a writable copy in the user's folder.
-
-    Raises:
-        WorkbenchError: The copy cannot be written.
-    """
+    """Return the session itself or, for a bundled example, a writable copy in the user's folder."""
     if not is_example(session):
         return session
     target = new_session(session.stem)
@@ -53,11 +48,7 @@ def writable_copy(session: Path) -> Path:
 
 @contextlib.contextmanager
 def working_copy(session: Path) -> Iterator[Path]:
-    """Provide the session itself, or a copy of an example, which is deleted if the block fails.
-
-    Raises:
-        WorkbenchError: The copy cannot be written.
-    """
+    """Provide the session itself, or a copy of an example, which is deleted if the block fails."""
     copy = writable_copy(session)
     try:
         yield copy

@@ -25,7 +25,6 @@ class Share:
 
     @property
     def words(self) -> str:
-        """Return ``1 of 3``."""
         return f"{self.passed} of {self.counted}"
 
 
@@ -69,7 +68,6 @@ class Gain:
 
     @property
     def interval_words(self) -> str:
-        """Return ``[+0.20, +1.00]``, or why there is no interval."""
         if self.interval is None:
             return f"no interval: fewer than {FEWEST} samples"
         return f"[{self.interval[0]:+.2f}, {self.interval[1]:+.2f}]"

@@ -17,7 +17,6 @@ SHORTEST_LIMIT = 1_200
 
 
 def longest_for(source: bytes, function: Function) -> int:
-    """Return how many characters a docstring of a function may have."""
     return min(LONGEST, max(SHORTEST_LIMIT, 3 * len(body_text(source, function))))
 
 

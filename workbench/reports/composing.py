@@ -13,7 +13,7 @@ from workbench.results.items import find_item
 from workbench.session.damage import Damage
 from workbench.session.reader import SessionReader
 
-_MODULES = {"md": "markdown_report", "html": "html_report", "json": "json_report", "csv": "csv_report"}
+_MODULES = {"md": "page_markdown", "html": "html_report", "json": "json_report", "csv": "csv_report"}
 
 
 def compose(session: Path, format: str, item: str | None, damage: list[Damage] | None = None) -> Iterator[str]:

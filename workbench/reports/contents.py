@@ -20,7 +20,7 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import AnnotationRow, LabelRow, RunRow, ScoreRow, TrialRow
 
 if TYPE_CHECKING:
-    from workbench.rubric.scorecard import Evidence, TierScore
+    from workbench.rubric.scorecard import TierScore
     from workbench.rubric.works import Works
 
 PREFERRED_RUBRIC = "aeo-bench"
@@ -182,14 +182,6 @@ def _wanted(reader: SessionReader, item: Item | None) -> tuple[str | None, str |
         candidate = reader.candidate(item.id)
         return None, candidate.task_id if candidate else item.id
     return (item.id, None) if item.kind == "trial" else (None, item.id)
-
-
-def evidence_words(evidence: Evidence) -> str:
-    """Return one piece of evidence as a line: where it stands, then what it says."""
-    place = evidence.path or ""
-    if evidence.line is not None:
-        place = f"{place}:{evidence.line}" if place else f"line {evidence.line}"
-    return f"{evidence.kind} {place}: {evidence.text}" if place else f"{evidence.kind}: {evidence.text}"
 
 
 def accessed_files_words(reader: SessionReader, trial: TrialRow) -> str:

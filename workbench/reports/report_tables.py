@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from workbench import glyphs
 from workbench.reports import wording
 from workbench.reports.contents import Contents, Trial, tier_points
+from workbench.reports.page import Shown
 from workbench.reports.regenerated import Line, Regenerated, estimate_words, verdict_words
 from workbench.rubric.spread import Total
 from workbench.rubric.spread import words as spread_words
@@ -17,16 +18,6 @@ from workbench.text import one_line
 IMPORTED = "imported scores"
 IMPORTED_TITLE = "Scores of the imported file"
 DAMAGE_SENTENCE = "These parts of the session file could not be read; everything else is shown."
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A table; ``right`` are the columns with numbers, ``links`` the item that each row leads to ("" for none)."""
-
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    right: frozenset[int]
-    links: tuple[str, ...] = ()
 
 
 def runs(contents: Contents) -> Shown:
@@ -99,7 +90,7 @@ def trials(contents: Contents) -> Shown:
         )
     links = tuple(trial.row.id for trial in contents.trials)
     return _without_empty(
-        Shown(tuple(headings), tuple(rows), frozenset(numbers), links), {IMPORTED, "works", "fork", "tags"}
+        Shown(tuple(headings), tuple(rows), frozenset(numbers), links, "trial-"), {IMPORTED, "works", "fork", "tags"}
     )
 
 
@@ -299,7 +290,7 @@ def tasks(contents: Contents, outcome: Regenerated) -> Shown:
     headings = ("id", "file", "function", "tests", "cover", "evaluator", "samples",
                 *(f"pass@{k}" for k in outcome.ks), "controls", "state")  # fmt: skip
     last = 7 + len(outcome.ks)
-    shown = Shown(headings, tuple(rows), frozenset({3, 4, *range(7, last)}), tuple(links))
+    shown = Shown(headings, tuple(rows), frozenset({3, 4, *range(7, last)}), tuple(links), "task-")
     return _without_empty(shown, {"controls"})
 
 
@@ -350,16 +341,23 @@ def trial_title(trial: Trial) -> str:
 
 
 def _without_empty(shown: Shown, names: set[str]) -> Shown:
-    kept = [
-        place
-        for place, heading in enumerate(shown.headings)
-        if heading not in names or any(row[place] for row in shown.rows)
-    ]
-    return Shown(
+    return with_columns(
+        shown,
+        [
+            place
+            for place, heading in enumerate(shown.headings)
+            if heading not in names or any(row[place] for row in shown.rows)
+        ],
+    )
+
+
+def with_columns(shown: Shown, kept: Sequence[int]) -> Shown:
+    """Return a table with these of its columns."""
+    return replace(
+        shown,
         headings=tuple(shown.headings[place] for place in kept),
         rows=tuple(tuple(row[place] for place in kept) for row in shown.rows),
         right=frozenset(new for new, place in enumerate(kept) if place in shown.right),
-        links=shown.links,
     )
 
 

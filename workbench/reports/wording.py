@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import math
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench import glyphs
 from workbench.rubric.spread import own_points
 from workbench.session import json_forms
+
+if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Evidence
 
 NOTHING = "–"
 CELLS = f"A cell per sample: {glyphs.legend((*glyphs.VERDICTS.values(), glyphs.RUNNING, glyphs.WAITING, glyphs.FORMER, glyphs.DOUBTFUL))}."
@@ -122,6 +125,14 @@ def verdict(name: str | None) -> str:
 def plural(number: int, noun: str) -> str:
     """Return ``1 trial``, ``2 trials``."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+def evidence(one: Evidence) -> str:
+    """Return one piece of evidence as a line: where it stands, then what it says."""
+    place = one.path or ""
+    if one.line is not None:
+        place = f"{place}:{one.line}" if place else f"line {one.line}"
+    return f"{one.kind} {place}: {one.text}" if place else f"{one.kind}: {one.text}"
 
 
 def decoded(text: str | None) -> Any:

@@ -30,7 +30,6 @@ SECTIONS: tuple[tuple[str, str, float, tuple[str, ...]], ...] = (
 
 
 def answer_parses(document: Document) -> Found:
-    """Score whether the agent's answer parsed as JSON."""
     parsed = document.parsed
     reason = "the answer parses as JSON" if parsed else "the answer does not parse as JSON"
     return Found(5.0 if parsed else 0.0, reason)
@@ -78,8 +77,6 @@ def _remarks(document: Document) -> Found:
 
 
 def _section(maximum: float, words: tuple[str, ...]) -> Callable[[Document], Found]:
-    """Return the rule of tier 2: any one of ``words``, lower-cased, anywhere in the README earns all the points."""
-
     def look(document: Document) -> Found:
         readme = document.readme
         lowered = readme.lower()
@@ -96,7 +93,6 @@ def _section(maximum: float, words: tuple[str, ...]) -> Callable[[Document], Fou
 
 
 def kind_of(value: object) -> str:
-    """Return a plain word for the JSON kind of a value."""
     if value is None:
         return "null"
     if isinstance(value, bool):

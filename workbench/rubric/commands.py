@@ -60,7 +60,6 @@ def normal(words: tuple[str, ...] | list[str]) -> tuple[str, ...]:
 
 
 def split(line: str) -> tuple[str, ...]:
-    """Split a command line into words; a line that a shell could not read is split at white space."""
     try:
         return tuple(shlex.split(line, comments=True))
     except ValueError:
@@ -126,12 +125,10 @@ def _install_words(command: Command) -> list[str]:
 
 
 def is_install(command: Command) -> bool:
-    """Tell whether a command installs something with ``pip`` or a program like it."""
     return bool(_install_words(command))
 
 
 def installs(command: Command) -> tuple[list[str], list[str]]:
-    """Return the packages and the requirement files that a ``pip install``-like command installs."""
     words = _install_words(command)
     if not words:
         return [], []
@@ -166,7 +163,6 @@ class Project:
 
     @staticmethod
     def known_from(facts: Facts | None, view: View | None) -> Project:
-        """Gather the names from the facts (hidden from the agent) and from the visible files."""
         modules: set[str] = set()
         packages: set[str] = set()
         if facts is not None:
@@ -194,7 +190,6 @@ class Project:
         return package in self.packages or bare in self.packages
 
     def has_module(self, name: str, dependencies: Iterable[str]) -> bool:
-        """Return whether a module is the project's or may belong to one of its dependencies."""
         if name in self.modules:
             return True
         plain = package_name(name)

@@ -32,13 +32,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class UntrueClaim:
-    """A claim of the README that was looked up in the repository and is not so.
-
-    Attributes:
-        kind: See :class:`workbench.checking.ClaimResult`.
-        reason: Why, in a few words.
-        place: Where it stands.
-    """
+    """A claim of the README that was looked up in the repository and is not so."""
 
     kind: str
     reason: str
@@ -69,11 +63,9 @@ class Judge(Protocol):
     """Scores the questions of one tier. A question that cannot be scored comes back with points None, never 0."""
 
     @property
-    def name(self) -> str:
-        """Return what stands beside the points: ``offline`` or the model's name."""
+    def name(self) -> str: ...
 
-    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
-        """Return one criterion for each question of the brief, in its order."""
+    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]: ...
 
 
 #: How the reason of a criterion begins that has no points because the judge gave no usable answer. What is unscored by
@@ -82,17 +74,11 @@ FAILED = "judge failed: "
 
 
 def unscored(tier: int, questions: Sequence[Question], reason: str, judge: str) -> list[Criterion]:
-    """Return the questions with points None and one reason."""
     return [Criterion(tier, q.key, q.title, None, q.maximum, reason, (), judge) for q in questions]
 
 
 class Kept:
-    """A judge that keeps what an earlier card has of it, and is asked only for the tiers on which it failed.
-
-    Args:
-        judge: Who is asked.
-        card: The earlier card.
-    """
+    """A judge that keeps what an earlier card has of it, and is asked only for the tiers on which it failed."""
 
     def __init__(self, judge: Judge, card: Scorecard) -> None:
         self.name = judge.name
@@ -100,7 +86,6 @@ class Kept:
         self._card = card
 
     async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
-        """Return one criterion for each question of the brief."""
         had = {criterion.key: criterion for criterion in self._card.criteria if criterion.tier == tier}
         kept = [had.get(question.key) for question in brief.questions]
         whole = [one for one in kept if one is not None and not one.reason.startswith(FAILED)]
@@ -161,14 +146,9 @@ def parse_judge(text: str) -> JudgeName:
 def make_judge(
     name: str, asker: Asker | None, *, repeats: int = 1, scope: str = "", folders: Sequence[str] = ()
 ) -> Judge:
-    """Return the judge that a name means.
+    """Return the judge that a name means; only ``offline`` and classes that take no ``asker`` can do without one.
 
-    Args:
-        name: See :func:`parse_judge`.
-        asker: The gateway; only ``offline`` and classes that take none can do without.
-        repeats: Times that a model judges each tier.
-        scope: The work item for which models are asked; recorded answers are found by it.
-        folders: Folders from which a dotted path is imported first.
+    Recorded answers of models are found by ``scope``, the work item; a dotted path is imported from ``folders`` first.
 
     Raises:
         UsageError: There is no such class, or a model is named where none can be asked.
@@ -195,7 +175,6 @@ class Checked:
         self._judge = judge
 
     async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
-        """Return one criterion for each question, unscored with the reason where the judge failed."""
         try:
             criteria = await self._judge.judge_tier(tier, brief)
         except Exception as error:
@@ -225,15 +204,7 @@ _UNPARSED = "not looked at: the answer does not parse"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a rule may look at.
-
-    Attributes:
-        readme: The README; "" where there is none.
-        metadata: The metadata as it was parsed, of any kind.
-        parsed: Whether the agent's answer parsed as JSON.
-        facts: The case's hidden facts, None if it has none.
-        view: The repository, None if it is not at hand.
-    """
+    """What a rule may look at; ``metadata`` is of any kind, ``parsed`` whether the agent's answer parsed as JSON."""
 
     readme: str
     metadata: object
@@ -256,9 +227,6 @@ class Rule:
     """A criterion that a function scores.
 
     Attributes:
-        tier: Number of the tier that it belongs to, see :data:`workbench.session.json_forms.TIER_NAMES`.
-        key: Its name in scorecards, unique in its tier.
-        title: Its name for a person.
         maximum: The most points that it gives; 0 for a remark.
         function: Looks at the document and returns points from 0 to ``maximum``.
         needs_answer: Whether an answer that does not parse gets 0 points without being looked at.
@@ -272,7 +240,6 @@ class Rule:
     needs_answer: bool = True
 
     def apply(self, document: Document) -> Criterion:
-        """Return the criterion with what the function found."""
         looked = document.parsed or not self.needs_answer
         found = self.function(document) if looked else Found(0.0, _UNPARSED)
         return Criterion(self.tier, self.key, self.title, found.points, self.maximum, found.reason, found.evidence)
@@ -283,13 +250,8 @@ class Rubric:
     """A list of criteria; to add one, add its entry.
 
     Attributes:
-        name: Its name on the command line and in sessions.
-        title: Its name for a person.
-        description: What it asks for, one line.
-        criteria: In the order in which they are shown within their tier.
         accuracy_limit: Characters of the README that a model judge sees for tier 3.
         quality_limit: Characters of the README that it sees for tier 4.
-        reference_limit: Characters of the reference README that it sees.
         credits_missing_facts: Whether a case without facts gets the original's points for tier 3.
     """
 
@@ -304,7 +266,6 @@ class Rubric:
 
     @property
     def tiers(self) -> tuple[tuple[int, str, float], ...]:
-        """Number, title and most points of each tier."""
         return tuple(
             (number, title, sum(entry.maximum for entry in self.criteria if entry.tier == number))
             for number, title in TIER_NAMES.items()
@@ -319,5 +280,4 @@ class Rubric:
         return tuple(entry for entry in self.criteria if isinstance(entry, Rule))
 
     def questions(self, tier: int) -> tuple[Question, ...]:
-        """Return the criteria of a tier that a judge scores."""
         return tuple(entry for entry in self.criteria if isinstance(entry, Question) and entry.tier == tier)

@@ -71,7 +71,6 @@ def question_text(tier: int, brief: Brief) -> tuple[str, list[str]]:
 
 
 def schema(brief: Brief) -> dict[str, Any]:
-    """Return the JSON schema that the answer has to fit."""
     numbers = {q.key: {"type": "number", "minimum": 0, "maximum": q.maximum} for q in brief.questions}
     return {
         "type": "object",
@@ -82,7 +81,6 @@ def schema(brief: Brief) -> dict[str, Any]:
 
 
 def again(problem: str) -> str:
-    """Write the message that follows an answer that did not fit."""
     return (
         f"That answer cannot be used: {problem}. Answer again with one JSON object of the shape asked for: "
         "numbers as numbers and within their bounds, no other text."
@@ -118,10 +116,9 @@ TRIES = 3
 
 
 class Asker(Protocol):
-    """The part of the gateway that a judge needs."""
+    """The part of the gateway that a judge needs; ``complete`` raises ``ModelError`` where there is no answer."""
 
-    async def complete(self, request: Request) -> Answer:
-        """Return the model's answer or raise ``ModelError``."""
+    async def complete(self, request: Request) -> Answer: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +146,6 @@ class LLMJudge:
         repeats: int = 1,
         scope: str = "",
     ) -> None:
-        """Make a judge; ``sampling`` defaults to the original's temperature of 0.3.
-
-        Raises:
-            ValueError: ``repeats`` is less than 1.
-        """
         if repeats < 1:
             raise ValueError("repeats must be at least 1")
         from workbench.models.types import Sampling as _Sampling
@@ -165,7 +157,6 @@ class LLMJudge:
         self._scope = scope
 
     async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
-        """Return one criterion for each question of the brief."""
         text, cuts = question_text(tier, brief)
         async with task_group() as group:
             tasks = [group.create_task(self._ask(text, brief, sample)) for sample in range(self._repeats)]
@@ -190,7 +181,6 @@ class LLMJudge:
         return verdict
 
     async def _conversation(self, text: str, brief: Brief, sample: int) -> tuple[_Verdict, str]:
-        """Return what came of up to three tries, and where the last answer came from."""
         from workbench.models.types import Message, Request
 
         messages = [Message("system", SYSTEM), Message("user", text)]

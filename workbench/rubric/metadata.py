@@ -117,7 +117,6 @@ def properties(type_name: str) -> dict[str, tuple[str, ...]]:
 
 @cache
 def owners(property_name: str) -> tuple[str, ...]:
-    """Return the types of the table that introduce a property."""
     return tuple(
         name for name, text in _TABLE.items() if any(entry.partition(":")[0] == property_name for entry in text.split())
     )
@@ -164,7 +163,6 @@ def metadata_findings(metadata: object) -> tuple[Finding, ...]:
 
 
 def software_types(metadata: object) -> tuple[str, ...]:
-    """Return the software types that ``@type`` names, without prefix."""
     if not isinstance(metadata, Mapping):
         return ()
     return tuple(name for name in _types(metadata) if name in SOFTWARE_TYPES)

@@ -130,7 +130,6 @@ def _alike(
 
 
 def _in_code(code: str, reading: Reading) -> Evidence | None:
-    """Find the facts' run command where it is Python code rather than a shell command."""
     imported = re.fullmatch(r"\s*import ([\w.]+)\s*", code)
     flat = re.sub(r"\s+", "", code).replace("'", '"')
     try:
@@ -197,43 +196,14 @@ _USES = re.compile(
 )
 BROUGHT = 0.85
 """What installing the project is worth against naming its dependencies."""
-_NOT_NAMES = frozenset(
-    [
-        *(
-            "standard",
-            "python",
-            "following",
-            "same",
-            "external",
-            "third-party",
-            "this",
-            "core",
-            "main",
-            "popular",
-            "single",
-        ),
-        *(
-            "built-in",
-            "builtin",
-            "another",
-            "any",
-            "no",
-            "one",
-            "a",
-            "an",
-            "own",
-            "other",
-            "that",
-            "its",
-            "your",
-            "small",
-        ),
-    ]
+_OTHER_WORDS = (
+    "standard python following same external third-party this core main popular single "
+    "built-in builtin another any no one a an own other that its your small"
 )
+_NOT_NAMES = frozenset(_OTHER_WORDS.split())
 
 
 def dependencies(question: Question, facts: Facts, reading: Reading) -> Criterion:
-    """Score the dependencies that are named where one installs, less what is invented."""
     inventions = _inventions(facts, reading)
     wanted = [name for name in dict.fromkeys(map(commands.package_name, facts.dependencies)) if name]
     if wanted:

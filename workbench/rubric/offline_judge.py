@@ -16,7 +16,7 @@ from itertools import pairwise
 from workbench.rubric import offline_accuracy, spans, terms, word_order
 from workbench.rubric.judging import Brief, Question, unscored
 from workbench.rubric.markdown import SHELL, Heading, outline
-from workbench.rubric.offline_reading import JUDGE, Reading, read
+from workbench.rubric.offline_reading import JUDGE, Reading, read, verdict
 from workbench.rubric.scorecard import Criterion, Evidence
 
 _PLACEHOLDER = re.compile(
@@ -75,7 +75,6 @@ def completeness(question: Question, reading: Reading, reference: str | None) ->
 
 
 def formatting(question: Question, reading: Reading) -> Criterion:
-    """Score heading order, fences, lists and tables, links (8)."""
     repeated, _ = repetition(reading)
     measures = [_headings(reading), _fences(reading), _lists(reading), _links(reading)]
     return _sum(question, measures, reading, min(substance(reading) ** 0.5, max(0.1, 1 - repeated)))
@@ -134,16 +133,7 @@ def _sum(question: Question, measures: list[_Measure], reading: Reading, factor:
     if trust < 0.995:
         evidence += [place for _, place in reading.grounding.examples[1][:2]]
         evidence += [spans.at(reading.readme, use.start, use.end) for use in reading.grounding.uses[1][:3]]
-    return Criterion(
-        4,
-        question.key,
-        question.title,
-        round(points, 1),
-        question.maximum,
-        f"offline judge: {said}",
-        tuple(evidence),
-        JUDGE,
-    )
+    return verdict(question, points, said, evidence)
 
 
 def _mark(reading: Reading, heading: Heading) -> Evidence:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 EvidenceKind = Literal["readme", "metadata", "fact", "file", "judge"]
@@ -111,14 +111,12 @@ class Scorecard:
 
     @property
     def credited(self) -> bool:
-        """Whether tier 3 has the points that the original gives a case without facts."""
         third = [criterion for criterion in self.criteria if criterion.tier == 3 and criterion.maximum]
         # A judge asks for the points of tier 3 wherever there are facts; a rule gives none but these.
         return bool(third) and all(one.judged_by == "rule" and one.points for one in third)
 
     @property
     def out_of(self) -> float:
-        """Return the maximum of the scored tiers: what ``total`` is out of."""
         return sum(tier.maximum for tier in self.tiers.values() if tier.points is not None)
 
     @property
@@ -143,21 +141,13 @@ class Scorecard:
             "total": self.total,
             "out_of": self.out_of,
             "given": self.given,
-            "tiers": {str(n): {"points": t.points, "maximum": t.maximum} for n, t in self.tiers.items()},
+            "tiers": {str(number): asdict(tier) for number, tier in self.tiers.items()},
             "criteria": [_criterion_json(criterion) for criterion in self.criteria],
-            "spread": [
-                {"of": s.of, "repeats": s.repeats, "mean": s.mean, "low": s.low, "high": s.high, "sd": s.sd}
-                for s in self.spread
-            ],
+            "spread": [asdict(one) for one in self.spread],
         }
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Scorecard:
-        """Rebuild what :meth:`to_json` wrote; the sums are computed again, not read.
-
-        Raises:
-            KeyError: a required field is missing.
-        """
         return Scorecard(
             rubric=data["rubric"],
             judge=data["judge"],
@@ -167,36 +157,15 @@ class Scorecard:
 
 
 def _criterion_json(criterion: Criterion) -> dict[str, Any]:
-    return {
-        "tier": criterion.tier,
-        "key": criterion.key,
-        "title": criterion.title,
-        "points": criterion.points,
-        "maximum": criterion.maximum,
-        "reason": criterion.reason,
-        "judged_by": criterion.judged_by,
-        "samples": list(criterion.samples),
-        "given": criterion.given,
-        "evidence": [
-            {"kind": e.kind, "text": e.text, "start": e.start, "end": e.end, "path": e.path, "line": e.line}
-            for e in criterion.evidence
-        ],
-    }
+    values = asdict(criterion)
+    evidence = list(values.pop("evidence"))
+    return {**values, "samples": list(criterion.samples), "evidence": evidence}
 
 
 def _criterion_from(item: Mapping[str, Any]) -> Criterion:
-    return Criterion(
-        tier=item["tier"],
-        key=item["key"],
-        title=item["title"],
-        points=item["points"],
-        maximum=item["maximum"],
-        reason=item["reason"],
-        evidence=tuple(Evidence(**evidence) for evidence in item.get("evidence", ())),
-        judged_by=item.get("judged_by", "rule"),
-        samples=tuple(item.get("samples", ())),
-        given=item.get("given"),
-    )
+    values = {name: item[name] for name in Criterion.__slots__ if name in item}
+    evidence = tuple(Evidence(**one) for one in values.pop("evidence", ()))
+    return Criterion(**{**values, "evidence": evidence, "samples": tuple(values.get("samples", ()))})
 
 
 Standing = Literal["good", "middling", "poor"]
@@ -206,7 +175,6 @@ GOOD, MIDDLING = 0.7, 0.4
 
 
 def standing(share: float) -> Standing:
-    """Return how a share of the points (0 to 1) stands."""
     return "good" if share >= GOOD else "middling" if share >= MIDDLING else "poor"
 
 
@@ -216,13 +184,7 @@ Lost = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a criterion cost among some scorecards.
-
-    Attributes:
-        title: The criterion.
-        mean: Points lost, over all of the scorecards.
-        trials: Scorecards in which it lost any.
-    """
+    """What a criterion cost among some scorecards: the mean over all of them, and in how many ``trials`` it lost any."""
 
     title: str
     mean: float
@@ -239,7 +201,6 @@ def lost_points(card: Scorecard | None) -> Lost:
 
 
 def losses_among(cards: Sequence[Lost]) -> list[Loss]:
-    """Return what each criterion cost among scorecards, the dearest first."""
     points: dict[str, float] = {}
     trials: dict[str, int] = {}
     for lost in cards:
@@ -252,16 +213,9 @@ def losses_among(cards: Sequence[Lost]) -> list[Loss]:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Points that a criterion did not give.
+    """Points that a criterion did not give, None where it could not be scored.
 
-    Attributes:
-        tier: The number of its tier.
-        key: Its key, "" where the scorecard has none.
-        title: The criterion.
-        points: Points that it gave, None where it could not be scored.
-        maximum: Points that it can give.
-        reason: Why, as the scorecard says.
-        total: Points of the whole card if this and all larger ones were gained; unscored ones are left out of it.
+    ``total`` is the points of the whole card if this and all larger losses were gained; unscored ones are left out of it.
     """
 
     tier: int

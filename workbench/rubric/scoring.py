@@ -28,8 +28,7 @@ _DEEPEST = 40
 _LONGEST = 100_000
 
 
-class _Unreadable(Exception):
-    """The text is no grammar that can be read."""
+class _Unreadable(Exception): ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,6 @@ def _alternatives(tokens: list[re.Match[str]], at: int, rules: dict[str, str], d
 
 
 def _past(tokens: list[re.Match[str]], at: int) -> int:
-    """Return where an alternative ends that is not taken."""
     open_groups = 0
     while at < len(tokens) and (open_groups or tokens[at]["sign"] not in ("|", ")")):
         open_groups += {"(": 1, ")": -1}.get(tokens[at]["sign"] or "", 0)
@@ -135,16 +133,11 @@ RUBRICS = (aeo_bench.RUBRIC, strict.RUBRIC)
 
 
 def rubrics() -> tuple[Rubric, ...]:
-    """Return the rubrics, the comparable one first."""
     return RUBRICS
 
 
 def rubric_named(name: str) -> Rubric:
-    """Return the rubric called ``name``.
-
-    Raises:
-        UsageError: There is none.
-    """
+    """Return the rubric called ``name``."""
     for rubric in RUBRICS:
         if rubric.name == name:
             return rubric
@@ -168,22 +161,19 @@ async def score(
     """Score one document.
 
     Args:
-        readme: The README; anything that is not text counts as empty.
-        metadata: The metadata as it was parsed, of any kind.
+        readme: Anything that is not text counts as empty.
+        metadata: As it was parsed, of any kind.
         parsed: Whether the agent's answer parsed as JSON (True for a document that no agent wrapped in an answer).
-        rubric: Name of one of :data:`RUBRICS`.
-        facts: The case's hidden facts; None leaves the criteria that need them unscored.
-        reference_readme: The README that people wrote, for tier 4; None if there is none.
-        view: The repository, to tell files that exist from inventions; None if it is not at hand.
+        rubric: Name of one of :data:`RUBRICS`; UsageError where there is none.
+        facts: None leaves the criteria that need them unscored.
+        reference_readme: The README that people wrote, for tier 4.
+        view: The repository, to tell files that exist from inventions.
         judge: Who scores tiers 3 and 4.
         without_facts: Points for tier 3 of ``aeo-bench`` when ``facts`` is None: the original gives 15 to a case
             without facts (``NO_FACTS_POINTS``). None leaves the tier unscored.
         shape: The grammar that the answer was held to; the points that it earned by itself are then counted. Of a judge
             that is a model only the rules' tiers are: it is not asked about a document that nobody wrote.
         untrue: Claims of the README that were looked up and are not so; each costs its criterion by the offline judge.
-
-    Raises:
-        UsageError: there is no such rubric.
     """
     readme = readme if isinstance(readme, str) else ""
     chosen = rubric_named(rubric)

@@ -31,24 +31,8 @@ _LONGEST = 200_000
 """Characters of a file that are read."""
 _MOST_TEXT = 3_000_000
 """Characters that are read in all: a few seconds."""
-_TEXT = {
-    ".py",
-    ".pyi",
-    ".pyx",
-    ".toml",
-    ".cfg",
-    ".ini",
-    ".txt",
-    ".sh",
-    ".js",
-    ".ts",
-    ".go",
-    ".rs",
-    ".c",
-    ".h",
-    ".java",
-    ".rb",
-}
+_SUFFIXES = ".py .pyi .pyx .toml .cfg .ini .txt .sh .js .ts .go .rs .c .h .java .rb"
+_TEXT = frozenset(_SUFFIXES.split())
 _DEFINED = re.compile(r"\b(?:def|class|func|fn|function|struct|interface|type|module|const)\s+([A-Za-z_]\w{1,60})")
 _OPTION = re.compile(r"(?<![\w-])(--[a-zA-Z][\w-]{1,40})")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{1,60}")
@@ -56,63 +40,16 @@ _SCRIPT = re.compile(r"^\s*[\"']?([\w.-]{2,60})[\"']?\s*=\s*[\"']?[\w.]+:[\w.]+"
 _DESCRIPTION = re.compile(r"^\s*(?:summary|description)\s*=\s*[\"']?([^\n\"']{5,300})", re.M)
 _SALIENT = 80
 
+_OF_ANY_PROGRAM = (
+    "self cls args kwargs main test tests setup init name value data text file path run result output input "
+    "--help --version --verbose --quiet --output --input --user --upgrade --editable __init__ __main__ usage example "
+    "path.py main.py setup.py __init__.py __main__.py readme.md license requirements.txt pyproject.toml"
+)
 #: Names that every Python program may use: to name one of them tells nothing about this project.
 COMMON = (
     frozenset(name.lower() for name in (*dir(builtins), *sys.stdlib_module_names))
     | frozenset(name.lower() for kind in (str, list, dict, set, bytes, int, float) for name in dir(kind))
-    | frozenset(
-        [
-            "self",
-            "cls",
-            "args",
-            "kwargs",
-            "main",
-            "test",
-            "tests",
-            "setup",
-            "init",
-            "name",
-            "value",
-            "data",
-            "text",
-            "file",
-            "path",
-            "run",
-            "result",
-            "output",
-            "input",
-        ]
-    )
-    | frozenset(
-        [
-            "--help",
-            "--version",
-            "--verbose",
-            "--quiet",
-            "--output",
-            "--input",
-            "--user",
-            "--upgrade",
-            "--editable",
-            "__init__",
-            "__main__",
-            "usage",
-            "example",
-        ]
-    )
-    | frozenset(
-        [
-            "path.py",
-            "main.py",
-            "setup.py",
-            "__init__.py",
-            "__main__.py",
-            "readme.md",
-            "license",
-            "requirements.txt",
-            "pyproject.toml",
-        ]
-    )
+    | frozenset(_OF_ANY_PROGRAM.split())
 )
 
 
@@ -130,9 +67,6 @@ class Sources:
 
     Attributes:
         names: What it defines, in lower case → as it is spelled: functions, classes, options, files, commands.
-        identifiers: Every identifier that occurs, in lower case.
-        signatures: Name → the signatures of the functions and classes of that name.
-        salient: Stems that are this project's own → weight from 0 to 1.
         described: Stems by which the project describes itself: first lines of its modules, its manifest, the facts' purpose.
         complete: Whether the whole repository was read, so that a name which is not among the identifiers is not there.
     """
@@ -145,7 +79,6 @@ class Sources:
     complete: bool = False
 
     def own(self, name: str) -> bool:
-        """Tell whether a name is this project's and tells something about it."""
         low = name.lower()
         return low in self.names and low not in COMMON and len(low) > 2
 

@@ -25,9 +25,6 @@ class Total:
     """The points of a trial by one rubric and judge.
 
     Attributes:
-        points: Points of the scored tiers, None where there are none.
-        out_of: What they are out of.
-        tiers: Numbers of the scored tiers.
         given: Those of the points that the answer's format earned by itself.
         credited: Whether tier 3 has the points that the original gives a case without facts.
     """
@@ -72,23 +69,14 @@ def comparable(totals: Sequence[Total]) -> list[Total]:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How the scores of one group of trials lie.
+    """How the scores of one group of trials lie, of one case or (``case`` is "") of all.
 
     Attributes:
-        agent: The agent.
-        model: Its model.
-        case: The case, or "" for all cases together.
-        rubric: The rubric.
-        judge: Who judged.
         trials: Trials in the group, scored or not.
         scored: Trials in the mean: those whose points are of the same tiers, as many of these as any trial has.
         partial: Trials whose points are of other tiers, in no figure here.
         mean: Mean score of the maximum ``out_of``.
         sd: Standard deviation of the sample, None below two scores.
-        low: Lowest score.
-        high: Highest score.
-        out_of: What the scores are out of.
-        tiers: Of which tiers they are.
         given: Mean of those of the points that the answers' format earned by itself.
         held: Trials in the mean of which a format gave more than a tenth of the points.
         credited: Trials in the mean with the points for tier 3 that the original gives a case without facts.
@@ -183,17 +171,6 @@ def spread_of(
     rubric: str = "",
     judge: str = "",
 ) -> Spread:
-    """Return how scores lie.
-
-    Args:
-        totals: The scores, by trial.
-        trials: Trials in the group, scored or not.
-        agent: What they have in common; see :class:`Spread`.
-        model: Likewise.
-        case: Likewise.
-        rubric: Likewise.
-        judge: Likewise.
-    """
     counted = comparable(totals)
     values = [one.points for one in counted if one.points is not None]
     return Spread(
@@ -234,16 +211,9 @@ def words(spread: Spread) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PointSpread:
-    """How the points of a tier, or of one of its criteria, lie over repeats of the same trial.
+    """How the points of a tier (``criterion`` is "") or of one of its criteria lie over ``n`` repeats of the same trial.
 
-    Attributes:
-        tier: Number of the tier.
-        criterion: Key of the criterion, its title where it has none; "" for the whole tier.
-        n: Repeats in which it was scored.
-        mean: Mean points.
-        sd: Standard deviation of the sample, None below two repeats.
-        low: Fewest points.
-        high: Most points.
+    ``sd`` is the standard deviation of the sample, None below two repeats.
     """
 
     tier: int

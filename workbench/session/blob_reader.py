@@ -31,7 +31,6 @@ class BlobReader:
             return tuple(self._damage)
 
     def note_damage(self, item: str, what: str) -> None:
-        """Remember that something cannot be read."""
         with self._lock:
             self._damage[Damage(item, what)] = None
 

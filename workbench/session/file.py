@@ -74,7 +74,6 @@ class _Bounded(sqlite3.Connection):
         self.set_progress_handler(count, _COUNTED_STEPS)
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
-        """Execute a statement, whose steps are counted from here on."""
         self._steps = 0
         return super().execute(*arguments)
 
@@ -233,10 +232,11 @@ def _opened(path: Path, *, write: bool) -> sqlite3.Connection:
             if application != schema.APPLICATION_ID:
                 raise _no_session(path)
             if version != schema.SCHEMA_VERSION:
-                age = "a newer" if version > schema.SCHEMA_VERSION else "an older"
+                newer = version > schema.SCHEMA_VERSION
                 raise SessionOfOtherVersion(
-                    f"{path.name} was written by {age} version of the workbench (schema {version}, this one reads schema "
-                    f"{schema.SCHEMA_VERSION} alone); open it with that version. The file was not changed."
+                    f"{path.name} was written by {'a newer' if newer else 'an older'} version of the workbench (schema {version}, "
+                    f"this one knows {schema.SCHEMA_VERSION}); "
+                    f"{'upgrade the workbench' if newer else 'take that version'} to open it. The file was not changed."
                 )
             if part := schema.foreign_part(connection):
                 raise SessionCorrupt(
@@ -255,11 +255,7 @@ def _no_session(path: Path) -> SessionCorrupt:
 
 
 def ensure(path: Path) -> bool:
-    """Create an empty session unless there is one; return whether this call made it. Several programs may ask at once.
-
-    Raises:
-        SessionError: It cannot be written.
-    """
+    """Create an empty session unless there is one; return whether this call made it. Several programs may ask at once."""
     if path.exists():
         return False
     try:

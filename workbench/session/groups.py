@@ -37,7 +37,6 @@ class Group:
 
     @property
     def is_control(self) -> bool:
-        """Whether its bodies come from no model but from the task itself."""
         return self.evaluator in CONTROLS
 
     @property

@@ -116,5 +116,4 @@ def part_in_words(part: str) -> str:
 
 
 def differences(before: Sequence[str], wanted: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return which labels came and which went."""
     return tuple(one for one in wanted if one not in before), tuple(one for one in before if one not in wanted)

@@ -50,7 +50,6 @@ class Original:
         self._image: bytes | None = None
 
     def close(self) -> None:
-        """Let go of the file."""
         handle, self._handle = self._handle, -1
         if handle >= 0:
             os.close(handle)
@@ -95,9 +94,6 @@ class Original:
         """Write what the file held, and what its log has got since, into a session beside the file's place.
 
         Returns None where nothing was remembered.
-
-        Raises:
-            OSError, sqlite3.Error: It cannot be written.
         """
         if self._image is None:
             return None
@@ -155,9 +151,6 @@ def rescue(connection: sqlite3.Connection, path: Path) -> Path:
     """Write all that a connection sees of its file into a session of its own beside the lost one's place.
 
     The rescued session is ``NAME.rescued.session``, numbered where that exists.
-
-    Raises:
-        OSError, sqlite3.Error: It cannot be written.
     """
     target = _rescued(path)
     copy_into(connection, target)
@@ -173,11 +166,7 @@ def _rescued(path: Path) -> Path:
 
 
 def copy_into(connection: sqlite3.Connection, target: Path) -> None:
-    """Write a consistent copy of what a connection sees; it appears complete or not at all.
-
-    Raises:
-        OSError, sqlite3.Error: It cannot be written.
-    """
+    """Write a consistent copy of what a connection sees; it appears complete or not at all."""
     building = building_beside(target, "copy")
     with _built(building, target), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as copy:
         connection.backup(copy)

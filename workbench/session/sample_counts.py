@@ -35,7 +35,6 @@ _ALIKE = " || char(31) || ".join(
 
 
 def is_doubtful(row: CandidateRow) -> bool:
-    """Return whether a candidate's verdict is doubtful."""
     return row.doubtful is not None
 
 
@@ -68,7 +67,6 @@ class SampleCount:
 
     @property
     def again(self) -> bool:
-        """Whether the verdict is a former one, because the samples are being tested again."""
         return bool(self.verdict) and self.state in UNDER_WAY
 
 
@@ -140,7 +138,6 @@ def counts_of(reader: SessionReader, rows: Iterable[CandidateRow], tasks: Mappin
 
 
 def group_of(row: CandidateRow, task: TaskRow) -> Group:
-    """Return the group of a candidate of a task."""
     return Group(task.docs, row.evaluator, row.prompt, row.context, row.settings, task.docs_scope)
 
 

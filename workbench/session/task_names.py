@@ -18,7 +18,6 @@ def readable_id(path: str, qualified_name: str, occurrence: int) -> str:
 
 
 def row_id(row: TaskRow) -> str:
-    """Return the readable id of a task in a session."""
     return readable_id(row.path, row.qualified_name, row.occurrence)
 
 

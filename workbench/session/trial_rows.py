@@ -73,7 +73,6 @@ class StepRow:
 
     @property
     def tokens(self) -> int | None:
-        """Tokens in and out, None where they are not known."""
         known = [count for count in (self.prompt_tokens, self.completion_tokens) if count is not None]
         return sum(known) if known else None
 

@@ -77,7 +77,6 @@ class SessionWriter:
             self._original.close()
 
     def fate(self) -> Fate:
-        """Return what became of the file since it was opened."""
         with self._lock:
             fate = self._original.fate()
             if fate is Fate.IN_PLACE and not self._depth:
@@ -194,7 +193,6 @@ class SessionWriter:
             return int(cursor.lastrowid or 0)
 
     def update(self, table: str, key: Mapping[str, object], values: Mapping[str, object]) -> int:
-        """Update the rows that match ``key``; returns how many there were."""
         changed = ", ".join(f"{name} = ?" for name in values)
         matched = " AND ".join(f"{name} = ?" for name in key)
         with self.transaction() as connection:
@@ -219,7 +217,6 @@ class SessionWriter:
         )
 
     def set_run(self, run_id: str, **values: object) -> None:
-        """Change columns of a run."""
         assert values.keys() <= _RUN_FIELDS, values
         self.update("runs", {"id": run_id}, values)
 
@@ -228,7 +225,6 @@ class SessionWriter:
         self.update("runs", {"id": run_id}, {"name": name or None})
 
     def name_session(self, name: str) -> None:
-        """Set what the session calls itself."""
         self.insert("meta", {"key": "name", "value": name}, conflict="REPLACE")
 
     def put_away_run(self, run_id: str) -> None:
@@ -236,11 +232,9 @@ class SessionWriter:
         self.update("runs", {"id": run_id}, {"deleted_at": time.time()})
 
     def bring_back_run(self, run_id: str) -> None:
-        """Let a run count again that was put away."""
         self.update("runs", {"id": run_id}, {"deleted_at": None})
 
     def add_spend(self, run_id: str, usd: float) -> None:
-        """Add to what a run has spent, in US dollars."""
         with self.transaction() as connection:
             connection.execute("UPDATE runs SET spend_usd = spend_usd + ? WHERE id = ?", (usd, run_id))
 
@@ -347,7 +341,6 @@ class SessionWriter:
             return True
 
     def set_trial(self, trial_id: str, **values: object) -> None:
-        """Change columns of a trial."""
         assert values.keys() <= _TRIAL_FIELDS, values
         self.update("trials", {"id": trial_id}, values)
 
@@ -390,7 +383,6 @@ class SessionWriter:
                 self.insert("seen", values, conflict="IGNORE")
 
     def put_score(self, score: ScoreRow) -> None:
-        """Record the scores of a trial by one rubric and judge, in place of earlier ones."""
         values = {name: getattr(score, name) for name in ScoreRow.__dataclass_fields__}
         self.insert("scorecards", values, conflict="REPLACE")
 
@@ -442,7 +434,6 @@ class SessionWriter:
             )
 
     def set_study(self, name: str, *, problem: str | None) -> None:
-        """Say why a study does not go on, None for nothing."""
         self.update("studies", {"name": name}, {"problem": problem})
 
     def put_study_cells(self, cells: Iterable[StudyCellRow], *, instead_of: str) -> None:
@@ -455,17 +446,14 @@ class SessionWriter:
     # -- improved docstrings
 
     def add_improvement(self, improvement_id: str, plan: Mapping[str, object]) -> None:
-        """Record an order to improve docstrings."""
         text = json.dumps(plan, ensure_ascii=False, sort_keys=True)
         values = {"id": improvement_id, "plan": text, "state": "queued", "created_at": time.time()}
         self.insert("improvements", values)
 
     def set_improvement(self, improvement_id: str, **values: object) -> None:
-        """Change columns of an order to improve docstrings."""
         self.update("improvements", {"id": improvement_id}, values)
 
     def put_attempt(self, attempt: AttemptRow) -> None:
-        """Record how an attempt stands, in place of what was recorded of it."""
         values = {name: getattr(attempt, name) for name in AttemptRow.__dataclass_fields__}
         self.insert("docstring_attempts", values, conflict="REPLACE")
 

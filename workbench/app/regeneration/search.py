@@ -1,4 +1,4 @@
-"""Find a text in a whole run: names of tasks, candidates, docstrings and failing tests."""
+"""Find a text in a whole run, in names of tasks, candidates, docstrings and failing tests."""
 
 from __future__ import annotations
 
@@ -38,25 +38,14 @@ def hits_of(
             return
         if needle.in_text(f"{line.path}::{line.name}"):
             yield Hit(line.id, None, "")
-        yield from _of_task(reader, needle, line, group)
-
-
-def nearest(hits: Sequence[Hit], lines: Sequence[TaskLine], task: str) -> int:
-    """Return the place of the first hit in ``task`` or below it in the table, 0 if there is none."""
-    places = {line.id: place for place, line in enumerate(lines)}
-    here = places.get(task, 0)
-    return next((at for at, hit in enumerate(hits) if places.get(hit.task, 0) >= here), 0)
-
-
-def _of_task(reader: SessionReader, needle: Needle, line: TaskLine, group: Group) -> list[Hit]:
-    task = reader.task(line.id)
-    docstring = task.docstring_blob if task is not None else None
-    hits = [Hit(line.id, None, "Docstring", n, at) for n, at in enumerate(needle.in_blob(docstring))]
-    failing: dict[str, list[str]] = {}
-    for failed in failing_tests(reader, line.id, group):
-        failing.setdefault(failed.candidate_id, []).append(f"{failed.test_id}\n{failed.message}")
-    for number, row in enumerate(samples_of(reader, line.id, group)):
-        hits += [Hit(line.id, number, "Candidate", n, at) for n, at in enumerate(needle.in_blob(row.body_blob))]
-        if needle.in_text("\n".join(failing.get(row.id, ()))):
-            hits.append(Hit(line.id, number, "Failing"))
-    return hits
+        task = reader.task(line.id)
+        for n, at in enumerate(needle.in_blob(task.docstring_blob if task is not None else None)):
+            yield Hit(line.id, None, "Docstring", n, at)
+        failing: dict[str, list[str]] = {}
+        for failed in failing_tests(reader, line.id, group):
+            failing.setdefault(failed.candidate_id, []).append(f"{failed.test_id}\n{failed.message}")
+        for number, row in enumerate(samples_of(reader, line.id, group)):
+            for n, at in enumerate(needle.in_blob(row.body_blob)):
+                yield Hit(line.id, number, "Candidate", n, at)
+            if needle.in_text("\n".join(failing.get(row.id, ()))):
+                yield Hit(line.id, number, "Failing")

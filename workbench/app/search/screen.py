@@ -21,11 +21,11 @@ from workbench.app.keys import bind
 from workbench.app.location import Location, Place, ResultList
 from workbench.app.search.hit_list import FacetList, HitList
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.typed_line import LineInput
 from workbench.errors import UsageError, WorkbenchError
 from workbench.search import FIELDS, Found, Hit, Query, SearchIndex, parse
 from workbench.search.index import Line, line_of

@@ -36,8 +36,8 @@ from workbench.app.study.wording import cell_sentence, header
 from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.pane import TabLine
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.texts import Static
 from workbench.studies.declaration import AGENTS
 from workbench.text import one_line
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import Change
     from workbench.studies.grouping import Group
     from workbench.studies.outcome import StudyOutcome
 
@@ -66,7 +65,7 @@ class StudyScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         loader = StudyLoader()
-        self._live = Live(
+        self.live = Live(
             self,
             "study",
             lambda reader: partial(loader.look, reader, self._study),
@@ -124,7 +123,7 @@ class StudyScreen(ModeScreen):
     def show_study(self, name: str) -> None:
         """Show another study of the open session, the newest where ``name`` is none of it."""
         self._study = name
-        self._live.refresh()
+        self.live.refresh()
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
         path = reader.path if reader is not None else None
@@ -136,10 +135,7 @@ class StudyScreen(ModeScreen):
             self._put()
             self._say(OPENING if self.workbench.session_path is not None else with_keys(NO_SESSION))
         else:
-            self._live.refresh()
-
-    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        self._live.take(changes)
+            self.live.refresh()
 
     def _failed(self, sentence: str) -> None:
         self._view = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,15 +24,6 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 HITS_LIMIT = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Hits in the order in which one goes through them; ``more`` says that the search stopped at :data:`HITS_LIMIT`."""
-
-    needle: str
-    hits: tuple[Any, ...]
-    more: bool
 
 
 class Needle:
@@ -65,12 +55,14 @@ class Needle:
 
 
 class Finder:
-    """The last search in what a screen shows: ``found``, and the hit ``at`` which one is."""
+    """Keeps the hits of the last search, None while there are none; ``at`` is the one shown."""
 
     def __init__(self, screen: RunScreen) -> None:
         self._screen = screen
         self._stop = threading.Event()
-        self.found: Found | None = None
+        self._more = False
+        self.needle = ""
+        self.found: list[Any] | None = None
         self.at = -1
 
     def begin(
@@ -91,45 +83,37 @@ class Finder:
         if reader is None or not text:
             return
         needle = Needle(reader, text)
-        self._stop = stop = threading.Event()
+        self.needle, self._stop = text, threading.Event()
+        stop = self._stop
 
-        def work() -> Found:
-            some = tuple(islice(hits(needle, stop.is_set), HITS_LIMIT + 1))
-            return Found(text, some[:HITS_LIMIT], len(some) > HITS_LIMIT)
-
-        def done(found: Found) -> None:
+        def done(found: list[Any]) -> None:
             if not stop.is_set():
-                self.found = found
-                self._go(first(found.hits))
+                self.found, self._more = found[:HITS_LIMIT], len(found) > HITS_LIMIT
+                self._go(first(self.found))
 
         screen.set_remark(f"/{text}  searching…")
-        screen.searching.ask(work, done)
+        screen.searching.ask(lambda: list(islice(hits(needle, stop.is_set), HITS_LIMIT + 1)), done)
 
     def forget(self) -> None:
         """Drop the search and its marks."""
         self._stop.set()
-        self.found = None
-        self.at = -1
+        self.found, self.at = None, -1
         self._screen.mark_hits("")
         self._screen.set_remark("")
 
     def go(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) hit."""
-        if self.found and self.found.hits:
-            self._go((self.at + step) % len(self.found.hits))
+        if self.found:
+            self._go((self.at + step) % len(self.found))
 
     def _go(self, index: int) -> None:
-        found, screen = self.found, self._screen
-        if found is None:
+        found, screen = self.found or [], self._screen
+        screen.mark_hits(self.needle)
+        if not found:
+            screen.set_remark(f"/{self.needle}  nothing found")
             return
-        screen.mark_hits(found.needle)
-        if not found.hits:
-            screen.set_remark(f"/{found.needle}  nothing found")
-            return
-        self.at = index
-        hit = found.hits[index]
-        total = f"{len(found.hits):,}{'+' if found.more else ''}"
-        screen.set_remark(f"/{found.needle}  {index + 1:,} of {total}{screen.remark_on(hit)}")
+        self.at, hit = index, found[index]
+        of = f"{len(found):,}{'+' if self._more else ''}"
+        screen.set_remark(f"/{self.needle}  {index + 1:,} of {of}{screen.remark_on(hit)}")
         screen.go_to_hit(hit)
 
 
@@ -227,7 +211,6 @@ class RunScreen(ModeScreen):
     # -- keys
 
     def current_view(self) -> VirtualView:
-        """Return the pane that keys move in."""
         return self.focused if isinstance(self.focused, VirtualView) else self.main_list()
 
     def action_move(self, rows: int) -> None:

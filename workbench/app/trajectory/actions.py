@@ -7,19 +7,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textual.widgets import Input
-
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.actions import RunActions, edited_text
-from workbench.app.toolkit.agreeing import model_problem
-from workbench.app.toolkit.completion import suggester
-from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
+from workbench.app.toolkit.fields import Completion, Field, Values
+from workbench.app.toolkit.form import Form
+from workbench.app.toolkit.ordering import check_named_model
 from workbench.app.trajectory.loading import state_of
+from workbench.errors import UsageError, WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
+    from workbench.app.toolkit.document import Subject
     from workbench.app.toolkit.latest import Latest
-    from workbench.app.toolkit.subject import Subject
     from workbench.app.trajectory.loading import TrialState
     from workbench.app.trajectory.screen import TrajectoryScreen
     from workbench.engine.estimate import Estimate, Measured
@@ -108,29 +107,16 @@ class Actions(RunActions):
         trial = state.trial
         case = trial.case_name or trial.case_id
 
-        def says(model: str, measured: Measured | None) -> str:
-            took = "1 trial…" if measured is None else f"{self._estimate(state, model, measured).sentence()}."
-            return f"{case} × {trial.agent} × {model} = {took}"
+        def says(model: str, measured: Measured) -> str:
+            return f"{case} × {trial.agent} × {model} = {self._estimate(state, model, measured).sentence()}."
 
-        model = await self._ask_model(f"Run once more: {case} · {trial.agent}", trial.model, says)
+        dialog = ModelDialog(self._host, f"Run once more: {case} · {trial.agent}", trial.model, says)
+        model = await self._host.push_screen_wait(dialog)
         if model is not None:
             self.when_agreed(
                 lambda: self._estimate(state, model),
                 lambda: self._run_again(state, "" if model == trial.model else model),
             )
-
-    async def _ask_model(
-        self,
-        title: str,
-        model: str,
-        says: Callable[[str, Measured | None], str],
-        refused: Callable[[str], str] = lambda model: "",
-    ) -> str | None:
-        from workbench.models.defaults import available_models
-
-        dialog = ModelDialog(self._host, title, model, available_models(), says, refused)
-        answer: str | None = await self._host.push_screen_wait(dialog)
-        return answer
 
     async def edit_and_fork(self, state: TrialState, step: StepRow, tab: str) -> None:
         """Let a person edit what a step says, ask with which model to go on, and start the fork; call it from a worker.
@@ -169,11 +155,11 @@ class Actions(RunActions):
         def estimate(model: str, measured: Measured) -> Estimate:
             return estimate_fork(measured, model, left, same=model == trial.model)
 
-        def says(model: str, measured: Measured | None) -> str:
+        def says(model: str, measured: Measured) -> str:
             steps = "1 step" if step.number == 1 else f"{step.number} steps"
-            took = "…" if measured is None else f": {estimate(model, measured).sentence()}"
             edited = f"the {what} of step {step.number} edited" if changed else "nothing edited"
-            return f"Takes over {steps}, {edited}; then {trial.agent} goes on with {model}{took}."
+            took = estimate(model, measured).sentence()
+            return f"Takes over {steps}, {edited}; then {trial.agent} goes on with {model}: {took}."
 
         def refused(model: str) -> str:
             if not changed and model == trial.model:
@@ -182,7 +168,8 @@ class Actions(RunActions):
                 return "The agent handed in at this step: edit its message, or go on from an earlier step."
             return ""
 
-        model = await self._ask_model(f"Go on from step {step.number}", trial.model, says, refused)
+        dialog = ModelDialog(host, f"Go on from step {step.number}", trial.model, says, refused)
+        model = await host.push_screen_wait(dialog)
         if model is None:
             kept = f" {key_of('trajectory.fork')} on this step has your text again." if changed else ""
             host.notify(f"Nothing was started.{kept}")
@@ -257,7 +244,6 @@ class Actions(RunActions):
 
         def work() -> None:
             from workbench.app.runs import is_example
-            from workbench.errors import WorkbenchError
             from workbench.session import SessionWriter
 
             if is_example(session):
@@ -270,49 +256,57 @@ class Actions(RunActions):
         self._jobs.ask(work, lambda _: self._host.notify("Kept the remark in the session."))
 
 
-class ModelDialog(FormDialog[str]):
+class ModelDialog(Form[str]):
     """Ends with the model.
 
     Args:
         host: The app.
         title: What is started.
         model: Model to start with.
-        known: Models to complete what is typed with; those that were used before join them.
-        says: What starting with a model will do, by what former work took (None until that is known).
+        says: What starting with a model will do, by what former work took; called in a thread.
         refused: Why it makes no sense with a model, "" where it does.
     """
+
+    LIVE = True
 
     def __init__(
         self,
         host: WorkbenchApp,
         title: str,
         model: str,
-        known: Sequence[str],
-        says: Callable[[str, Measured | None], str],
-        refused: Callable[[str], str],
+        says: Callable[[str, Measured], str],
+        refused: Callable[[str], str] = lambda model: "",
     ) -> None:
+        from workbench.models.defaults import available_models
+
+        self._host, self._says, self._refused = host, says, refused
+        self._measured: Measured | None = None
+        self._known: Sequence[str] = available_models()
+        field = Field("model", model, self._about, self._known, paths=True, needed="Name a model.", check=self._check)
+        super().__init__(title, (field,), "model")
+
+    def _check(self, model: str) -> None:
+        check_named_model(model, "the agent", self._host.settings)
+        if problem := self._refused(model):
+            raise UsageError(problem)
+
+    def _about(self, values: Values) -> str:
+        used = f"Used before or at hand: {', '.join(self._known[:4])}. " if self._known else ""
+        return (
+            f"{used}Any LiteLLM name works, local, and replay:SESSION. Enter starts, {key_of('dialog.cancel')} cancels."
+        )
+
+    def read(self, values: Values) -> str:
+        return str(values["model"])
+
+    def summary(self, answer: str, values: Values) -> str:
         from workbench.engine.measured import measure
 
-        field = Field("model", model, known, paths=True)
-        super().__init__(title, (field,), "model", lambda: measure(host.session_path))
-        self._settings, self._known, self._says, self._refused = host.settings, known, says, refused
+        if self._measured is None:
+            self._measured = measure(self._host.session_path)
+            self._known = tuple(dict.fromkeys((*(rate.model for rate in self._measured.trials), *self._known)))
+        return self._says(answer, self._measured)
 
-    def has_measured(self, measured: Measured) -> None:
-        self._known = tuple(dict.fromkeys((*(rate.model for rate in measured.trials), *self._known)))
-        self.query_one("#model", Input).suggester = suggester(self._known, paths=True)
-        super().has_measured(measured)
-
-    def about(self, field: str) -> str:
-        others = ", ".join(self._known[:4])
-        used = f"Used before or at hand: {others}. " if others else ""
-        cancels = key_of("dialog.cancel")
-        return f"{used}Any LiteLLM name works, local, and replay:SESSION. Enter starts, {cancels} cancels."
-
-    def will_do(self) -> str:
-        model = self.text("model")
-        return self._says(model, self.measured) if model else ""
-
-    def answer(self) -> str | Refused:
-        model = self.text("model")
-        problem = model_problem(model, "the agent", self._settings) or self._refused(model)
-        return Refused("model", problem) if problem else model
+    def show_summary(self, text: str) -> None:
+        self._lines["model"].suggester = Completion(self._known, paths=True)
+        super().show_summary(text)

@@ -9,9 +9,9 @@ from textual import work
 
 from workbench.app.key_table import with_keys
 from workbench.app.location import Place
+from workbench.app.toolkit.document import Subject
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.typed_line import PromptLine
 from workbench.app.trajectory import loading
@@ -149,7 +149,7 @@ class TrajectoryScreen(TrialPanes):
         known = len(step_list.steps)
         step_list.put(look.steps, after=look.after)
         step_list.show_state(state)
-        step_list.follow()
+        step_list.go_to_newest()
         more = len(step_list.steps) < state.step_count
         step_list.following = step_list.following and (state.live or more)
         if look.tree is not None:

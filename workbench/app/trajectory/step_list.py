@@ -93,7 +93,7 @@ class StepList(HeadedList):
         keep = max(0, len(self.steps) - _TAIL)
         return keep, self.steps[keep - 1].number if keep else 0
 
-    def follow(self) -> None:
+    def go_to_newest(self) -> None:
         """Go to the newest step, where that is followed."""
         if self.following:
             super().set_cursor(len(self.steps))

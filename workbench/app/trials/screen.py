@@ -346,7 +346,7 @@ class TrialsScreen(ModeScreen):
 
     @work
     async def action_filter(self) -> None:
-        from workbench.app.toolkit.filter_dialog import FilterDialog
+        from workbench.app.toolkit.filters import FilterDialog
 
         names = "a case, agent, model, error or file read"
         await self.app.push_screen_wait(
