@@ -16,7 +16,7 @@ from app.trajectory_app import screen_text, table_of_trials, trajectory, until
 from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.screen import RegenerationScreen
-from workbench.app.toolkit.filter_dialog import FilterDialog
+from workbench.app.toolkit.filters import FilterDialog
 from workbench.app.toolkit.table import Arrangement
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.app.trials.filters import EVERYTHING, questions_about
@@ -29,8 +29,7 @@ from workbench.results.trials import (
     share_of,
     with_losses,
 )
-from workbench.rubric.spread import spread_of
-from workbench.rubric.totals import Total
+from workbench.rubric.spread import Total, spread_of
 from workbench.session import SessionReader
 from workbench.text import shortened
 

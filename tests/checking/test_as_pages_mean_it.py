@@ -9,20 +9,18 @@ from pathlib import Path
 import pytest
 from checking.planted import write_project
 
-from workbench.checking.agreeing import agreed
-from workbench.checking.claims import claims_of_page
+from workbench.checking.claims import agreed, claims_of_page
 from workbench.checking.comparing import doctest_difference, of_the_machine, shell_difference
 from workbench.checking.judging import judge
-from workbench.checking.judging_context import Context
+from workbench.checking.judging_commands import Context
 from workbench.checking.kinds import kind_of
 from workbench.checking.nearest import slip_of
-from workbench.checking.other_times import is_of_another_time, is_page_for_readers
-from workbench.checking.page import parse_page
+from workbench.checking.needs import syntax_fault
+from workbench.checking.page import is_of_another_time, is_page_for_readers, parse_page
 from workbench.checking.project import Project
 from workbench.checking.project_facts import licence_of, needed_python
 from workbench.checking.running import settled
 from workbench.checking.steps import Step, plan_of
-from workbench.checking.syntax_faults import syntax_fault
 from workbench.checking.verdicts import BlockResult, ClaimResult, Part, Truth, Verdict
 
 

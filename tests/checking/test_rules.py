@@ -12,12 +12,11 @@ from planted import write_project
 from workbench.checking.claims import claims_of_page
 from workbench.checking.comparing import doctest_difference, shell_difference
 from workbench.checking.judging import judge
-from workbench.checking.judging_context import Context
-from workbench.checking.kinds import kind_of
+from workbench.checking.judging_commands import Context
+from workbench.checking.kinds import commands_of, kind_of
 from workbench.checking.needs import why_not_python, why_not_shell
 from workbench.checking.page import Code, parse_page
 from workbench.checking.project import Project
-from workbench.checking.shell_commands import commands_of
 from workbench.checking.steps import Step
 from workbench.checking.verdicts import ClaimResult, Truth
 

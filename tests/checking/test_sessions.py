@@ -12,7 +12,7 @@ from planted import write_project
 from workbench.checking import check
 from workbench.checking.comparing import doctest_difference, random_alone
 from workbench.checking.judging import judge
-from workbench.checking.judging_context import Context
+from workbench.checking.judging_commands import Context
 from workbench.checking.steps import Step
 
 #: A weekday that is not today's, and another one.

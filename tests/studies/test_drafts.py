@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.errors import BadField
 from workbench.studies.declaration import AGENTS, DOCS, BadStudy, Column, Limits, Settings, Study, parse_study
-from workbench.studies.drafts import BadField, Draft, draft_of, drafted, look_up
+from workbench.studies.drafts import Draft, draft_of, drafted, look_up
 from workbench.studies.known import packaged_studies, study_named
 from workbench.studies.written import study_toml
 

@@ -12,11 +12,9 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "adding": ["add_case", "case_from_source", "require_there"],
-        "cases": ["Facts", "TestCase"],
-        "listing": ["find_case", "load_cases"],
+        "cases": ["BadCase", "CaseExists", "Facts", "TestCase", "UnknownCase"],
         "opening": ["content_of", "current_snapshot", "kept_snapshot", "snapshot_of", "view_of"],
-        "problems": ["BadCase", "CaseExists", "UnknownCase"],
         "reading": ["read_case"],
-        "resolving": ["check_python", "check_there", "resolve_case"],
+        "resolving": ["check_python", "check_there", "find_case", "load_cases", "resolve_case"],
     },
 )

@@ -29,9 +29,7 @@ def snapshot_of(case: TestCase, *, progress: Callable[[str], None] | None = None
     needed. Content with a wrong checksum or unsafe content is refused at once, as an alternative would hide the problem.
 
     Raises:
-        ChecksumMismatch: As in `workbench.repository.fetch`.
-        UnsafeArchive: As in `workbench.repository.fetch`.
-        SourceUnavailable: None of the sources could be fetched; the message says what was tried.
+        FetchError: None of the sources could be fetched; the message says what was tried.
     """
     if not case.source and not case.alternatives:
         # Named after its case: paths of this machine must not appear in a session.
@@ -61,9 +59,6 @@ def current_snapshot(case: TestCase) -> Snapshot | None:
 
     Folders, archives and local branches are read again; for a remote branch, it is the content fetched before. Returns
     None for a pinned release and for a remote branch that was never fetched.
-
-    Raises:
-        FetchError: It cannot be fetched or used.
     """
     source = parse_source(case.source) if case.source else None
     if source is None or source.kind in {"folder", "archive"} or source.location.startswith("file://"):
@@ -85,12 +80,8 @@ def kept_snapshot(case: TestCase, digest: str) -> Snapshot | None:
 def content_of(case: TestCase, snapshot: Snapshot | None) -> str:
     """Return a digest of everything that a trial of a case depends on and that can change under the case's name.
 
-    This covers the repository, its hidden paths, the descriptions that the agent sees, and the ground truth used for
-    scoring. It is "" for a pinned release without ground truth.
-
-    Args:
-        case: The test case.
-        snapshot: Its repository, as returned by :func:`current_snapshot`; None leaves it out.
+    This covers the repository (:func:`current_snapshot`; None leaves it out), its hidden paths, the descriptions that the agent
+    sees, and the ground truth used for scoring. It is "" for a pinned release without ground truth.
     """
     if snapshot is None and case.facts is None and case.reference_readme is None:
         return ""
@@ -101,5 +92,4 @@ def content_of(case: TestCase, snapshot: Snapshot | None) -> str:
 
 
 def view_of(case: TestCase, snapshot: Snapshot) -> View:
-    """Return an agent's view of a case's snapshot; the case's own hidden patterns extend the default ones."""
     return View(snapshot.root, hidden=(*DEFAULT_HIDDEN, *case.hidden))

@@ -16,9 +16,10 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 import time
 import tomllib
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,84 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 
 from workbench import paths
-from workbench.checking.sandboxed import run_in_sandbox
 from workbench.errors import WorkbenchError
 from workbench.reasons import last_words
 from workbench.regeneration.declarations import Declarations
+from workbench.sandbox import NoIsolation, program
+from workbench.sandbox.program import Ended, Program, ProgramLimits
 from workbench.text import one_line
+
+_MEMORY_MB, _PROCESSES, _DISK_MB = 2048, 256, 1024
+
+
+def require_isolation() -> None:
+    """Make sure that this machine can isolate what a page says.
+
+    Raises:
+        NoIsolation: It cannot; nothing is run without.
+    """
+    problem = program.problem()
+    if problem:
+        raise NoIsolation(f"Nothing was run, as only an isolating sandbox may run what a page says: {problem}", ())
+
+
+async def run_in_sandbox(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    inside: str,
+    python: Path,
+    seconds: float,
+    cwd: str = "",
+    mounts: Sequence[Path] = (),
+    variables: Mapping[str, str] | None = None,
+) -> Ended:
+    """Run a command in bubblewrap.
+
+    Args:
+        command: Its words, with paths as they are inside.
+        folder: The one folder that it may write to.
+        inside: The path of that folder inside.
+        python: The interpreter that it uses.
+        seconds: Its time limit.
+        cwd: Its working directory inside; ``inside`` unless given.
+        mounts: What else it may read, at the same paths.
+        variables: Environment variables besides the usual ones.
+
+    Raises:
+        NoIsolation: There is no sandbox here.
+    """
+    require_isolation()
+    usual = {
+        "PATH": f"{python.parent}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": "/home/sandbox",
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        "TERM": "xterm",
+        "COLUMNS": "80",
+        "PYTHONNOUSERSITE": "1",
+        "NO_COLOR": "1",
+    }
+    outside = await asyncio.to_thread(_interpreters, python)
+    work = Program(
+        command,
+        folder,
+        inside,
+        cwd or inside,
+        python,
+        None,
+        mounts=(*mounts, *outside),
+        variables={**usual, **(variables or {})},
+    )
+    limits = ProgramLimits(seconds=seconds, memory_mb=_MEMORY_MB, processes=_PROCESSES, disk_mb=_DISK_MB)
+    return await program.run_confined(work, limits, stop=asyncio.Event())
+
+
+def _interpreters(python: Path) -> list[Path]:
+    """Return the folders outside ``/usr`` that hold an environment's interpreter."""
+    found = (Path(sys.base_prefix).resolve(), python.resolve().parent.parent)
+    return [one for one in dict.fromkeys(found) if not one.is_relative_to("/usr")]
+
 
 #: Incremented whenever environments are built differently.
 _FORMAT = 8
@@ -344,3 +418,50 @@ def _complete(folder: Path) -> dict[str, Any] | None:
 def _uv() -> str:
     beside = Path(sys.executable).parent / "uv"
     return str(beside) if beside.exists() else shutil.which("uv") or "uv"
+
+
+_INSIDE = Path(__file__).resolve().parent / "inside"
+_MOST_COMMANDS, _HELP_SECONDS = 8, 10.0
+
+
+async def help_texts(environment: Environment) -> dict[str, str]:
+    """Return the help of each of the project's commands, its subcommands' included; "" for one that gives none."""
+    commands = sorted(environment.commands)[:_MOST_COMMANDS]
+    if not commands:
+        return {}
+    kept = environment.folder.parent / "helps.json"
+    if kept.is_file():
+        try:
+            return {str(name): str(text) for name, text in json.loads(kept.read_text()).items()}
+        except (OSError, ValueError, AttributeError):
+            pass  # made again
+    place = paths.cache_dir().absolute() / "checked"
+    with tempfile.TemporaryDirectory(prefix=".help-", dir=place) as name:
+        folder = Path(name)
+        await run_in_sandbox(
+            [
+                str(environment.python),
+                "-I",
+                "-B",
+                f"{_INSIDE}/help_runner.py",
+                "/checked/help.json",
+                str(_HELP_SECONDS),
+                *commands,
+            ],
+            folder=folder,
+            inside="/checked",
+            python=environment.python,
+            mounts=(environment.folder, _INSIDE),
+            seconds=_HELP_SECONDS * 12,
+            # A help in a table cuts long options off where it is narrow.
+            variables={"COLUMNS": "300", "TERMINAL_WIDTH": "300"},
+        )
+        try:
+            found = {str(key): str(text) for key, text in json.loads((folder / "help.json").read_text()).items()}
+        except (OSError, ValueError, AttributeError):
+            return {}  # not kept: it may have been an accident
+    # A command that says nothing of options is a command all the same.
+    helping = {name: text if re.search(r"\s--?\w", text) else "" for name, text in found.items()}
+    found = {name: text for name, text in helping.items() if text or " " not in name}
+    kept.write_text(json.dumps(found))
+    return found

@@ -19,10 +19,9 @@ from typing import Any
 
 from workbench import paths
 from workbench.checking.chains import Chain, chains_of, imports_of
-from workbench.checking.environment import Environment, copy_tree
+from workbench.checking.environment import Environment, copy_tree, run_in_sandbox
 from workbench.checking.page import Page
 from workbench.checking.project import Project
-from workbench.checking.sandboxed import run_in_sandbox
 from workbench.checking.steps import Plan
 from workbench.errors import WorkbenchError
 from workbench.sandbox import NoIsolation

@@ -11,6 +11,7 @@ from packaging.version import InvalidVersion, Version
 
 from workbench.checking.environment import plain
 from workbench.checking.installs import shell_lines
+from workbench.checking.kinds import simple_commands
 from workbench.checking.nearest import nearest, slip_of
 from workbench.checking.page import Page
 from workbench.checking.project import Project
@@ -22,7 +23,6 @@ from workbench.checking.project_facts import (
     oldest_python,
     python_bound,
 )
-from workbench.checking.shell_commands import simple_commands
 from workbench.checking.verdicts import ClaimResult, Truth
 from workbench.grounding import known
 

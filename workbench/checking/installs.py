@@ -10,10 +10,9 @@ from typing import Literal
 from packaging.requirements import InvalidRequirement, Requirement
 
 from workbench.checking.environment import Environment, plain
-from workbench.checking.kinds import kind_of
+from workbench.checking.kinds import commands_of, kind_of
 from workbench.checking.page import Page
 from workbench.checking.project import Project
-from workbench.checking.shell_commands import commands_of
 from workbench.grounding import known
 from workbench.regeneration.declarations import requirements_file
 

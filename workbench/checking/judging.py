@@ -22,8 +22,17 @@ from workbench.checking.comparing import (
     of_one_kind,
     of_the_machine,
 )
-from workbench.checking.judging_commands import command_verdict
-from workbench.checking.judging_context import MACHINE, MEANT, Context, StepVerdict, comments, lacking, not_run, works
+from workbench.checking.judging_commands import (
+    MACHINE,
+    MEANT,
+    Context,
+    StepVerdict,
+    command_verdict,
+    comments,
+    lacking,
+    not_run,
+    works,
+)
 from workbench.checking.kinds import python_of
 from workbench.checking.nearest import slip_of
 from workbench.checking.steps import Step

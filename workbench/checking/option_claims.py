@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from workbench.checking.kinds import kind_of
+from workbench.checking.kinds import commands_of, kind_of, simple_commands
 from workbench.checking.nearest import nearest, slip_of
 from workbench.checking.page import Page, Span
 from workbench.checking.project import Project
-from workbench.checking.shell_commands import commands_of, simple_commands
 from workbench.checking.verdicts import ClaimResult, Truth
 from workbench.grounding import known
 

@@ -9,18 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.checking import finding, installs
-from workbench.checking.agreeing import agreed
-from workbench.checking.claims import claims_of_page
-from workbench.checking.environment import Environment, NotInstalled, environment_for
+from workbench.checking import installs
+from workbench.checking.claims import agreed, claims_of_page
+from workbench.checking.environment import Environment, NotInstalled, environment_for, help_texts, require_isolation
 from workbench.checking.executing import NotSandboxed
-from workbench.checking.help_texts import help_texts
-from workbench.checking.inline_commands import with_commands
-from workbench.checking.page import Page, read_page
+from workbench.checking.page import Page, find_pages, read_page
 from workbench.checking.project import Project
 from workbench.checking.running import STEP_SECONDS, Known, run_page, settled
-from workbench.checking.sandboxed import require_isolation
-from workbench.checking.steps import plan_of, up_to
+from workbench.checking.steps import plan_of, up_to, with_commands
 from workbench.checking.verdicts import BlockResult, Checked, ClaimResult
 from workbench.errors import UsageError
 
@@ -116,13 +112,13 @@ async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems:
 
 
 async def _claims(pages: Sequence[Page], project: Project, environment: Environment | None) -> list[ClaimResult]:
-    helps = await help_texts(project, environment) if environment is not None else {}
+    helps = await help_texts(environment) if environment is not None else {}
     return [claim for page in pages for claim in await asyncio.to_thread(claims_of_page, page, project, helps)]
 
 
 def _pages(root: Path, files: Sequence[Path]) -> tuple[list[Page], list[str]]:
     pages, problems = [], []
-    for file in files or [root / name for name in finding.find_pages(root)]:
+    for file in files or [root / name for name in find_pages(root)]:
         try:
             pages.append(read_page(root, file))
         except UsageError as error:

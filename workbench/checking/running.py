@@ -14,7 +14,7 @@ from workbench.checking.comparing import alike, random_alone, shell_difference, 
 from workbench.checking.environment import Environment
 from workbench.checking.executing import Way, executed
 from workbench.checking.judging import judge_parts, set_apart, went_well
-from workbench.checking.judging_context import Context, StepVerdict
+from workbench.checking.judging_commands import Context, StepVerdict
 from workbench.checking.kinds import python_of
 from workbench.checking.page import Page
 from workbench.checking.project import Project

@@ -10,14 +10,12 @@ from pathlib import PurePosixPath
 
 from workbench.checking import needs
 from workbench.checking.environment import Environment, plain
-from workbench.checking.inline_commands import SECONDS
 from workbench.checking.installs import install_verdict
-from workbench.checking.kinds import Kind, is_install, kind_of
-from workbench.checking.page import Code, Page
+from workbench.checking.kinds import Kind, commands_of, is_install, kind_of, simple_commands
+from workbench.checking.needs import syntax_fault
+from workbench.checking.page import Code, Page, Span
 from workbench.checking.project import Project
 from workbench.checking.project_facts import needed_python
-from workbench.checking.shell_commands import commands_of, simple_commands
-from workbench.checking.syntax_faults import syntax_fault
 from workbench.grounding import known
 
 #: What a file that a reader would bring along holds where the page does not say it.
@@ -264,3 +262,42 @@ class _Planner:
                     stand_ins.append(name)
                     files.append((name, content))
         return tuple(stand_ins), tuple(files)
+
+
+#: So many of a page are run, each for so many seconds: some start servers, and a page that mentions hundreds is no tutorial.
+MOST = 20
+SECONDS = 3.0
+_INTERPRETER = re.compile(r"python[\d.]*|py")
+
+
+def with_commands(page: Page, project: Project) -> Page:
+    """Return a page whose blocks are followed by the commands of the project in running text, each once, as blocks of their own.
+
+    What a block has as well is left to the block.
+    """
+    known = {command.text.strip() for code in page.codes for command in commands_of(code.code)}
+    found: list[Code] = []
+    for span in page.spans:
+        text = " ".join(span.text.removeprefix("$ ").split())
+        if text not in known and _is_command(text, project) and len(found) < MOST:
+            known.add(text)
+            found.append(_block(page, span, text))
+    return replace(page, codes=(*page.codes, *found)) if found else page
+
+
+def _is_command(text: str, project: Project) -> bool:
+    """Tell whether a text is one command of the project's with what it is told, as ``python -m`` with a module of its is."""
+    commands = simple_commands(text) if " " in text and len(text) < 200 else None
+    if commands is None or len(commands) != 1:
+        return False
+    words = commands[0]
+    if _INTERPRETER.fullmatch(words[0]):
+        return len(words) > 2 and words[1] == "-m" and words[2].split(".")[0] in project.modules
+    return words[0] in project.declared.scripts and len(words) > 1
+
+
+def _block(page: Page, span: Span, text: str) -> Code:
+    before = [code for code in page.codes if code.line <= span.line]
+    section = before[-1].section if before else 0
+    elsewhen = next((said for first, last, said in page.another_time if first <= span.line <= last), "")
+    return Code(span.line, text, "", False, span.around, section=section, another_time=elsewhen, inline=True)

@@ -11,8 +11,7 @@ from typing import Any
 
 from workbench.catalog import resolve_case, snapshot_of
 from workbench.checking import Checked, check, fixed
-from workbench.checking.recorded import result_of
-from workbench.checking.stored import CheckDamaged
+from workbench.checking.stored import CheckDamaged, result_of
 from workbench.commands import check_formats
 from workbench.commands.arguments import path, whole
 from workbench.commands.output import print_json, say, tell, tell_damage, tell_over

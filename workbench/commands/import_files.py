@@ -10,8 +10,8 @@ from workbench.commands.arguments import path
 from workbench.commands.output import print_json, say, say_path, tell, tell_over
 from workbench.commands.run import session_path
 from workbench.engine.session_names import named
-from workbench.interchange.foreign_importer import importer_named
 from workbench.interchange.importing import Options, Tally, files_in, import_files
+from workbench.interchange.reading import importer_named
 from workbench.session import file
 from workbench.session.placing import discard_empty
 

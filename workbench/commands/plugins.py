@@ -62,7 +62,7 @@ def _problem(plugin: Plugin) -> str:
         return f"{plugin.package} offers {plugin.kind} {plugin.name!r}: {plugin.problem}."
     try:
         if plugin.kind == "theme":
-            from workbench.app.theming.themes import plugin_theme, read_theme
+            from workbench.app.theming import plugin_theme, read_theme
 
             read_theme(plugin_theme(plugin))
             return ""

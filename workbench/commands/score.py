@@ -22,7 +22,7 @@ from workbench.models.memory import MemoryCallLog
 from workbench.models.names import check_model
 from workbench.plugins import path_of
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics, score
-from workbench.rubric.totals import NO_FACTS_POINTS
+from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import with_limit
 from workbench.settings import load

@@ -54,8 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.session is not None:
         app.append(str(resolve_session(arguments.session).resolve()))
     try:
-        from workbench.web.door import Door
-        from workbench.web.server import WorkbenchServer, serve
+        from workbench.web.server import Door, WorkbenchServer, serve
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("textual_serve", "aiohttp", "aiohttp_jinja2", "jinja2"):
             raise

@@ -21,7 +21,7 @@ from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan, PlanDamaged
 from workbench.results.reasons import Reason, counted
 from workbench.results.scores import card_of
-from workbench.rubric.totals import own_points
+from workbench.rubric.spread import own_points
 from workbench.session import SessionError, SessionReader
 from workbench.session.judges import recorded_as
 from workbench.session.moved_files import Fate

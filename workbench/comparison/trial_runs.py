@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.comparison.criteria import difference
 from workbench.comparison.paired_points import PairedPoints, paired_points
 from workbench.results.scores import card_of, totals_of
-from workbench.rubric.totals import Total, comparable
+from workbench.rubric.spread import Total, comparable
 from workbench.session.groups import AGENT_LIMITS, settings_of
 
 if TYPE_CHECKING:

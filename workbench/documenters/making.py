@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, cast
 from workbench.documenters.fixed import CopiedDocs, NoDocs, OriginalDocs
 from workbench.documenters.llm import LlmDocs
 from workbench.documenters.names import DocsName, parse_docs
+from workbench.documenters.tree import docstring_of
 from workbench.documenters.types import Asker, Docstring, DocSystem, DocumentationFailed, Progress
 from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import failure, load, make
 from workbench.files import expanded
+from workbench.repository.definitions import DefinitionKey, DefinitionKind
 
 if TYPE_CHECKING:
     from workbench.models.types import Sampling
@@ -28,10 +30,10 @@ def make_doc_system(
     confined: bool = True,
     sampled_as: str = "",
 ) -> DocSystem:
-    """Return the doc system that a name means.
+    """Return the doc system that a name means (see :func:`workbench.documenters.names.parse_docs`).
 
     Args:
-        docs: See :func:`workbench.documenters.names.parse_docs`.
+        docs: The name.
         asker: Who asks models; only a system that needs one must have it.
         sampling: How the model of ``llm:`` draws; its default is temperature 0.3.
         folders: Folders from which a dotted path is imported first.
@@ -40,8 +42,7 @@ def make_doc_system(
         sampled_as: The recorded model, where its answers are replayed: they are found by what was asked of it.
 
     Raises:
-        UsageError: It names no doc system, its folder or class does not exist, or it needs a model where none can be
-            asked.
+        UsageError: It names none, its folder or class does not exist, or it needs a model where none can be asked.
     """
     docs = parse_docs(docs) if isinstance(docs, str) else docs
     system: DocSystem
@@ -81,11 +82,9 @@ class Checked:
 
     @property
     def summary(self) -> str:
-        """What it says about how much it documented; "" where it says nothing."""
         return str(getattr(self._system, "summary", ""))
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
-        """Let it document the repository."""
         try:
             await self._system.prepare(snapshot, report)
         except WorkbenchError:
@@ -94,15 +93,10 @@ class Checked:
             raise DocumentationFailed(failure("doc system", self.name, error)) from error
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
-        """Return its docstring; raises :class:`DocumentationFailed` where it gives something else."""
         return await self._checked(self._system.docstring(path, qualified_name, occurrence))
 
-    async def other_docstring(self, path: str, kind: str, qualified_name: str, occurrence: int) -> Docstring:
-        """Return the docstring of a class or module, none where the system documents functions only."""
-        other = getattr(self._system, "other_docstring", None)
-        if other is None:
-            return Docstring(None, (f"{self.name} documents functions only",))
-        return await self._checked(other(path, kind, qualified_name, occurrence))
+    async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
+        return await self._checked(docstring_of(self._system, path, DefinitionKey(kind, qualified_name, occurrence)))
 
     async def _checked(self, asked: Awaitable[object]) -> Docstring:
         try:

@@ -25,8 +25,6 @@ class DocumentedFile:
 
     Attributes:
         source: The file with the system's docstrings and no others.
-        functions: Its functions by qualified name and occurrence.
-        scope: One of :data:`workbench.documenters.SCOPES`.
         failed: What has no docstring because the system failed there, and why.
     """
 
@@ -36,11 +34,7 @@ class DocumentedFile:
     failed: Mapping[DefinitionKey, str] = field(default_factory=dict)
 
     def function(self, qualified_name: str, occurrence: int) -> Function:
-        """Return one of its functions.
-
-        Raises:
-            DocumentationFailed: The system failed at this function; others stand in the file without its docstring.
-        """
+        """Return one of its functions."""
         why = self.failed.get(DefinitionKey("function", qualified_name, occurrence))
         if why is not None:
             raise DocumentationFailed(why)
@@ -48,7 +42,6 @@ class DocumentedFile:
 
 
 def as_documented(source: bytes, path: str, scope: str = SCOPES[0]) -> DocumentedFile:
-    """Return a file whose docstrings are the system's already."""
     functions = {(one.qualified_name, one.occurrence): one for one in find_functions(source, path)}
     return DocumentedFile(source, functions, scope)
 
@@ -73,14 +66,6 @@ async def document_file(
     scope: str = SCOPES[0],
 ) -> DocumentedFile:
     """Return a file in which everything has the docstring that a system gives, or none.
-
-    Args:
-        system: The doc system, prepared.
-        path: The file's path.
-        source: The pristine file.
-        room: Bounds how many docstrings are asked for at a time.
-        before: The file as the system documented it before; what has a docstring there is not asked for again.
-        scope: ``docstrings-only`` takes everything else out that documents the code.
 
     Raises:
         ModelError: A model gave no answer: every prompt of this file would be another one. Where a definition does not fit

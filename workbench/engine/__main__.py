@@ -72,7 +72,6 @@ def _improvement(session: Path, key: str) -> int:
 
 
 def main() -> int:
-    """Run the engine process and return its exit code."""
     collect_rarely()
     parser = argparse.ArgumentParser(prog="python -m workbench.engine")
     parser.add_argument("--warm", action="store_true", help="wait on standard input for one order")

@@ -41,7 +41,6 @@ async def execute_checks(writer: SessionWriter, run: RunRow) -> None:
     """Do every check of a run that is not done; what ends one of them is recorded there and the others go on.
 
     Raises:
-        SessionError: The session cannot be written any more.
         asyncio.CancelledError: The run was cancelled.
     """
     with SessionReader(writer.path) as reader:

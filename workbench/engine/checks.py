@@ -31,20 +31,11 @@ def plan_check(
 ) -> tuple[str, list[str]]:
     """Write a run that checks READMEs into their session.
 
-    Args:
-        session: The session file.
-        items: Trials, by id, its beginning, or their case; empty = all that handed a README in.
-        execute: Whether blocks are run; without, only claims are looked up.
-        seconds: How long a command or snippet may take.
-        block: The block that is run once more, of one trial; -1 for all of them.
-        anew: Whether what was checked in the same way already is checked once more.
-
-    Returns:
-        The run's id, "" where everything meant has been or is being checked in the same way; and the trials that are meant.
+    Returns the run's id, "" where everything meant has been or is being checked in the same way, and the trials meant. ``items`` are
+    trials by id, its beginning, or their case, none for all with a README; ``block`` is the one to run once more, -1 for all.
 
     Raises:
         UsageError: Nothing is meant, or a named trial has no README.
-        SessionError: The session cannot be written.
     """
     with SessionReader(session) as reader:
         trials = trials_meant(session, reader.trials(), items, _has_readme, _why_not)
@@ -83,13 +74,12 @@ def plan_check(
 
 
 def _require_isolation() -> None:
-    from workbench.checking.sandboxed import require_isolation
+    from workbench.checking.environment import require_isolation
 
     require_isolation()
 
 
 def key_of(row: CheckRow) -> Key:
-    """Return what a recorded check is one of."""
     return row.trial_id, row.executed, row.step_seconds, row.rules
 
 

@@ -48,11 +48,7 @@ def resolved(plan: DocumentPlan) -> DocumentPlan:
 
 
 def with_defaults(plan: DocumentPlan) -> DocumentPlan:
-    """Return the plan with this machine's defaults filled in.
-
-    Raises:
-        UsageError: A model cannot be asked.
-    """
+    """Return the plan with this machine's defaults filled in. Raises UsageError: A model cannot be asked."""
     from workbench.models.names import check_model
     from workbench.settings import load
 
@@ -119,7 +115,7 @@ def resolved_judge(text: str) -> str:
         UsageError: It is a model that cannot be asked, a session that is not there, or no name of a judge.
     """
     from workbench.models.names import check_model
-    from workbench.rubric.judges import parse_judge
+    from workbench.rubric.judging import parse_judge
     from workbench.settings import load
 
     settings = load()
@@ -134,8 +130,7 @@ def resolved_judge(text: str) -> str:
 
 
 def _extensions(plan: DocumentPlan) -> list[tuple[str, str]]:
-    """Return the kind and dotted path of each class of another package that a plan names."""
-    from workbench.rubric.judges import parse_judge
+    from workbench.rubric.judging import parse_judge
 
     agent = [("agent", plan.agent)] if is_dotted(plan.agent) else []
     return agent + [("judge", judge) for judge in plan.asked_judges if parse_judge(judge).kind == "extension"]
@@ -161,7 +156,6 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
 
     Raises:
         UsageError: A case or agent is unknown, a class from outside cannot be had, or a number makes no sense.
-        SessionError: The session cannot be written.
     """
     from workbench.engine.trial_contents import ordered_case
 
@@ -208,7 +202,6 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
 
 
 def _check_named(plan: DocumentPlan) -> None:
-    """Refuse a plan with numbers that make no sense, or an agent or case that is not there."""
     from workbench.catalog import check_there, resolve_case
 
     check_document(plan)
@@ -231,13 +224,7 @@ def meant_trials(
 ) -> tuple[DocumentPlan, list[MeantTrial]]:
     """Return a plan with its defaults and the trials that it asks for; the session is not written.
 
-    Args:
-        session: The session file, which may not be there yet.
-        plan: What is asked for, with the number of the first repeat.
-        cases: Those of the plan where they were read already, as for several plans on the same ones.
-
-    Raises:
-        UsageError: See :func:`plan_document`.
+    ``cases`` are those of the plan where they were read already.
     """
     from workbench.engine.trial_contents import ordered_case
 
@@ -264,22 +251,13 @@ def meant_trials(
 
 
 def new_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[str]]:
-    """Return a plan with its defaults and the case of each trial that it would add to a session; the session is not written.
-
-    Args:
-        session: The session file, which may not be there yet.
-        plan: What is asked for.
-
-    Raises:
-        UsageError: See :func:`plan_document`.
-    """
+    """Return a plan with its defaults and the case of each trial that it would add to a session; the session is not written."""
     meant, trials = meant_trials(session, plan)
     # Without a first repeat each is one after those that there are.
     return meant, [trial.case for trial in trials if plan.first_repeat == 0 or not trial.state]
 
 
 def _bring_back(connection: sqlite3.Connection, trials: Iterable[str]) -> None:
-    """Let runs count again that were put away and hold trials that are asked for now."""
     for trial in trials:
         connection.execute(
             "UPDATE runs SET deleted_at = NULL WHERE deleted_at IS NOT NULL AND id = (SELECT run_id FROM trials WHERE id = ?)",
@@ -306,7 +284,6 @@ def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
 
 
 def _next_repeat(connection: sqlite3.Connection, plan: DocumentPlan, case: str) -> int:
-    """Return the number after the last trial of a case by the plan's agent and model."""
     same = "SELECT coalesce(max(repeat), 0) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND parent = ''"
     return int(connection.execute(same, (case, plan.agent, plan.model)).fetchone()[0]) + 1
 
@@ -413,7 +390,6 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
 
 
 def _in_turn(session: Path, runs: Iterable[str]) -> None:
-    """Let runs of studies wait for one another: a study of 30 rows has as many runs."""
     with SessionReader(session) as reader:
         of_studies = {str(run) for (run,) in reader.query("SELECT DISTINCT run_id FROM study_cells")}
     for key in runs:
@@ -449,12 +425,6 @@ def rerun(session: Path, trial: str, *, model: str | None = None, warm: WarmEngi
     """Run a trial again as the next repeat of the same agent, model and case; return the new trial's id.
 
     With another model everything else is the same: agent, case, limits, judge. A fork is forked once more.
-
-    Args:
-        session: The session file.
-        trial: Identity of a trial, or its first characters.
-        model: Another model to use.
-        warm: A waiting engine to use.
 
     Raises:
         UsageError: There is no such trial, or several start with these characters.

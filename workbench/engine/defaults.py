@@ -15,7 +15,6 @@ SAMPLES = 3
 
 
 def agent_model(settings: Settings) -> str:
-    """Return the model of agents."""
     from workbench.models.defaults import default_model
 
     return settings.agent_model or default_model("agent", base_url=settings.base_url)
@@ -30,7 +29,6 @@ def judge(settings: Settings) -> str:
 
 
 def evaluator(settings: Settings) -> str:
-    """Return who writes candidates."""
     from workbench.models.defaults import default_model
 
     return settings.evaluator or default_model("evaluator", base_url=settings.base_url)

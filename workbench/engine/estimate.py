@@ -18,71 +18,41 @@ NOTHING_KNOWN = "no earlier run to estimate from"
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What one item took.
+    """What one item took."""
 
-    Attributes:
-        agent: The agent of a trial, else "".
-        model: Its model, the evaluator of a candidate, or the judge.
-        case: The id of the case, or the source whose functions were regenerated.
-        requests: Requests to the model.
-        seconds: A trial: from its start to its scores. A candidate: as the run went on, several side by side.
-        dollars: None where the price is not known.
-        tested: Seconds that the tests of a candidate took by themselves, 0 for a trial.
-    """
-
-    agent: str
-    model: str
-    case: str
+    agent: str  # The agent of a trial, else ""
+    model: str  # Its model, the evaluator of a candidate, or the judge
+    case: str  # The id of the case, or the source whose functions were regenerated
     requests: float
-    seconds: float
-    dollars: float | None
-    tested: float = 0.0
+    seconds: float  # A trial: from its start to its scores. A candidate: as the run went on, several side by side
+    dollars: float | None  # None where the price is not known
+    tested: float = 0.0  # Seconds that the tests of a candidate took by themselves, 0 for a trial
 
 
 @dataclass(frozen=True, slots=True)
 class DocsRate:
-    """What a doc system asked of its model about one repository.
-
-    Attributes:
-        docs: Its name as in identities.
-        source: The source of the repository, "" where that is not known.
-        requests: Requests that were answered.
-        tokens: Of a request and its answer, on average.
-        seconds: Of a request, several side by side.
-        dollars: Of a request; None where the price is not known.
-        complete: Whether it came to its end, so that :attr:`requests` are all.
-        definitions: Functions, classes and modules of the repository, 0 where that is not known.
-    """
+    """What a doc system asked of its model about one repository."""
 
     docs: str
-    source: str
+    source: str  # The source of the repository, "" where that is not known
     requests: float
-    tokens: float
-    seconds: float
-    dollars: float | None
-    complete: bool
-    definitions: int = 0
+    tokens: float  # Of a request and its answer, on average
+    seconds: float  # Of a request, several side by side
+    dollars: float | None  # Of a request; None where the price is not known
+    complete: bool  # Whether it came to its end, so that `requests` are all
+    definitions: int = 0  # Functions, classes and modules of the repository, 0 where that is not known
 
 
 @dataclass(frozen=True, slots=True)
 class Documentation:
-    """What doc systems ask before any candidate is written; sums of what is known.
+    """What doc systems ask before any candidate is written; sums of what is known."""
 
-    Attributes:
-        requests: Requests to models, by rule or by what earlier runs asked.
-        tokens: Of requests and answers; None where no answer of such a system was measured.
-        seconds: None where none was.
-        dollars: None where no price is known.
-        unknown: Doc systems, each about a source, of which nobody knows how much they will ask.
-        up_to: Whether the requests are an upper bound.
-    """
-
-    requests: float = 0.0
-    tokens: float | None = 0.0
-    seconds: float | None = 0.0
-    dollars: float | None = 0.0
-    unknown: tuple[str, ...] = ()
-    up_to: bool = False
+    requests: float = 0.0  # Requests to models, by rule or by what earlier runs asked
+    tokens: float | None = 0.0  # Of requests and answers; None where no answer of such a system was measured
+    seconds: float | None = 0.0  # None where none was
+    dollars: float | None = 0.0  # None where no price is known
+    unknown: tuple[str, ...] = ()  # Doc systems, each about a source, of which nobody knows how much they will ask
+    up_to: bool = False  # Whether the requests are an upper bound
 
     def sentence(self) -> str:
         """Return ``docs before that: about 91 requests, 80,000 tokens, 3 minutes, $0; …``, "" for nothing to ask."""
@@ -126,34 +96,22 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What work will take; a figure is None where nothing like it was measured.
+    """What work will take; a figure is None where nothing like it was measured."""
 
-    Attributes:
-        count: Items, None where it is not known how many there will be.
-        noun: What they are: ``trial`` or ``candidate``.
-        requests: Requests to models.
-        seconds: Seconds until the last is done.
-        dollars: US dollars.
-        basis: By how many earlier items, or "" for none.
-        building: So many of the seconds are for building tasks first, 0 where they are built; None where that is not known,
-            and the seconds are those after it.
-        up_to: Whether the count is an upper bound, and with it all else.
-        without: Columns of a study of which no time was measured; the seconds are those of the others.
-        documentation: What doc systems ask first; None where that is not asked about.
-        left_out: Columns of a study that cannot be executed here; nothing of them is counted.
-    """
-
-    count: int | None
-    noun: str
+    count: int | None  # Items, None where it is not known how many there will be
+    noun: str  # What they are: `trial` or `candidate`
     requests: float | None = None
-    seconds: float | None = None
+    seconds: float | None = None  # Seconds until the last is done
     dollars: float | None = None
-    basis: str = ""
+    basis: str = ""  # By how many earlier items, or "" for none
+    # So many of the seconds are for building tasks first, 0 where they are built; None where that is not known, and the
+    # seconds are those after it
     building: float | None = 0.0
-    up_to: bool = False
+    up_to: bool = False  # Whether the count is an upper bound, and with it all else
+    # Columns of a study of which no time was measured; the seconds are those of the others
     without: tuple[str, ...] = ()
-    documentation: Documentation | None = None
-    left_out: tuple[str, ...] = ()
+    documentation: Documentation | None = None  # What doc systems ask first; None where that is not asked about
+    left_out: tuple[str, ...] = ()  # Columns of a study that cannot be executed here; nothing of them is counted
 
     def sentence(self) -> str:
         """Return ``6 trials, about 30 requests, 4 minutes, $0.12 (by 12 earlier trials)``."""
@@ -303,11 +261,8 @@ def estimate_fork(
 ) -> Estimate:
     """Return what a fork will take, if it goes on for as many steps as its parent did.
 
-    Args:
-        measured: What former runs took.
-        model: The model that goes on.
-        steps: Seconds and US dollars of each step of the parent that is not inherited.
-        same: Whether the parent was made with this model, so that its own steps are the measure.
+    ``steps`` are seconds and US dollars of each step of the parent that is not inherited; they are the measure where
+    the model is the ``same``.
     """
     count = len(steps)
     free = 0.0 if is_free(model) else None
@@ -378,12 +333,6 @@ def with_building(estimate: Estimate, measured: Measured, source: str, *, rebuil
     """Add the time in which the tasks of a source are built first: none where they are in the cache.
 
     What this source took last counts, else the median of the sources that were built here.
-
-    Args:
-        estimate: What candidates will take, once the tasks are there.
-        measured: What former builds took.
-        source: The source, as builds are noted.
-        rebuild: Whether they are built anew all the same.
     """
     known = measured.builds.get(source)
     if known is not None and known.ready and not rebuild:
@@ -402,7 +351,6 @@ def tasks_of(measured: Measured, source: str, limit: int) -> int | None:
 
 
 def duration(seconds: float) -> str:
-    """Return ``40 seconds``, ``4 minutes`` or ``2 h 10 min``."""
     if seconds < 90:
         whole = max(1, round(seconds))
         return f"{whole} second{'' if whole == 1 else 's'}"
@@ -442,7 +390,6 @@ def _median(rates: Sequence[Rate]) -> Rate:
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    """Return a sum, None where a part of it is not known."""
     total = 0.0
     for value in values:
         if value is None:

@@ -22,9 +22,7 @@ _PATIENCE = 60.0  # seconds; a package that imports a deep-learning library take
 def import_folders(named: Sequence[tuple[str, str]], folders: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the folders from which an engine has to import classes, so that a plan can record them.
 
-    Args:
-        named: Kind (``agent``, ``sandbox``, ``doc system``, ``judge``) and dotted path of each class.
-        folders: Folders to import from first; they stay in the answer.
+    ``named`` has the kind and dotted path of each class; ``folders`` come first and stay in the answer.
 
     Raises:
         UsageError: One cannot be imported, lacks a member or cannot be made; the sentence says what is missing.

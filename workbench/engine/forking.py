@@ -47,16 +47,10 @@ def editable(step: StepRow) -> tuple[str, ...]:
 def plan_fork(session: Path, trial: str, step: int, edit: Edit = Edit(), *, model: str = "") -> Fork:
     """Write a fork into the session of its parent: the same agent, case, limits and judge, and the same model unless named.
 
-    Args:
-        session: The session file.
-        trial: Identity of the parent, or its first characters.
-        step: The last step that is inherited, from 1.
-        edit: What of that step is replaced.
-        model: Another model to go on with.
+    ``step`` is the last one that is inherited, from 1.
 
     Raises:
         UsageError: There is no such trial or step, nothing of it can be edited so, or nothing would be another than it was.
-        SessionError: The session cannot be written.
     """
     with SessionReader(session) as reader:
         parent = the_trial(session, reader, trial)
@@ -123,7 +117,6 @@ def fork(
     model: str = "",
     warm: WarmEngine | None = None,
 ) -> Fork:
-    """Plan a fork like :func:`plan_fork` and hand it to an engine."""
     made = plan_fork(session, trial, step, edit, model=model)
     launch(session, made.run, warm)
     return made

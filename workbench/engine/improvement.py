@@ -63,11 +63,7 @@ class Execution(Protocol):
         """
 
     def check(self) -> None:
-        """Go on.
-
-        Raises:
-            WorkbenchError: The whole order was cancelled.
-        """
+        """Go on. Raises WorkbenchError: the whole order was cancelled."""
 
     def tell(self, attempt: Attempt) -> None:
         """Keep how an attempt stands."""
@@ -94,13 +90,7 @@ class _Proposal:
 
 
 class Improvement:
-    """One order to improve docstrings.
-
-    Args:
-        session: The session file; the runs are ordered into it.
-        plan: What is asked for.
-        execution: Executes the parts of it.
-    """
+    """One order to improve docstrings."""
 
     def __init__(self, session: Path, plan: ImprovementPlan, execution: Execution) -> None:
         self._session = session

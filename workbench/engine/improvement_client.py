@@ -77,11 +77,7 @@ def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPla
 
 
 def as_before(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
-    """Return a plan with what it leaves open (0 and "") as the session's last order of the same source has it.
-
-    Raises:
-        UsageError: The session cannot be read.
-    """
+    """Return a plan with what it leaves open (0 and "") as the session's last order of the same source has it."""
     from workbench.engine.regeneration_client import absolute_source
 
     if not session.exists():
@@ -118,7 +114,6 @@ def as_before(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
 
 
 def plan_of(row: ImprovementRow) -> ImprovementPlan | None:
-    """Return what an order asks for, None where that is damaged."""
     try:
         return ImprovementPlan.from_json(row.plan)
     except PlanDamaged:
@@ -144,14 +139,9 @@ def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
 def order_improvement(session: Path, plan: ImprovementPlan) -> str:
     """Write an order into a session (created if missing) and return its id; one that means the same is ordered on.
 
-    Args:
-        session: The session file.
-        plan: The order, resolved.
-
     Raises:
         NoIsolation: No sandbox was named and none isolates; nothing was written.
         SandboxUnavailable: No sandbox of this machine can test candidates.
-        SessionError: The session cannot be written.
     """
     from workbench.engine.sandbox_check import check_sandbox
     from workbench.settings import load
@@ -198,19 +188,16 @@ def launch_improvement(session: Path, improvement: str) -> subprocess.Popen[byte
 
 
 def _let_go(improvement: str) -> None:
-    """Wait until the process of an order that has ended, or was cancelled, is gone."""
     pause, end = threading.Event(), time.monotonic() + _LET_GO_SECONDS
     while engine_starts.is_coming(improvement) and time.monotonic() < end:
         pause.wait(_LOOK_SECONDS)
 
 
 def improvement_log(improvement: str) -> Path:
-    """Return the path of the log of the engine that executes (or executed) an order."""
     return paths.state_dir() / "engine" / f"{improvement}.log"
 
 
 def cancel_improvement(session: Path, improvement: str) -> None:
-    """Stop an order; what is there is kept."""
     with SessionWriter(session) as writer, writer.transaction(), SessionReader(session) as reader:
         row = reader.improvement(improvement)
         if row is None or row.state not in _OPEN:
@@ -224,7 +211,6 @@ def cancel_improvement(session: Path, improvement: str) -> None:
 
 
 def stop_improvement(session: Path, improvement: str) -> None:
-    """Cancel an order, and wait until its process has let go."""
     cancel_improvement(session, improvement)
     _let_go(improvement)
 

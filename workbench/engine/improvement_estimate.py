@@ -21,11 +21,6 @@ from workbench.session import SessionReader
 def estimate_improvement(measured: Measured, session: Path, plan: ImprovementPlan) -> Estimate:
     """Return an upper bound: every function is tried as often as it may be, and comes to its held-out samples each time.
 
-    Args:
-        measured: What former runs took, and what the session has.
-        session: The session, which need not be there.
-        plan: The order, resolved.
-
     Raises:
         UsageError: The plan names what cannot be used here.
     """
@@ -62,11 +57,6 @@ def estimate_improvement(measured: Measured, session: Path, plan: ImprovementPla
 
 
 def _check_tasks(session: Path, plan: ImprovementPlan) -> None:
-    """Make sure that the chosen tasks are there, where it is known which ones there are.
-
-    Raises:
-        UsageError: None is.
-    """
     base = plan.base
     if not base.tasks or not session.exists():
         return
@@ -77,7 +67,6 @@ def _check_tasks(session: Path, plan: ImprovementPlan) -> None:
 
 
 def _badly_documented(session: Path, plan: ImprovementPlan) -> int | None:
-    """Return how many functions are badly documented; None where the session does not know yet."""
     order = carried_out(session, plan.base)
     if order is None:
         return None

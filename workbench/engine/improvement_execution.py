@@ -30,8 +30,7 @@ class Cancelled(WorkbenchError):
 def execute_improvement(session: Path, improvement: str) -> int:
     """Do what an order lacks, with nobody watching; how it ended is recorded with it.
 
-    Returns:
-        0 if it is done, 130 if it was cancelled, else the error's exit code.
+    Returns 0 if it is done, 130 if it was cancelled, else the error's exit code.
     """
     with SessionReader(session) as reader:
         row = reader.improvement(improvement)
@@ -92,11 +91,7 @@ class OrderExecution:
         return order
 
     def _settle(self, order: Order) -> None:
-        """Make sure that an order came to its end.
-
-        Raises:
-            WorkbenchError: It did not.
-        """
+        """Make sure that an order came to its end. Raises WorkbenchError: it did not."""
         with SessionReader(self._session) as reader:
             row = reader.run(order.run)
             if said := refusal(reader, order):
@@ -119,7 +114,6 @@ class OrderExecution:
             writer.set_run(run, config=json.dumps(config.to_json(), ensure_ascii=False, sort_keys=True))
 
     def begin(self, stage: str, run: str) -> float:
-        """Begin a stage in which only the writer is asked."""
         self.check()
         left = self._left()
         self._at(stage, run)
@@ -138,11 +132,7 @@ class OrderExecution:
             writer.set_improvement(self._id, stage=stage, now_run=run)
 
     def _left(self) -> float:
-        """Return what may still be spent, 0 for no limit.
-
-        Raises:
-            WorkbenchError: Nothing.
-        """
+        """Return what may still be spent, 0 for no limit. Raises WorkbenchError: nothing."""
         limit = self._plan.base.spend_limit
         if not limit:
             return 0.0
@@ -157,7 +147,6 @@ class OrderExecution:
         return limit - spent
 
     def check(self) -> None:
-        """Go on, unless somebody stopped the order."""
         with SessionReader(self._session) as reader:
             row = reader.improvement(self._id)
         if row is None or row.state == "cancelled":
@@ -167,7 +156,6 @@ class OrderExecution:
                 writer.update("improvements", {"id": self._id, "state": "queued"}, {"state": "running"})
 
     def tell(self, attempt: Attempt) -> None:
-        """Keep how an attempt stands."""
         state = (
             "refused"
             if attempt.refusal

@@ -12,26 +12,17 @@ from workbench.engine.plan import PlanDamaged, RegenerationPlan
 
 @dataclass(frozen=True, slots=True)
 class ImprovementPlan:
-    """What is asked for.
+    """What is asked for."""
 
-    Attributes:
-        base: The regeneration with the original docs; its ``samples`` are those that the writer sees, its spend limit holds for the
-            whole order.
-        writer: The model that writes docstrings.
-        held_out: Samples of each docstring that the writer never sees.
-        below: A pass@1 below this is bad.
-        attempts: Docstrings that are tried for a function at most.
-        most: Functions that are tried at most; 0 = all that are badly documented.
-        second_evaluator: Who writes the held-out samples; empty = the evaluator of ``base``.
-    """
-
+    # The regeneration with the original docs; its `samples` are those that the writer sees, its spend limit holds for
+    # the whole order
     base: RegenerationPlan
     writer: str
-    held_out: int = 5
-    below: float = 0.5
-    attempts: int = 2
-    most: int = 0
-    second_evaluator: str = ""
+    held_out: int = 5  # Samples of each docstring that the writer never sees
+    below: float = 0.5  # A pass@1 below this is bad
+    attempts: int = 2  # Docstrings that are tried for a function at most
+    most: int = 0  # Functions that are tried at most; 0 = all that are badly documented
+    second_evaluator: str = ""  # Who writes the held-out samples; empty = the evaluator of `base`
 
     @property
     def held_out_by(self) -> str:
@@ -55,11 +46,7 @@ class ImprovementPlan:
 
     @classmethod
     def from_json(cls, text: str) -> ImprovementPlan:
-        """Return the plan encoded by :meth:`to_json`; unknown keys are ignored.
-
-        Raises:
-            PlanDamaged: It is none.
-        """
+        """Return the plan encoded by :meth:`to_json`; unknown keys are ignored. Raises PlanDamaged: it is none."""
         try:
             values = json.loads(text)
             known = {one.name: values[one.name] for one in fields(cls) if one.name in values}

@@ -27,19 +27,12 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class OrderedWork:
-    """The tasks and candidates of an order, as far as they are rows.
+    """The tasks and candidates of an order, as far as they are rows."""
 
-    Attributes:
-        tasks: The tasks meant, those taken out included.
-        candidates: By task, the candidates asked for.
-        controls: By task, both controls.
-        others: Whether other orders of the run still have something under way.
-    """
-
-    tasks: tuple[TaskRow, ...]
-    candidates: Mapping[str, tuple[CandidateRow, ...]]
-    controls: Mapping[str, tuple[CandidateRow, ...]]
-    others: bool
+    tasks: tuple[TaskRow, ...]  # The tasks meant, those taken out included
+    candidates: Mapping[str, tuple[CandidateRow, ...]]  # By task, the candidates asked for
+    controls: Mapping[str, tuple[CandidateRow, ...]]  # By task, both controls
+    others: bool  # Whether other orders of the run still have something under way
 
     @property
     def missing(self) -> bool:
@@ -50,7 +43,6 @@ class OrderedWork:
 
     @property
     def pending_rechecks(self) -> int:
-        """How many of its verdicts are still to be looked at again on the cold route."""
         from workbench.engine.rechecking import why_again
 
         rows = {row.id: row for rows in (self.candidates, self.controls) for each in rows.values() for row in each}
@@ -61,7 +53,6 @@ class OrderedWork:
 
 
 def last_ask(plan: RegenerationPlan) -> Ask:
-    """Return what a run was asked for last."""
     wanted = (plan.evaluator, plan.tasks, plan.limit, plan.prompt, plan.context, plan.extra_body)
     for ask in reversed(plan.asks):
         if (ask.evaluator, ask.tasks, ask.limit, ask.prompt, ask.context, ask.extra_body) == wanted:
@@ -70,13 +61,11 @@ def last_ask(plan: RegenerationPlan) -> Ask:
 
 
 def last_order(run: RunRow) -> Order:
-    """Return the order that a run had last."""
     plan = RegenerationPlan.from_json(run.config)
     return Order(run.id, last_ask(plan), plan.k)
 
 
 def all_orders(run: RunRow) -> list[Order]:
-    """Return an order for everything that a run was asked for, in that order."""
     plan = RegenerationPlan.from_json(run.config)
     return [Order(run.id, ask, plan.k) for ask in plan.asks] or [last_order(run)]
 
@@ -89,7 +78,6 @@ def belongs(candidate: CandidateRow, task: str, ask: Ask) -> bool:
 
 
 def ordered_work(reader: SessionReader, order: Order) -> OrderedWork:
-    """Read the tasks and candidates of an order."""
     rows = reader.tasks(order.run)
     meant: Sequence[TaskRow] = chosen(order.ask, [(row_id(task), task.id, task) for task in rows])
     mine: dict[str, list[CandidateRow]] = {task.id: [] for task in meant}

@@ -214,9 +214,8 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
 def serve(session: Path, run_id: str) -> int:
     """Execute one run of a session in this process.
 
-    Returns:
-        0 if the run is done (trials may have failed), 130 if it was cancelled, else the error's exit code; the reason
-        is recorded in the run and printed to standard output.
+    Returns 0 if the run is done (trials may have failed), 130 if it was cancelled, else the error's exit code; the reason is recorded
+    in the run and printed to standard output.
     """
     try:
         # Also where it was waited for already: while this module was imported the run may have been moved or paused.
@@ -248,8 +247,7 @@ def _acquired(writer: SessionWriter, run_id: str) -> tuple[Lease, bool]:
     An engine that is about to exit, or that is failing, does not check the run for new asks again: without the wait,
     nobody would do what was asked for in that moment.
 
-    Returns:
-        The lease, and whether another engine held it first.
+    Returns the lease, and whether another engine held it first.
 
     Raises:
         RunHeld: Another engine holds it and has processed everything asked for.

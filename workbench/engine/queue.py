@@ -69,11 +69,7 @@ def has_turn(session: Path, run: str) -> bool:
 
 
 def come_to_turn(session: Path, run: str) -> None:
-    """Wait until a run's turn has come.
-
-    Raises:
-        SessionError: Its session is gone, or cannot be read.
-    """
+    """Wait until a run's turn has come. Raises SessionError: its session is gone, or cannot be read."""
     if not wait_for_turn(session, run):
         raise SessionError(f"{session.name} is gone, so its run was not begun.")
 

@@ -29,12 +29,7 @@ USING (scope, digest, nth, sample, model) WHERE last.id = ? AND scope = ?
 
 
 class SessionCallLog:
-    """The gateway's call log in a session file: recalls answers after a resume, and records every call with its tries.
-
-    Args:
-        writer: The session.
-        run: Id of the run, to whose spend each call is added.
-    """
+    """The gateway's call log in a session file: recalls answers after a resume, and records every call with its tries."""
 
     def __init__(self, writer: SessionWriter, run: str) -> None:
         self._writer = writer
@@ -42,7 +37,6 @@ class SessionCallLog:
         self._last: dict[str, int] = {}
 
     def last_call(self, scope: str) -> int | None:
-        """Return the id of the latest call of a work item, including recalled ones."""
         return self._last.get(scope)
 
     def take_over(self, scope: str, call: int) -> None:
@@ -149,10 +143,8 @@ def _int(value: object) -> int:
 class SessionReplay:
     """Answers recorded in another session, looked up by request digest, sample index and occurrence.
 
-    Args:
-        path: The session file.
-        alike: Says which of its runs did what is replayed. Two doc systems may lead to one prompt, of which each was answered
-            for itself; answers of these runs go first. Where it is None, the oldest answer does.
+    Two doc systems may lead to one prompt, of which each was answered for itself: answers of runs that are ``alike`` go first, else the
+    oldest.
     """
 
     def __init__(self, path: Path, alike: Callable[[RunRow], bool] | None = None) -> None:
@@ -172,13 +164,7 @@ class SessionReplay:
 
 
 class TrialLog:
-    """The agent context's step log in a session file: writes a step, its accessed files and the trial's sums together.
-
-    Args:
-        writer: The session.
-        calls: The call log of the trial's gateway.
-        trial: Identity of the trial.
-    """
+    """The agent context's step log in a session file: writes a step, its accessed files and the trial's sums together."""
 
     def __init__(self, writer: SessionWriter, calls: SessionCallLog, trial: str) -> None:
         self._writer = writer
@@ -186,7 +172,6 @@ class TrialLog:
         self._trial = trial
 
     def step(self, step: Step) -> None:
-        """Write a step; a step that already exists (after a resume) is kept."""
         answer, observation = step.answer, step.observation
         # What a fork inherits was paid for by its parent.
         paid = bool(step.request) and (answer is None or answer.source != INHERITED)

@@ -46,7 +46,6 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
     Raises:
         UsageError: The source, doc system or evaluator is unknown, or a number makes no sense.
         SandboxUnavailable: No sandbox of this machine can test candidates.
-        SessionError: The session cannot be written.
     """
     from workbench.engine.sandbox_check import check_sandbox
     from workbench.settings import load
@@ -75,11 +74,7 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
 
 
 def carried_out(session: Path, plan: RegenerationPlan) -> Order | None:
-    """Return an order that a session has carried out already, so that nothing is missing; None where it has not.
-
-    Raises:
-        UsageError: See :func:`order_regeneration`.
-    """
+    """Return an order that a session has carried out already, so that nothing is missing; None where it has not."""
     plan = resolved(plan)
     if not session.exists():
         return None
@@ -98,11 +93,7 @@ def _precedence(run: RunRow) -> tuple[bool, bool, float]:
 
 
 def resolved(plan: RegenerationPlan) -> RegenerationPlan:
-    """Return the plan with this machine's defaults filled in, so that a resume elsewhere does the same.
-
-    Raises:
-        UsageError: See :func:`plan_regeneration`.
-    """
+    """Return the plan with this machine's defaults filled in, so that a resume elsewhere does the same."""
     from workbench.catalog import check_python, resolve_case
     from workbench.documenters import parse_scope
     from workbench.regeneration.selections import parse_selection
@@ -171,7 +162,6 @@ def full_ask(plan: RegenerationPlan) -> Ask:
 
 
 def _check_model(model: str, role: str) -> None:
-    """Refuse an unusable model before a repository is fetched and its test suite run."""
     from workbench.models.names import check_model
     from workbench.settings import load
 
@@ -231,7 +221,6 @@ def _own_prompt(prompt: str, recorded: Sequence[Ask]) -> OwnPrompt | None:
 
 
 def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan, own: OwnPrompt | None) -> Ask:
-    """Use the prompt, context and settings of the recorded run, as otherwise no recorded answer would be found."""
     path = resolve_session(evaluator.removeprefix("replay:")).resolve()
     with SessionReader(path) as reader:
         recorded = [
@@ -306,7 +295,6 @@ def _absolute_docs(text: str) -> str:
 
 
 def _extensions(plan: RegenerationPlan, sandbox: str) -> list[tuple[str, str]]:
-    """Return the kind and dotted path of each class of another package that a plan names."""
     from workbench.documenters import parse_docs
 
     docs = parse_docs(plan.docs)
@@ -330,7 +318,6 @@ def content_of(source: str) -> str:
 
 
 def _grown(asks: Iterable[Ask], more: Iterable[Ask]) -> tuple[Ask, ...]:
-    """Merge asks; of two that differ only in the number of samples, the larger number is used."""
     grown = {replace(ask, samples=0): ask.samples for ask in asks}
     for ask in more:
         key = replace(ask, samples=0)
@@ -376,10 +363,7 @@ def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
 def move(session: Path, engine: str, run: str = "") -> None:
     """Set the engine on which a session's regeneration runs (or one of them) are tested from their next start.
 
-    Args:
-        session: The session file.
-        engine: ``dask://HOST:PORT``, or ``local`` for this machine.
-        run: Id of the run; empty = all.
+    ``engine`` is ``dask://HOST:PORT``, or ``local`` for this machine; ``run`` is empty for all.
 
     Raises:
         UsageError: The engine's address is not valid, or there is no such run.
@@ -408,17 +392,7 @@ def add_samples(
 ) -> str:
     """Let a run have ``samples`` candidates per task for an evaluator; those that it has stay.
 
-    Args:
-        session: The session file.
-        run: Id of the run.
-        samples: Candidates per task.
-        evaluator: Whose; empty = the one asked for last.
-        prompt: Where the evaluator was asked in several wordings, the one that is meant; empty = all of them.
-        context: Where it was asked with several contexts, the one that is meant.
-        warm: An engine that waits.
-
-    Returns:
-        The run's id.
+    Empty means the evaluator asked for last, in all wordings and contexts in which it was asked.
 
     Raises:
         UsageError: There is no such run, or it already has as many.

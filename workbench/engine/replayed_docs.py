@@ -18,12 +18,6 @@ def recorded_documenter(docs: str) -> str:
     """Return the model that a replayed session asked for docs of this kind, "" where nothing is replayed or it asked none.
 
     An answer is found by the question and its limit of tokens, and that limit is the recorded model's.
-
-    Args:
-        docs: Name of a doc system as ``--docs`` takes it.
-
-    Raises:
-        WorkbenchError: The session cannot be read.
     """
     name = parse_docs(docs)
     model = model_of(name)

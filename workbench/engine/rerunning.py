@@ -40,7 +40,6 @@ def rerun_items(
     samples: int = 0,
     warm: WarmEngine | None = None,
 ) -> list[str]:
-    """Run tasks or a candidate again like :func:`rerun_orders`, and return the ids of the runs."""
     found = rerun_orders(session, item, failed=failed, model=model, samples=samples, warm=warm)
     return [one.run if isinstance(one, Order) else one for one in found]
 
@@ -61,24 +60,17 @@ def rerun_orders(
     are tested again, and asked for where there is none: nothing is drawn anew because its result did not please,
     which would raise pass@k by choice. Until its new verdict is there, a candidate has the former one.
 
-    Args:
-        session: The session file.
-        item: A task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
-        failed: Only candidates that did not pass, and their tasks.
-        model: Another evaluator.
-        samples: Candidates per task.
-        warm: A waiting engine to use.
+    ``item`` is a task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
 
     Raises:
-        UsageError: Nothing is meant, a candidate's beginning is not unique, or with ``samples`` alone the samples meant
-            are of several evaluators.
+        UsageError: Nothing is meant, a candidate's beginning is not unique, or with ``samples`` alone the samples
+            meant are of several evaluators.
     """
     with SessionReader(session) as reader:
         candidates = _meant(session, reader, item, failed)
         runs = {row.id: row for row in reader.runs()}
     touched = list(dict.fromkeys(row.run_id for row in candidates))
     orders: list[Order | str] = []
-    # Check everything before opening a writer, which migrates an older file.
     grown = {
         key: _asked_again(runs[key], [row for row in candidates if row.run_id == key], model, samples)
         for key in touched

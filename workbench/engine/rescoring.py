@@ -27,17 +27,10 @@ def plan_rescore(
 
     What other judges gave stays beside the new scores; the same judge's score by the same rubric is replaced.
 
-    Args:
-        session: The session file.
-        items: Trials, by id, its beginning, or their case; empty = all that handed something in.
-        judges: ``offline`` or models; empty = the default of this machine.
-        rubrics: Names of rubrics; empty = all.
-        judge_repeats: Times that a model judges each tier.
-        spend_limit: US dollars, 0 = the setting.
+    ``items`` are trials by id, its beginning, or their case; what is empty is all, or the default of this machine.
 
     Raises:
         UsageError: Nothing is meant, a named trial handed nothing in, or a judge or rubric is unknown.
-        SessionError: The session cannot be written.
     """
     from workbench.settings import load
 

@@ -18,17 +18,11 @@ _LAST = ("evaluator", "samples", "tasks", "limit", "prompt", "context", "extra_b
 
 
 def names(plan: RegenerationPlan, ask: Ask) -> bool:
-    """Return whether an ask is the latest one of a plan."""
     return all(getattr(plan, name) == getattr(ask, name) for name in _LAST if name != "samples")
 
 
 class RunRecord:
-    """One run in a session.
-
-    Args:
-        writer: The session.
-        run: Id of the run.
-    """
+    """One run in a session."""
 
     def __init__(self, writer: SessionWriter, run: str) -> None:
         self._writer = writer
@@ -61,9 +55,7 @@ class RunRecord:
         A refused ask is removed from the plan, unless it names a samples file (which may be corrected); if it was the
         latest ask, the one before it takes its place.
 
-        Args:
-            refused: Asks that cannot have candidates, with the reason.
-            asked: Asks that were processed; later ones keep waiting.
+        Later asks than those ``asked`` keep waiting.
         """
         with self._writer.transaction():
             plan = self.plan()
@@ -102,7 +94,6 @@ class RunRecord:
             self._writer.add_snapshot(snapshot.digest, snapshot.source, snapshot.revision, files)
 
     def forget_dropped(self) -> None:
-        """Delete the recorded dropped functions, which are about to be determined again."""
         with self._writer.transaction() as connection:
             connection.execute("DELETE FROM dropped WHERE run_id = ?", (self._run,))
 
@@ -115,7 +106,6 @@ class RunRecord:
                 self._writer.insert("unused_tests", {"run_id": self._run, "position": place, **values})
 
     def dropped(self, entry: Dropped) -> None:
-        """Record a function that does not become a task."""
         path, _, rest = entry.id.partition("::")
         name, _, occurrence = rest.partition("#")
         values = {"run_id": self._run, "path": path, "qualified_name": name, "occurrence": int(occurrence or 1)}

@@ -81,7 +81,6 @@ def is_same_work(run: RunRow, plan: RegenerationPlan) -> bool:
 
 
 def _settings(source: str) -> tuple[object, ...] | None:
-    """Return how a source is installed and tested, None where it is not to be found."""
     from workbench.catalog import resolve_case
 
     try:

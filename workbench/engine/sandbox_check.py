@@ -21,10 +21,6 @@ _SECONDS = 20
 def check_sandbox(name: str, folders: Sequence[str] = ()) -> None:
     """Refuse an order that no sandbox of this machine can carry out.
 
-    Args:
-        name: The back end that was named, "" for the strongest one.
-        folders: Folders from which a dotted path is imported first.
-
     Raises:
         SandboxUnavailable: The named one cannot be used; the sentence says why.
         NoIsolation: None was named and none isolates; it carries what a plain process guarantees.

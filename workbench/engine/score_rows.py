@@ -7,15 +7,6 @@ from workbench.session.rows import ScoreRow
 
 
 def score_row(trial: str, card: Scorecard, blob: str, at: float, problem: str | None) -> ScoreRow:
-    """Return the row of a scorecard.
-
-    Args:
-        trial: Identity of the trial.
-        card: The scorecard, points by tier.
-        blob: Where the session has the card itself.
-        at: When it was given, in seconds since 1970.
-        problem: Why the judge left tiers unscored, None where it left none.
-    """
     tiers = {number: tier.points for number, tier in card.tiers.items()}
     return ScoreRow(
         trial, card.rubric, card.judge, card.total, card.out_of,

@@ -39,11 +39,7 @@ def named(path: Path) -> Path:
 
 
 def resolve_session(text: str) -> Path:
-    """Return the session file for a path or a bare name.
-
-    Raises:
-        UsageError: There is none.
-    """
+    """Return the session file for a path or a bare name. Raises UsageError: there is none."""
     given = check_name(text)
     ending = named(given)
     places = [given, ending, paths.sessions_dir() / ending, paths.bundled("sessions") / ending]
@@ -56,11 +52,7 @@ def resolve_session(text: str) -> Path:
 
 
 def new_place(text: str) -> Path:
-    """Return where a session of that name is to be made: a bare name in the user's folder, a path where it says.
-
-    Raises:
-        UsageError: See :func:`check_name`.
-    """
+    """Return where a session of that name is to be made: a bare name in the user's folder, a path where it says."""
     path = named(check_name(text))
     return path if "/" in text else paths.sessions_dir() / path
 

@@ -25,12 +25,7 @@ class StageProgress(Protocol):
 
 
 class StageTable:
-    """Stages in the ``stages`` table of a session.
-
-    Args:
-        writer: The session.
-        run: Id of the run.
-    """
+    """Stages in the ``stages`` table of a session."""
 
     def __init__(self, writer: SessionWriter, run: str) -> None:
         self._writer = writer
@@ -64,7 +59,6 @@ class StageTable:
     def update(
         self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
     ) -> None:
-        """See :class:`StageProgress`."""
         now = time.monotonic()
         self._ended.pop(name, None)
         known = self._known[name]

@@ -32,9 +32,7 @@ from workbench.studies.declaration import AGENTS, PAPER, SESSION, BadStudy, Colu
 def resolved_study(study: Study, session: Path | None = None) -> Study:
     """Return a study with its rows and this machine's defaults written out, so that it means the same elsewhere.
 
-    Args:
-        study: The study.
-        session: Where it goes, which may not be there yet: a model that has done its part there needs no key.
+    A model that has done its part in the ``session`` needs no key.
 
     Raises:
         MissingKey: A model that is still to be asked has no key.
@@ -180,7 +178,6 @@ def order_study(session: Path, study: Study) -> Study:
 
     Raises:
         UsageError: It names what is not there; nothing is written then.
-        SessionError: The session cannot be written.
     """
     study = resolved_study(study, session)
     check_place(session)

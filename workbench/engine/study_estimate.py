@@ -55,11 +55,7 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
     What doc systems ask by themselves stands apart (:mod:`workbench.engine.docs_estimate`). Where tasks are not built yet and the
     study takes some of each source only, that many are an upper bound.
 
-    Args:
-        measured: What former runs took.
-        session: The session, which may not be there yet; what it has is not counted.
-        study: A resolved study, see :func:`workbench.engine.study_client.resolved_study`.
-        at_once: Trials that the engine runs side by side.
+    What the ``session``, which may not be there yet, has is not counted; ``at_once`` trials run side by side.
     """
     if study.kind == AGENTS:
         found, lacking = [], []
@@ -123,16 +119,7 @@ def _all(found: Sequence[Estimate], names: Sequence[str]) -> Estimate:
 
 
 def seconds_left(session: Path, name: str, at_once: int) -> float | None:
-    """Return the seconds that a study of a session will still take, by what former work took; None where that is not known.
-
-    Args:
-        session: The session file.
-        name: Name of the study in it.
-        at_once: Trials that the engine runs side by side.
-
-    Raises:
-        WorkbenchError: The session cannot be read, or the study names what is gone.
-    """
+    """Return the seconds that a study of a session will still take, by what former work took; None where that is not known."""
     with SessionReader(session, surveyed=False) as reader:
         study = declared(reader, name)
     told = estimate_study(measure(session, session), session, study, at_once)

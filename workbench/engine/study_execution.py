@@ -30,9 +30,6 @@ def each_run(session: Path, name: str) -> Iterator[str]:
 
     The caller follows the run and asks for the next one when it has ended. A run that was cancelled ends the study, one that
     failed does not. Where the study's spend limit is reached the study's ``problem`` says so and nothing more is started.
-
-    Raises:
-        WorkbenchError: The session cannot be read or written.
     """
     with SessionWriter(session) as writer:
         writer.set_study(name, problem=None)

@@ -29,11 +29,7 @@ _NAMED_TESTS = 500
 
 
 class NoTasks(WorkbenchError):
-    """The repository gives no task; the sentence says at which stages its functions were dropped.
-
-    Attributes:
-        built: What was found out.
-    """
+    """The repository gives no task; the sentence says at which stages its functions were dropped."""
 
     lasting = True
 
@@ -44,15 +40,7 @@ class NoTasks(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A repository ready for regeneration.
-
-    Attributes:
-        case: What it was made of.
-        snapshot: Its files.
-        environment: Where its tests run.
-        built: Its tasks and what was dropped.
-        cached: Whether the tasks came from the cache.
-    """
+    """A repository ready for regeneration."""
 
     case: TestCase
     snapshot: Snapshot
@@ -81,17 +69,8 @@ async def prepare(
 ) -> Prepared:
     """Fetch a repository, make its environment and build its tasks.
 
-    Args:
-        source: Id of a case, or a source.
-        backend: The sandbox.
-        progress: Is told how far each stage is.
-        pinned: Digest of the content that an earlier part of the run worked on; it is used again if it is there still.
-        rebuild: Build the tasks anew although the cache has them.
-        on_dropped: Called for every function that becomes no task.
-        on_fetched: Called with the repository's files as soon as they are there.
-        on_unused: Called once with the tests that no verdict rests on.
-        workers: Sandboxes at once; 0 for as many as there are cores.
-        rules: Where lines are drawn: slow tests, hanging tests.
+    ``pinned`` is the content that an earlier part of the run worked on; it is used again if it is there still. ``on_dropped`` is called for
+    every function that becomes no task, ``on_unused`` once with the tests that no verdict rests on.
 
     Raises:
         WorkbenchError: The repository cannot be fetched, installed or tested; the sentence says why.

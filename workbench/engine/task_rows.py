@@ -45,25 +45,15 @@ _AT_ONCE = 16  # doc systems that ask a model: requests prepared at a time; the 
 
 @dataclass(frozen=True, slots=True)
 class TaskItem:
-    """A task as the engine works on it.
-
-    Attributes:
-        id: Its identity in the session.
-        task: What the builder found.
-        function: The function in the pristine file.
-        source: The pristine file.
-        docstring: What the doc system says; None for nothing.
-        shown: The file from which prompts are made: the documented one where the scope is the repository.
-        shown_function: The function in that file.
-    """
+    """A task as the engine works on it."""
 
     id: str
     task: Task
-    function: Function
-    source: bytes
-    docstring: str | None
-    shown: bytes
-    shown_function: Function
+    function: Function  # The function in the pristine file
+    source: bytes  # The pristine file
+    docstring: str | None  # What the doc system says; None for nothing
+    shown: bytes  # The file from which prompts are made: the documented one where the scope is the repository
+    shown_function: Function  # The function in that file
 
 
 def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, bytes]]:
@@ -97,13 +87,7 @@ def identity(
 ) -> str:
     """Return a task's id; the doc system is a part of it, so that two of them never share a row by saying the same.
 
-    Args:
-        snapshot: Digest of the repository's content.
-        task: What the builder found.
-        system: Name of the doc system.
-        docs: What the doc system says: of the function where the scope is ``target``, else of all its file.
-        sandbox: Name of the back end that its tests run in; "" gives the id that older versions used.
-        selection: By which rule it was chosen.
+    ``docs`` is what the system says of the function where the scope is ``target``, else of all its file.
     """
     name = (task.path, task.qualified_name, task.occurrence)
     basis = tested_by(sandbox, task.tests) if sandbox else ""
@@ -113,18 +97,7 @@ def identity(
 
 
 class TaskTable:
-    """The tasks of one run.
-
-    Args:
-        writer: The session.
-        run: Id of the run.
-        snapshot: The repository.
-        system: The doc system.
-        sandbox: Name of the back end that tests the tasks.
-        scope: Where the doc system's docstrings stand, see ``workbench.documenters.SCOPES``.
-        selection: By which rule the tasks were chosen; another one makes other tasks.
-        on_dropped: Called for a task that gets no docstring because a model or the doc system failed.
-    """
+    """The tasks of one run."""
 
     def __init__(
         self,
@@ -189,9 +162,6 @@ class TaskTable:
         """Take out rows of functions that now are other tasks, or none: their verdicts stay, and count no more.
 
         A row that was taken out so and is a task again counts again.
-
-        Args:
-            built: Readable ids of all tasks of the repository as it is built now.
         """
         now = {item.task.id: item.id for item in self._documented.values() if item is not None}
         with self._writer.transaction() as connection:

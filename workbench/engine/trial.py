@@ -28,7 +28,7 @@ from workbench.models.types import ModelError, Sampling
 from workbench.repository import View
 from workbench.rubric import make_judge, score
 from workbench.rubric.judging import Judge, Kept
-from workbench.rubric.totals import NO_FACTS_POINTS
+from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.judges import is_offline
 from workbench.session.pending_work import judge_problem
@@ -48,17 +48,7 @@ def _kind(error: WorkbenchError) -> str:
 
 
 class TrialRunner:
-    """Executes trials of one run.
-
-    Args:
-        writer: The session.
-        run: The run.
-        plan: What was asked for.
-        asker: The gateway.
-        calls: The gateway's log.
-        time_limit: Maximum seconds per trial.
-        message_limit: Maximum seconds for an answer of an agent that is asked over A2A.
-    """
+    """Executes trials of one run."""
 
     def __init__(
         self,
@@ -84,7 +74,6 @@ class TrialRunner:
         For a trial that is done, only the judge is asked again, for the tiers on which it failed.
 
         Raises:
-            SessionError: The session cannot be written any more.
             asyncio.CancelledError: The run was cancelled; the trial keeps what it has recorded.
         """
         # Durations by a clock that nobody sets: the other one may jump while a trial runs.

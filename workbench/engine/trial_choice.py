@@ -18,12 +18,7 @@ def trials_meant(
 ) -> list[TrialRow]:
     """Return the trials that are named, or all; of these the usable ones.
 
-    Args:
-        session: The session file, for messages.
-        rows: Its trials.
-        items: Trials, by id, its beginning, or their case; empty = all.
-        usable: Whether something can be done with a trial.
-        why_not: Why nothing can, as it goes on after "Trial X".
+    ``why_not`` goes on after "Trial X".
 
     Raises:
         UsageError: One is not there, or none of those that a name means is usable.

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
 from workbench import paths
 from workbench.errors import WorkbenchError
-from workbench.session import SUFFIX
-from workbench.session.file import migrate
+from workbench.session import SUFFIX, SessionReader
 
 
 def is_example(path: Path) -> bool:
-    """Return whether a session is a bundled example, which is read-only."""
     return path.resolve().parent == paths.bundled("sessions").resolve()
 
 
@@ -36,20 +33,14 @@ def new_session(name: str, day: date | None = None) -> Path:
 
 
 def writable_copy(session: Path) -> Path:
-    """Return the session itself or, for a bundled example, a writable copy in the user's folder.
-
-    Raises:
-        WorkbenchError: The copy cannot be written.
-    """
+    """Return the session itself or, for a bundled example, a writable copy in the user's folder."""
     if not is_example(session):
         return session
     target = new_session(session.stem)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(session, target)  # an example is never open for writing, so it is a single file
-        kept = migrate(target)
-        if kept is not None:
-            kept.unlink()  # the example itself is the old file
+        with SessionReader(session, surveyed=False) as reader:
+            reader.copy_to(target)
     except OSError as error:
         raise WorkbenchError(f"The example cannot be copied to {target}: {error.strerror}.") from None
     return target
@@ -57,11 +48,7 @@ def writable_copy(session: Path) -> Path:
 
 @contextlib.contextmanager
 def working_copy(session: Path) -> Iterator[Path]:
-    """Provide the session itself, or a copy of an example, which is deleted if the block fails.
-
-    Raises:
-        WorkbenchError: The copy cannot be written.
-    """
+    """Provide the session itself, or a copy of an example, which is deleted if the block fails."""
     copy = writable_copy(session)
     try:
         yield copy

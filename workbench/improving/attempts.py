@@ -34,27 +34,16 @@ class Refused(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What a writer proposed for a function, and what became of it.
-
-    Attributes:
-        task: The task with the original docstring.
-        number: Which attempt at this function, from 1.
-        docstring: The docstring as it stands in the file; "" where the answer holds none.
-        refusal: Why it does not count; None where it does.
-        run: The run whose samples were asked for it, "" where it came to none.
-        seen: Samples of the numbers that the writer saw, with the new docstring.
-        gain: What held-out samples say; None where it did not come to them.
-        held_out_by: Whose samples these are, "" where there are none.
-    """
+    """What a writer proposed for a function, and what became of it."""
 
     task: TaskRow
-    number: int
-    docstring: str = ""
-    refusal: Refusal | None = None
-    run: str = ""
-    seen: Share | None = None
-    gain: Gain | None = None
-    held_out_by: str = ""
+    number: int  # Which attempt at this function, from 1
+    docstring: str = ""  # The docstring as it stands in the file; "" where the answer holds none
+    refusal: Refusal | None = None  # Why it does not count; None where it does
+    run: str = ""  # The run whose samples were asked for it, "" where it came to none
+    seen: Share | None = None  # Samples of the numbers that the writer saw, with the new docstring
+    gain: Gain | None = None  # What held-out samples say; None where it did not come to them
+    held_out_by: str = ""  # Whose samples these are, "" where there are none
 
     @property
     def is_kept(self) -> bool:

@@ -67,10 +67,7 @@ def commit_message(attempts: Sequence[Attempt], ks: Sequence[int], evaluator: st
 def patch_of(changes: Sequence[Change], message: str, prefix: str = "") -> bytes:
     """Return a patch with its message, which ``git apply`` and ``git am`` take.
 
-    Args:
-        changes: The files.
-        message: What the commit says.
-        prefix: Folder of the checkout that the files lie in, ``src/`` for example.
+    ``prefix`` is the folder of the checkout that the files lie in, ``src/`` for example.
     """
     import git
 
@@ -101,11 +98,7 @@ class Checkout:
     prefix: str
 
     def check_branch(self, name: str) -> None:
-        """Make sure that a branch can be made.
-
-        Raises:
-            UsageError: The name is no branch's, or there is one.
-        """
+        """Make sure that a branch can be made. Raises UsageError: the name is no branch's, or there is one."""
         import git
 
         with git.Repo(self.root) as repository:
@@ -121,8 +114,7 @@ class Checkout:
     def commit(self, name: str, changes: Sequence[Change], message: str) -> str:
         """Make a branch from the current commit with one commit more; the working tree and its index stay as they are.
 
-        Returns:
-            The commit, abbreviated.
+        Returns the commit, abbreviated.
 
         Raises:
             WorkbenchError: A file is not in the current commit as it was documented.

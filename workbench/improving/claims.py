@@ -28,13 +28,7 @@ _CALLED = re.compile(
 
 
 def untrue_claims(docstring: str, function: Function, project: Project) -> list[str]:
-    """Return what in a docstring is not true, each without a full stop.
-
-    Args:
-        docstring: Its text, without the indentation of its lines.
-        function: The function that it is to document.
-        project: The repository.
-    """
+    """Return what in a docstring is not true, each without a full stop."""
     found = dict.fromkeys(_of_parameters(docstring, function))
     page = parse_page(docstring, function.path)
     for claim in PythonClaims(page, project).all():

@@ -32,11 +32,7 @@ def failing_bodies(
 ) -> list[FailingBody]:
     """Return different bodies that did not pass, at most :data:`MOST`, in the order of their numbers.
 
-    Args:
-        reader: The session.
-        task: Their task.
-        rows: Samples of it.
-        samples: Samples of numbers below this are shown; the others are held out.
+    Samples of numbers below ``samples`` are shown; the others are held out.
     """
     found: dict[str, FailingBody] = {}
     for row in sorted(rows, key=lambda one: one.sample):

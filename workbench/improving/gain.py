@@ -25,7 +25,6 @@ class Share:
 
     @property
     def words(self) -> str:
-        """Return ``1 of 3``."""
         return f"{self.passed} of {self.counted}"
 
 
@@ -37,15 +36,10 @@ def share_of(rows: Iterable[CandidateRow], numbers: range) -> Share:
 
 @dataclass(frozen=True)
 class Gain:
-    """What held-out samples of one function say of two docstrings.
-
-    Attributes:
-        before: With the original docstring.
-        after: With the new one, on samples of the same numbers.
-    """
+    """What held-out samples of one function say of two docstrings."""
 
     before: Share
-    after: Share
+    after: Share  # With the new one, on samples of the same numbers
 
     @property
     def value(self) -> float | None:
@@ -74,7 +68,6 @@ class Gain:
 
     @property
     def interval_words(self) -> str:
-        """Return ``[+0.20, +1.00]``, or why there is no interval."""
         if self.interval is None:
             return f"no interval: fewer than {FEWEST} samples"
         return f"[{self.interval[0]:+.2f}, {self.interval[1]:+.2f}]"

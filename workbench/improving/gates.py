@@ -17,18 +17,13 @@ SHORTEST_LIMIT = 1_200
 
 
 def longest_for(source: bytes, function: Function) -> int:
-    """Return how many characters a docstring of a function may have."""
     return min(LONGEST, max(SHORTEST_LIMIT, 3 * len(body_text(source, function))))
 
 
 def check_docstring(source: bytes, function: Function, text: str, project: Project) -> tuple[str, bytes]:
     """Return a docstring as it stands in its file, and the file with it.
 
-    Args:
-        source: The file.
-        function: The function in it.
-        text: The docstring without the indentation of its lines.
-        project: The repository, in which its names are looked up.
+    ``text`` is without the indentation of its lines.
 
     Raises:
         Refused: It does not pass a gate.

@@ -16,11 +16,7 @@ def suggested_name(source: str) -> str:
 
 
 def check_patch(file: Path) -> None:
-    """Make sure that a patch can be written.
-
-    Raises:
-        UsageError: The file is there already, or its folder is not.
-    """
+    """Make sure that a patch can be written. Raises UsageError: the file is there already, or its folder is not."""
     if file.exists():
         raise UsageError(f"{file} is there already; name another file for the patch.")
     if not file.absolute().parent.is_dir():

@@ -64,13 +64,7 @@ def writer_prompt(
 ) -> tuple[Message, ...]:
     """Return the messages that ask for a docstring.
 
-    Args:
-        source: The function's file.
-        function: The function.
-        failing: What evaluators wrote from the docstring as it is.
-        refused: Former docstrings of this writer ("" for an answer that was none) with why they were refused, the oldest first.
-        longest: Characters that a docstring may have.
-        short: Whether the model is a small one.
+    ``refused`` has former docstrings ("" for an answer that was none) with why they were refused, the oldest first.
     """
     code = decode(source[function.span.start : function.span.end], source_encoding(source))
     shown = dedent("".join(f"{line}\n" for line in [*function.decorators, code])).strip().replace("\r\n", "\n")

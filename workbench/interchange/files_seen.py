@@ -11,19 +11,8 @@ from typing import Any
 
 from workbench.interchange.trajectory import Step, ToolCall
 
-_READERS = frozenset(
-    {
-        "read_file",
-        "view_file",
-        "read",
-        "view",
-        "open",
-        "open_file",
-        "cat",
-        "str_replace_editor",
-        "str_replace_based_edit_tool",
-    }
-)
+_READING = "read_file view_file read view open open_file cat str_replace_editor str_replace_based_edit_tool"
+_READERS = frozenset(_READING.split())
 _LISTERS = frozenset({"list_directory", "list_dir", "list_files", "ls"})
 _SHELLS = frozenset({"bash", "shell", "execute_bash", "run_command", "terminal", "execute"})
 _PATHS = ("path", "file_path", "filename", "file", "filepath")

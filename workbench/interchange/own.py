@@ -6,13 +6,13 @@ It travels in ``extra["workbench"]`` of a trajectory. Read from a file it is a c
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.engine.score_rows import score_row
 from workbench.interchange.problems import ForeignProblem, amount_of, count_of
-from workbench.interchange.trajectory import OWN, Step, Trajectory
+from workbench.interchange.trajectory import OWN, Step, Trajectory, own_of
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.labels import remark_target
 from workbench.session.rows import ScoreRow, TrialRow
@@ -26,13 +26,7 @@ HELD = frozenset(
 
 def step_values(step: Step) -> Mapping[str, Any]:
     """Return what the workbench wrote of a step: ``prompt``, ``kind``, ``action``, ``target``, ``problem``, ``settings``, ``answer``."""
-    values = step.extra.get(OWN)
-    return values if isinstance(values, dict) else {}
-
-
-def _own(trajectory: Trajectory) -> Mapping[str, Any]:
-    values = trajectory.extra.get(OWN)
-    return values if isinstance(values, dict) else {}
+    return own_of(step.extra)
 
 
 def _text(values: Mapping[str, Any], name: str) -> str:
@@ -63,8 +57,7 @@ class OwnValues:
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> OwnValues:
-        """Return the values of a trajectory; empty ones where it has none."""
-        values = _own(trajectory)
+        values = own_of(trajectory.extra)
         readme = values.get("readme")
         return cls(
             case_id=_text(values, "case_id"),
@@ -82,18 +75,13 @@ class OwnValues:
 
 
 def without_held(trajectory: Trajectory) -> Trajectory:
-    """Return the trajectory without what the rows of a session hold."""
-    rest = {key: value for key, value in _own(trajectory).items() if key not in HELD}
+    rest = {key: value for key, value in own_of(trajectory.extra).items() if key not in HELD}
     extra = {key: value for key, value in trajectory.extra.items() if key != OWN}
     return replace(trajectory, extra={**extra, OWN: rest} if rest else extra)
 
 
 def put_own(writer: SessionWriter, trial: str, own: OwnValues) -> None:
-    """Write scores, remarks, tags and seen files of a trial, within the caller's transaction.
-
-    Raises:
-        ForeignProblem: A scorecard is none.
-    """
+    """Write scores, remarks, tags and seen files of a trial, within the caller's transaction."""
     for one in own.scorecards:
         writer.put_score(_score(writer, trial, one))
     for one in own.remarks:
@@ -101,18 +89,12 @@ def put_own(writer: SessionWriter, trial: str, own: OwnValues) -> None:
         if text.strip():
             step = count_of(one.get("step"))
             target = remark_target(trial, part)
-            writer.insert(
-                "annotations", {"item": target, "step": step, "text": text, "at": amount_of(one.get("at")) or 0.0}
-            )
+            values = {"item": target, "step": step, "text": text, "at": amount_of(one.get("at")) or 0.0}
+            writer.insert("annotations", values)
     for one in own.labels:
         if _text(one, "label"):
-            values = {
-                "item": trial,
-                "part": _text(one, "part"),
-                "label": _text(one, "label"),
-                "at": amount_of(one.get("at")) or 0.0,
-            }
-            writer.insert("labels", values, conflict="IGNORE")
+            values = {name: _text(one, name) for name in ("part", "label")}
+            writer.insert("labels", {**values, "item": trial, "at": amount_of(one.get("at")) or 0.0}, conflict="IGNORE")
     for one in own.seen:
         if _text(one, "path") and one.get("how") in ("listed", "read"):
             values = {"trial_id": trial, "path": one["path"], "how": one["how"], "step": count_of(one.get("step")) or 0,
@@ -137,8 +119,7 @@ def _score(writer: SessionWriter, trial: str, values: Mapping[str, Any]) -> Scor
     return score_row(trial, card, blob, at, problem if isinstance(problem, str) else None)
 
 
-def own_of(reader: SessionReader, trial: TrialRow) -> dict[str, Any]:
-    """Return the own extra of a recorded trial; only what is there."""
+def recorded_own(reader: SessionReader, trial: TrialRow) -> dict[str, Any]:
     of = f"of trial {trial.id}"
     metadata = reader.kept(trial.metadata_blob, f"the metadata {of}")
     values: dict[str, Any] = {
@@ -159,7 +140,7 @@ def own_of(reader: SessionReader, trial: TrialRow) -> dict[str, Any]:
         ],
         "labels": [{"part": row.part, "label": row.label, "at": row.at} for row in reader.labels(trial.id)],
         "seen": [
-            {"path": row.path, "how": row.how, "step": row.step, "size": row.size} for row in _seen(reader, trial.id)
+            {"path": row.path, "how": row.how, "step": row.step, "size": row.size} for row in reader.seen(trial.id)
         ],
     }
     return {key: value for key, value in values.items() if value not in (None, "", [])}
@@ -172,7 +153,3 @@ def without_case(values: Mapping[str, Any], task: str, *names: str) -> dict[str,
         for key, value in values.items()
         if key not in {"case_id", "case_name"} or value not in (task, *names)
     }
-
-
-def _seen(reader: SessionReader, trial: str) -> Iterable[Any]:
-    return reader.seen(trial)

@@ -1,7 +1,7 @@
 """Write a foreign trajectory into a session: the rows that every screen reads, and beside them what rows have no place for.
 
 A trajectory is one transaction. What its rows would give back is compared with the trajectory, and the difference is stored
-(:mod:`workbench.interchange.difference`), so that nothing can be lost that this module forgot.
+(:mod:`workbench.interchange.checking`), so that nothing can be lost that this module forgot.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from workbench.interchange.difference import difference
+from workbench.agents.protocol import OPEN
+from workbench.interchange.checking import difference
 from workbench.interchange.files_seen import seen_in
 from workbench.interchange.own import OwnValues, put_own, step_values, without_held
-from workbench.interchange.recorded_answers import parts_of
-from workbench.interchange.trajectory import Result, Step, Trajectory, head_to_json, step_to_json
+from workbench.interchange.trajectory import Result, Step, ToolCall, Trajectory, head_to_json, step_to_json
 from workbench.session import SessionWriter
 from workbench.session.blobs import put
 from workbench.session.rows import StepRow, TrialRow
@@ -35,10 +35,8 @@ def record(
     position: int,
     trial: str,
     trajectory: Trajectory,
+    origin: Mapping[str, str],
     *,
-    format: str,
-    source: str,
-    digest: str,
     case: str = "",
     readme: str | None = None,
 ) -> None:
@@ -50,19 +48,14 @@ def record(
         position: Place in it.
         trial: Identity of the trial.
         trajectory: The trajectory.
-        format: Name of its format.
-        source: Name of its file.
-        digest: SHA-256 of the file.
+        origin: Format, name and SHA-256 of its file: ``format``, ``source``, ``digest``.
         case: Id of the test case that it is about, "" for what the file says.
         readme: The README that was handed in, where that is known from outside.
-
-    Raises:
-        SessionError: The session cannot be written; nothing of the trajectory is there.
     """
     own = OwnValues.of(trajectory)
     shown = [step for step in trajectory.steps if not step_values(step).get("prompt")]
-    rows = [step_row(trial, number, step) for number, step in enumerate(shown, 1)]
-    row = trial_row(trial, run, position, trajectory, rows, case)
+    rows = [_step_row(trial, number, step) for number, step in enumerate(shown, 1)]
+    row = _trial_row(trial, run, position, trajectory, own, [row for row, _, _ in rows], case)
     extra = {
         "head": difference(head_of(row), head_to_json(without_held(trajectory))),
         "steps": {
@@ -97,25 +90,15 @@ def record(
                 seen = {"trial_id": trial, "path": one.path, "how": one.how, "step": number, "size": 0}
                 writer.insert("seen", seen, conflict="IGNORE")
         put_own(writer, trial, own)
-        writer.insert(
-            "imported",
-            {
-                "item": trial,
-                "format": format,
-                "source": source,
-                "digest": digest,
-                "extra_blob": put(connection, json.dumps(extra, ensure_ascii=False)),
-                "at": time.time(),
-            },
-        )
+        kept_beside = put(connection, json.dumps(extra, ensure_ascii=False))
+        writer.insert("imported", {"item": trial, **origin, "extra_blob": kept_beside, "at": time.time()})
 
 
-def trial_row(
-    trial: str, run: str, position: int, trajectory: Trajectory, rows: Sequence[tuple[StepRow, str, str]], case: str
+def _trial_row(
+    trial: str, run: str, position: int, trajectory: Trajectory, own: OwnValues, steps: Sequence[StepRow], case: str
 ) -> TrialRow:
     """Return the row of a trial; sums are those that the file states, else those of the steps that have any."""
-    own, totals = OwnValues.of(trajectory), trajectory.totals
-    steps = [row for row, _, _ in rows]
+    totals = trajectory.totals
     times = [row.at for row in steps if row.at]
     costs = [row.cost_usd for row in steps if row.cost_usd is not None]
     name = _word(case or own.case_id or trajectory.task or UNKNOWN)
@@ -153,7 +136,6 @@ def _word(text: str) -> str:
 
 
 def head_of(row: TrialRow) -> dict[str, Any]:
-    """Return the head of the trajectory that the row of a trial alone gives back."""
     return head_to_json(
         Trajectory(
             agent=row.agent,
@@ -167,8 +149,7 @@ def head_of(row: TrialRow) -> dict[str, Any]:
     )
 
 
-def step_row(trial: str, number: int, step: Step) -> tuple[StepRow, str, str]:
-    """Return the row of a step, and the texts of its answer and of what was observed."""
+def _step_row(trial: str, number: int, step: Step) -> tuple[StepRow, str, str]:
     values = step_values(step)
     answer = values.get("answer")
     if not isinstance(answer, str):
@@ -215,7 +196,7 @@ def read_row(row: StepRow, answer: str, observation: str) -> Step:
         source=source,
         text=text,
         calls=calls,
-        results=_results(observation, row.observation_size),
+        results=(Result(observation),) if observation or row.observation_size else None,
         model=row.model,
         prompt_tokens=row.prompt_tokens,
         completion_tokens=row.completion_tokens,
@@ -223,10 +204,6 @@ def read_row(row: StepRow, answer: str, observation: str) -> Step:
         at=iso(row.at) if row.at else None,
         seconds=row.seconds,
     )
-
-
-def _results(observation: str, size: int) -> Any:
-    return (Result(observation),) if observation or size else None
 
 
 def _acted(step: Step, values: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -259,3 +236,26 @@ def unix(text: str | None) -> float | None:
 def iso(moment: float) -> str:
     """Return unix seconds as ISO 8601 in UTC, to the microsecond."""
     return datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")
+
+
+def parts_of(answer: str) -> tuple[str, tuple[ToolCall, ...]]:
+    """Return the words of an answer and its calls, without ids; an answer whose tags hold no calls is all words."""
+    start = answer.find(OPEN)
+    if start < 0:
+        return answer, ()
+    calls, position = [], start
+    decoder = json.JSONDecoder(strict=False)
+    while position >= 0:
+        try:
+            value, end = decoder.raw_decode(answer, position + len(OPEN))
+        except (ValueError, RecursionError):
+            return answer, ()
+        if (
+            not isinstance(value, dict)
+            or not isinstance(value.get("name"), str)
+            or not isinstance(value.get("kwargs", {}), dict)
+        ):
+            return answer, ()
+        calls.append(ToolCall("", value["name"], value.get("kwargs", {})))
+        position = answer.find(OPEN, end)
+    return answer[:start].rstrip("\n"), tuple(calls)

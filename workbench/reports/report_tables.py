@@ -10,8 +10,8 @@ from workbench.reports import wording
 from workbench.reports.contents import Contents, Trial, tier_points
 from workbench.reports.page import Shown
 from workbench.reports.regenerated import Line, Regenerated, estimate_words, verdict_words
+from workbench.rubric.spread import Total
 from workbench.rubric.spread import words as spread_words
-from workbench.rubric.totals import Total
 from workbench.session.forks import fork_words
 from workbench.text import one_line
 

@@ -19,7 +19,7 @@ from workbench.reports.study_figures import (
 )
 from workbench.reports.study_functions import leaks_section, metrics_section, stability_section, strata_section
 from workbench.reports.study_pairs import difference_sections, published_section, ranking_section
-from workbench.rubric.totals import NO_FACTS_POINTS
+from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.agreement import judge_agreement
 from workbench.studies.analysis import Analysis

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.rubric.scorecard import Scorecard
-from workbench.rubric.totals import NO_FACTS_POINTS, Total
+from workbench.rubric.spread import NO_FACTS_POINTS, Total
 from workbench.session.rows import ScoreRow
 from workbench.session.schema import PUT_AWAY_RUNS
 

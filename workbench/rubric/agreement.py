@@ -20,13 +20,9 @@ _SAME = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How two judges agree on one tier, or on one criterion of it.
+    """How two judges agree on one tier, or on one criterion of it (the tier where that is "").
 
     Attributes:
-        rubric: The rubric.
-        judges: Who is compared, in the order of their names.
-        tier: Number of the tier.
-        criterion: Title of the criterion; "" for the whole tier.
         documents: How many documents both judges scored: the n of the figures.
         difference: Mean of the second judge's points minus the first's.
         exact: Share of the documents to which both give the same points, 0 to 1.
@@ -44,12 +40,9 @@ class Agreement:
 
 
 def agreements(documents: Iterable[Sequence[Scorecard]]) -> Iterator[Agreement]:
-    """Yield the agreement of each two judges, tier by tier, the tier's criteria after it.
+    """Yield the agreement of each two judges over documents' scorecards, tier by tier, the tier's criteria after it.
 
     What rules scored is left out: on it every judge agrees. So is what fewer than :data:`FEWEST` documents have of both.
-
-    Args:
-        documents: Of each document its scorecards.
     """
     # (rubric, judge) -> document -> (tier, criterion) -> points
     given: dict[tuple[str, str], dict[int, dict[tuple[int, str], float]]] = {}

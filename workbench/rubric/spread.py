@@ -4,36 +4,79 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.rubric.totals import NO_FACTS_POINTS, Total, comparable, own_points
 from workbench.session.rows import ScoreRow, TrialRow
 
 if TYPE_CHECKING:
     from workbench.rubric.scorecard import Scorecard
 
+NO_FACTS_POINTS = 15.0
+"""What the original gives tier 3 of a case that has no facts (``without_facts`` of ``workbench.rubric.score``)."""
+FORMAT_SHARE = 0.1
+"""A format that gave more than this share of the points is told apart: the model's own points come first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The points of a trial by one rubric and judge.
+
+    Attributes:
+        given: Those of the points that the answer's format earned by itself.
+        credited: Whether tier 3 has the points that the original gives a case without facts.
+    """
+
+    points: float | None = None
+    out_of: float = 0.0
+    tiers: tuple[int, ...] = ()
+    given: float = 0.0
+    credited: bool = False
+
+    @property
+    def own(self) -> tuple[float, float] | None:
+        """The model's own points and what these are out of, where the format gave more than a tenth; else None."""
+        return own_points(self.points, self.out_of, self.given)
+
+    @property
+    def share(self) -> float | None:
+        """Points of 100, the model's own ones where these are told apart; None of a trial that lacks tiers."""
+        if self.points is None or not self.out_of or len(self.tiers) < 4:
+            return None
+        points, out_of = self.own or (self.points, self.out_of)
+        return 100 * points / out_of
+
+
+def own_points(points: float | None, out_of: float, given: float | None) -> tuple[float, float] | None:
+    """Return the model's own points and what they are out of, None unless the format gave more than a tenth of all."""
+    if points is None or not given or given <= FORMAT_SHARE * points or given >= out_of:
+        return None
+    return round(points - given, 6), round(out_of - given, 6)
+
+
+def comparable(totals: Sequence[Total]) -> list[Total]:
+    """Return the totals that one figure may rest on: those of the same tiers, the tiers with the most points.
+
+    Points of fewer tiers compare with nothing: 40 of 40 are not 100 of 100.
+    """
+    scored = [one for one in totals if one.points is not None]
+    counts = Counter((one.out_of, one.tiers) for one in scored)
+    basis = max(counts, key=lambda one: (one[0], counts[one], one[1]), default=None)
+    return [one for one in scored if (one.out_of, one.tiers) == basis]
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How the scores of one group of trials lie.
+    """How the scores of one group of trials lie, of one case or (``case`` is "") of all.
 
     Attributes:
-        agent: The agent.
-        model: Its model.
-        case: The case, or "" for all cases together.
-        rubric: The rubric.
-        judge: Who judged.
         trials: Trials in the group, scored or not.
         scored: Trials in the mean: those whose points are of the same tiers, as many of these as any trial has.
         partial: Trials whose points are of other tiers, in no figure here.
         mean: Mean score of the maximum ``out_of``.
         sd: Standard deviation of the sample, None below two scores.
-        low: Lowest score.
-        high: Highest score.
-        out_of: What the scores are out of.
-        tiers: Of which tiers they are.
         given: Mean of those of the points that the answers' format earned by itself.
         held: Trials in the mean of which a format gave more than a tenth of the points.
         credited: Trials in the mean with the points for tier 3 that the original gives a case without facts.
@@ -128,17 +171,6 @@ def spread_of(
     rubric: str = "",
     judge: str = "",
 ) -> Spread:
-    """Return how scores lie.
-
-    Args:
-        totals: The scores, by trial.
-        trials: Trials in the group, scored or not.
-        agent: What they have in common; see :class:`Spread`.
-        model: Likewise.
-        case: Likewise.
-        rubric: Likewise.
-        judge: Likewise.
-    """
     counted = comparable(totals)
     values = [one.points for one in counted if one.points is not None]
     return Spread(
@@ -179,16 +211,9 @@ def words(spread: Spread) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PointSpread:
-    """How the points of a tier, or of one of its criteria, lie over repeats of the same trial.
+    """How the points of a tier (``criterion`` is "") or of one of its criteria lie over ``n`` repeats of the same trial.
 
-    Attributes:
-        tier: Number of the tier.
-        criterion: Key of the criterion, its title where it has none; "" for the whole tier.
-        n: Repeats in which it was scored.
-        mean: Mean points.
-        sd: Standard deviation of the sample, None below two repeats.
-        low: Fewest points.
-        high: Most points.
+    ``sd`` is the standard deviation of the sample, None below two repeats.
     """
 
     tier: int

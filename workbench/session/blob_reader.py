@@ -17,11 +17,7 @@ class TextDamaged(SessionCorrupt):
 
 
 class BlobReader:
-    """Reads blobs from an open session file; one that is damaged is remembered.
-
-    Attributes:
-        path: The session file.
-    """
+    """Reads blobs from an open session file; one that is damaged is remembered."""
 
     path: Path
     _lock: threading.RLock
@@ -35,7 +31,6 @@ class BlobReader:
             return tuple(self._damage)
 
     def note_damage(self, item: str, what: str) -> None:
-        """Remember that something cannot be read."""
         with self._lock:
             self._damage[Damage(item, what)] = None
 

@@ -1,4 +1,4 @@
-"""What an importer of another package has; :mod:`workbench.interchange.foreign_importer` asks it."""
+"""What an importer of another package has; :mod:`workbench.interchange.reading` asks it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,10 @@ from typing import Protocol
 
 
 class Importer(Protocol):
-    """Reads the files of one format.
+    """Reads the files of one format."""
 
-    Attributes:
-        name: Its dotted path, given to it.
-        endings: How the names of its files end, in small letters: ``(".log",)``; what is looked at in a folder.
-    """
-
-    name: str
+    name: str  # Its dotted path, given to it
+    # How the names of its files end, in small letters: `(".log",)`; what is looked at in a folder
     endings: tuple[str, ...]
 
     def read(self, path: Path) -> Iterator[object]:

@@ -38,11 +38,7 @@ def parse_tags(text: str) -> tuple[str, ...]:
 
 
 def check_remark(text: str) -> str:
-    """Return a remark without the space around it.
-
-    Raises:
-        UsageError: It is too long.
-    """
+    """Return a remark without the space around it. Raises UsageError: it is too long."""
     remark = text.strip()
     if len(remark) > LONGEST_REMARK:
         raise UsageError(f"A remark has at most {LONGEST_REMARK:,} characters; this one has {len(remark):,}.")
@@ -120,5 +116,4 @@ def part_in_words(part: str) -> str:
 
 
 def differences(before: Sequence[str], wanted: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return which labels came and which went."""
     return tuple(one for one in wanted if one not in before), tuple(one for one in before if one not in wanted)

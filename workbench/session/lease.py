@@ -125,12 +125,10 @@ def acquire(connection: sqlite3.Connection, run_id: str) -> Lease:
 
 
 def renew(connection: sqlite3.Connection, lease: Lease) -> None:
-    """Write a heartbeat."""
     connection.execute(
         "UPDATE leases SET heartbeat_at = ? WHERE run_id = ? AND token = ?", (time.time(), lease.run_id, lease.token)
     )
 
 
 def release(connection: sqlite3.Connection, lease: Lease) -> None:
-    """Give the lease back."""
     connection.execute("DELETE FROM leases WHERE run_id = ? AND token = ?", (lease.run_id, lease.token))

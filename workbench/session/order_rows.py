@@ -34,29 +34,16 @@ class StudyCellRow:
 
 @dataclass(frozen=True, slots=True)
 class ImprovementRow:
-    """An order to improve docstrings.
-
-    Attributes:
-        id: Its id.
-        run_id: The regeneration with the original docs, None before it was ordered.
-        plan: JSON of :class:`workbench.engine.improvement_plan.ImprovementPlan`.
-        state: ``queued``, ``running``, ``done``, ``failed`` or ``cancelled``.
-        stage: What it is at, in words.
-        now_run: The run that is under way for it.
-        problem: Why it failed.
-        spent_before: US dollars that ``run_id`` had cost when it was ordered first.
-        created_at: Unix seconds.
-        finished_at: Unix seconds.
-    """
+    """An order to improve docstrings."""
 
     id: str
-    run_id: str | None
-    plan: str
+    run_id: str | None  # The regeneration with the original docs, None before it was ordered
+    plan: str  # JSON of `workbench.engine.improvement_plan.ImprovementPlan`
     state: str
-    stage: str
+    stage: str  # What it is at, in words
     now_run: str | None
     problem: str | None
-    spent_before: float
+    spent_before: float  # US dollars that `run_id` had cost when it was ordered first
     created_at: float
     finished_at: float | None
 

@@ -152,15 +152,7 @@ def _rename(path: Path, target: Path) -> None:
 
 
 def delete(path: Path, folder: Path) -> Deleted:
-    """Move a session into the trash and note where it was.
-
-    Args:
-        path: The session.
-        folder: The folder of the user's sessions, beside which the trash lies.
-
-    Raises:
-        SessionError: See :func:`move`.
-    """
+    """Move a session into the trash and note where it was."""
     trash, number = folder / TRASH, 2
     place = trash / path.name
     while place.exists() or _note(place).exists():

@@ -25,12 +25,7 @@ class RowReader(BlobReader):
     Rows have the types that they promise, whatever the file holds: see :mod:`workbench.session.survey`. What is wrong with
     the file is in :attr:`damage`. Safe to share between threads.
 
-    Args:
-        path: The session file.
-        surveyed: Whether the file is looked through first; False only where single texts are wanted, at once.
-
-    Raises:
-        SessionError: See :func:`workbench.session.file.connect`.
+    Not ``surveyed`` only where single texts are wanted, at once.
     """
 
     def __init__(self, path: Path, *, surveyed: bool = True) -> None:
@@ -102,13 +97,11 @@ class RowReader(BlobReader):
             return self._connection.execute(sql, tuple(arguments)).fetchall()
 
     def columns_of(self, sql: str, arguments: Sequence[object] = ()) -> tuple[str, ...]:
-        """Return the names of the columns that a SELECT gives."""
         with self._lock, translated(self.path):
             cursor = self._connection.execute(f"SELECT * FROM ({sql}) LIMIT 0", tuple(arguments))
             return tuple(str(one[0]) for one in cursor.description)
 
     def _replaced(self, sql: str, arguments: Sequence[object]) -> list[Any]:
-        """Return rows whose texts are no UTF-8, what cannot be decoded replaced, and name them."""
         marked: list[bool] = []
 
         def decode(raw: bytes) -> str:

@@ -137,5 +137,4 @@ class Change:
 
 
 def columns(row_type: type[Any]) -> str:
-    """Return the column list of a row type for a SELECT."""
     return ", ".join(one.name for one in fields(row_type) if one.metadata.get("column", True))

@@ -18,7 +18,6 @@ def readable_id(path: str, qualified_name: str, occurrence: int) -> str:
 
 
 def row_id(row: TaskRow) -> str:
-    """Return the readable id of a task in a session."""
     return readable_id(row.path, row.qualified_name, row.occurrence)
 
 
@@ -37,10 +36,7 @@ def picked(patterns: Sequence[str], limit: int, items: Sequence[tuple[str, str, 
 
     An exact match of an id takes precedence over tasks whose id merely starts with it.
 
-    Args:
-        patterns: Ids, prefixes of ids or globs; empty = all.
-        limit: Only the first so many; 0 = all.
-        items: What to choose from.
+    No pattern and the limit 0 mean all.
     """
     exact = {wanted for wanted in patterns if any(wanted in (readable, hashed) for readable, hashed, _ in items)}
     found = [

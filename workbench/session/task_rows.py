@@ -52,7 +52,6 @@ class TaskRow:
 
     @property
     def docs_words(self) -> str:
-        """The doc system, with its scope where that is not ``repository``."""
         return docs_words(self.docs, self.docs_scope)
 
 

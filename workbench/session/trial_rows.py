@@ -73,7 +73,6 @@ class StepRow:
 
     @property
     def tokens(self) -> int | None:
-        """Tokens in and out, None where they are not known."""
         known = [count for count in (self.prompt_tokens, self.completion_tokens) if count is not None]
         return sum(known) if known else None
 
@@ -160,40 +159,24 @@ class ScoreRow:
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
-    """A check of a trial's README.
-
-    Attributes:
-        trial_id: The trial.
-        executed: 1 where blocks are run, 0 where only claims are looked up.
-        step_seconds: How long a command or snippet may take.
-        rules: Version of the rules of the check, see :mod:`workbench.checking.stored`.
-        run_id: The run that did it last.
-        state: ``queued``, ``running``, ``done``, ``failed`` or ``cancelled``.
-        problem: Why it failed; what it is at while it is under way.
-        again: The block that is run once more, None for all of it.
-        works: Blocks by verdict; None before it is done. So are the others, of blocks and of claims.
-        partial: JSON of what is known while it is under way.
-        result_blob: JSON of what came out, see :mod:`workbench.checking.stored`.
-        seconds: How long it took.
-        at: When its state changed last.
-    """
+    """A check of a trial's README."""
 
     trial_id: str
-    executed: int
+    executed: int  # 1 where blocks are run, 0 where only claims are looked up
     step_seconds: float
-    rules: int
-    run_id: str
+    rules: int  # Version of the rules of the check, see `workbench.checking.stored`
+    run_id: str  # The run that did it last
     state: str
-    problem: str | None
-    again: int | None
-    works: int | None
+    problem: str | None  # Why it failed; what it is at while it is under way
+    again: int | None  # The block that is run once more, None for all of it
+    works: int | None  # Blocks by verdict; None before it is done. So are the others, of blocks and of claims
     fails: int | None
     differs: int | None
     not_run: int | None
     claims_true: int | None
     claims_untrue: int | None
     claims_unknown: int | None
-    partial: str
-    result_blob: str | None
+    partial: str  # JSON of what is known while it is under way
+    result_blob: str | None  # JSON of what came out, see `workbench.checking.stored`
     seconds: float | None
     at: float

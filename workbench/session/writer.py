@@ -36,12 +36,7 @@ def _storable(value: object) -> object:
 class SessionWriter:
     """The writing side of one session file; calls are short transactions, safe from several threads.
 
-    Args:
-        path: An existing session file, see :func:`workbench.session.create`.
-
     Raises:
-        SessionError: See :func:`workbench.session.file.connect`; every method may also raise ``SessionFull`` or
-            ``SessionLocked``.
         ReadOnly: This process may only look.
     """
 
@@ -82,7 +77,6 @@ class SessionWriter:
             self._original.close()
 
     def fate(self) -> Fate:
-        """Return what became of the file since it was opened."""
         with self._lock:
             fate = self._original.fate()
             if fate is Fate.IN_PLACE and not self._depth:
@@ -92,8 +86,7 @@ class SessionWriter:
     def rescue(self) -> Path | None:
         """Save what this writer has of a file that is not in its place any more, or that lost its log, and close.
 
-        Returns:
-            The session that has it now; None where the file itself has everything (it was moved, say), or all there is.
+        Returns the session that has it now; None where the file itself has everything (it was moved, say), or all there is.
         """
         with self._lock, translated(self.path):
             self._closed = True
@@ -200,7 +193,6 @@ class SessionWriter:
             return int(cursor.lastrowid or 0)
 
     def update(self, table: str, key: Mapping[str, object], values: Mapping[str, object]) -> int:
-        """Update the rows that match ``key``; returns how many there were."""
         changed = ", ".join(f"{name} = ?" for name in values)
         matched = " AND ".join(f"{name} = ?" for name in key)
         with self.transaction() as connection:
@@ -225,7 +217,6 @@ class SessionWriter:
         )
 
     def set_run(self, run_id: str, **values: object) -> None:
-        """Change columns of a run."""
         assert values.keys() <= _RUN_FIELDS, values
         self.update("runs", {"id": run_id}, values)
 
@@ -234,7 +225,6 @@ class SessionWriter:
         self.update("runs", {"id": run_id}, {"name": name or None})
 
     def name_session(self, name: str) -> None:
-        """Set what the session calls itself."""
         self.insert("meta", {"key": "name", "value": name}, conflict="REPLACE")
 
     def put_away_run(self, run_id: str) -> None:
@@ -242,11 +232,9 @@ class SessionWriter:
         self.update("runs", {"id": run_id}, {"deleted_at": time.time()})
 
     def bring_back_run(self, run_id: str) -> None:
-        """Let a run count again that was put away."""
         self.update("runs", {"id": run_id}, {"deleted_at": None})
 
     def add_spend(self, run_id: str, usd: float) -> None:
-        """Add to what a run has spent, in US dollars."""
         with self.transaction() as connection:
             connection.execute("UPDATE runs SET spend_usd = spend_usd + ? WHERE id = ?", (usd, run_id))
 
@@ -353,7 +341,6 @@ class SessionWriter:
             return True
 
     def set_trial(self, trial_id: str, **values: object) -> None:
-        """Change columns of a trial."""
         assert values.keys() <= _TRIAL_FIELDS, values
         self.update("trials", {"id": trial_id}, values)
 
@@ -396,17 +383,14 @@ class SessionWriter:
                 self.insert("seen", values, conflict="IGNORE")
 
     def put_score(self, score: ScoreRow) -> None:
-        """Record the scores of a trial by one rubric and judge, in place of earlier ones."""
         values = {name: getattr(score, name) for name in ScoreRow.__dataclass_fields__}
         self.insert("scorecards", values, conflict="REPLACE")
 
     def put_check(self, key: tuple[str, int, float, int], run_id: str, again: int | None = None) -> None:
         """Plan a check of a trial's README; what a former one by the same rules said stays until the new one is done.
 
-        Args:
-            key: Trial, whether blocks are run, seconds for a step, version of the rules.
-            run_id: The run that does it.
-            again: The block that is run once more, None for all of it.
+        ``key`` is trial, whether blocks are run, seconds for a step, version of the rules; ``again`` the block that
+        is run once more, None for all.
         """
         with self.transaction() as connection:
             connection.execute(
@@ -450,7 +434,6 @@ class SessionWriter:
             )
 
     def set_study(self, name: str, *, problem: str | None) -> None:
-        """Say why a study does not go on, None for nothing."""
         self.update("studies", {"name": name}, {"problem": problem})
 
     def put_study_cells(self, cells: Iterable[StudyCellRow], *, instead_of: str) -> None:
@@ -463,28 +446,19 @@ class SessionWriter:
     # -- improved docstrings
 
     def add_improvement(self, improvement_id: str, plan: Mapping[str, object]) -> None:
-        """Record an order to improve docstrings."""
         text = json.dumps(plan, ensure_ascii=False, sort_keys=True)
         values = {"id": improvement_id, "plan": text, "state": "queued", "created_at": time.time()}
         self.insert("improvements", values)
 
     def set_improvement(self, improvement_id: str, **values: object) -> None:
-        """Change columns of an order to improve docstrings."""
         self.update("improvements", {"id": improvement_id}, values)
 
     def put_attempt(self, attempt: AttemptRow) -> None:
-        """Record how an attempt stands, in place of what was recorded of it."""
         values = {name: getattr(attempt, name) for name in AttemptRow.__dataclass_fields__}
         self.insert("docstring_attempts", values, conflict="REPLACE")
 
     def annotate(self, item: str, text: str, step: int | None = None, *, criterion: str = "") -> None:
         """Keep a person's remark on a work item, or on one of its steps or criteria.
-
-        Args:
-            item: Id of the item.
-            text: The remark.
-            step: Number of a trial's step.
-            criterion: A trial's criterion as :func:`workbench.session.labels.criterion_part` returns it.
 
         Raises:
             WorkbenchError: There is no text.

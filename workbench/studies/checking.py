@@ -70,7 +70,7 @@ def _rows(study: Study) -> tuple[str, ...]:
 
 def _check_scoring(study: Study) -> None:
     from workbench.rubric import rubrics
-    from workbench.rubric.judges import parse_judge
+    from workbench.rubric.judging import parse_judge
 
     known = [info.name for info in rubrics()]
     for name in study.settings.rubrics:

@@ -12,8 +12,8 @@ from typing import Any, Final
 from workbench import numbers
 from workbench.agents.names import current_name
 from workbench.agents.remote_names import is_remote
-from workbench.catalog.problems import BadCase
-from workbench.catalog.tables import Table, load_toml
+from workbench.catalog.cases import BadCase
+from workbench.catalog.reading import Table, load_toml
 from workbench.errors import UsageError
 
 AGENTS: Final = "agents"

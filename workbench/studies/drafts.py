@@ -11,10 +11,10 @@ from workbench import numbers
 from workbench.agents.names import agent_info, current_name
 from workbench.catalog import check_python, check_there, resolve_case
 from workbench.documenters.names import SCOPES, parse_docs
-from workbench.errors import WorkbenchError
-from workbench.rubric.judges import parse_judge
+from workbench.errors import BadField, WorkbenchError
+from workbench.rubric.judging import parse_judge
 from workbench.studies.checking import column_problem
-from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE, MOST_CELLS, BadStudy, Column, Limits, Study
+from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE, MOST_CELLS, Column, Limits, Study
 from workbench.studies.known import packaged_studies, study_named
 
 _T = TypeVar("_T")
@@ -26,14 +26,6 @@ ROWS, SYSTEMS, MODELS = (
 """What a form calls the rows, and both sides of the columns, by the kind of the study."""
 NUMBERS = {AGENTS: ("repeats", "steps"), DOCS: ("samples", "k", "tasks")}
 """Its numbers, likewise; ``spend`` is one of both."""
-
-
-class BadField(BadStudy):
-    """What stands in a field cannot be; ``field`` is its name."""
-
-    def __init__(self, field: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.field = field
 
 
 @dataclass(frozen=True, slots=True)

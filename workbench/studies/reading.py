@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from workbench.results.studies import Counts, GroupCounts, group_counts, made_under
 from workbench.results.tasks import task_names, task_states
-from workbench.rubric.totals import Total
+from workbench.rubric.spread import Total
 from workbench.session.groups import settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader

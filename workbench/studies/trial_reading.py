@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from workbench.results.scores import scores_of, totals_of
 from workbench.results.studies import step_settings
 from workbench.results.trials import trials_named, trials_on
-from workbench.rubric.totals import Total
+from workbench.rubric.spread import Total
 from workbench.rubric.works import works_by_trial
 from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.reader import SessionReader

@@ -12,7 +12,7 @@ from workbench.app.keys import bind
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import RUNNING, STATES, UNSCORED, WAITING
-from workbench.rubric.standing import standing
+from workbench.rubric.scorecard import standing
 
 _BARS = "▁▂▃▄▅▆▇█"
 _STANDING = {"good": "good", "middling": "warn", "poor": "poor"}

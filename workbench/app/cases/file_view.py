@@ -10,11 +10,12 @@ from textual.binding import BindingType
 
 from workbench.app.cases.files import Node, Repository
 from workbench.app.cases.listing import AgentScore, CaseEntry, sources_of
-from workbench.app.key_table import key_of
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bind
 from workbench.app.toolkit.document import Document, Line, Span
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.text_pane import TextPane
+from workbench.app.toolkit.typed_line import FindLine, ask_line
 from workbench.app.toolkit.virtual_view import Part
 from workbench.text import clean, one_line, shortened
 
@@ -51,28 +52,36 @@ class FileView(TextPane):
     def action_edge(self, last: bool) -> None:
         self.go_to_end(last)
 
-    async def action_find(self) -> None:
-        from workbench.app.toolkit.typed_line import ask_finding
+    @property
+    def followed(self) -> str:
+        """What the line at the bottom finds in the text."""
+        return self.needle
 
-        await ask_finding(self)
+    def follow(self, text: str) -> None:
+        self.find(text)
+        self.go_to_next_hit(1)
+
+    def found_words(self, *, typing: bool) -> str:
+        keys = (
+            ""
+            if typing
+            else with_keys("   {file.next-hit} next, {file.previous-hit} previous, {file.forget}: none marked")
+        )
+        return f"{self.hit + 1:,} of {len(self.hits):,}{keys}" if self.hits else "nothing found" if self.needle else ""
+
+    async def action_find(self) -> None:
+        await ask_line(FindLine, self)
 
     def action_hit(self, step: int) -> None:
-        from workbench.app.toolkit.typed_line import FindLine
-
         self.go_to_next_hit(step)
         for line in self.screen.query(FindLine):
-            line.say_count()
+            line.say_count(self)
 
     def action_forget(self) -> None:
-        from workbench.app.toolkit.typed_line import FindLine
-
         self.find("")
-        for line in self.screen.query(FindLine):
-            line.serve(self)
+        self.on_focus()
 
     def on_focus(self) -> None:
-        from workbench.app.toolkit.typed_line import FindLine
-
         for line in self.screen.query(FindLine):
             line.serve(self)
 

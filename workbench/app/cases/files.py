@@ -124,7 +124,7 @@ def read_file(root: Path, path: str) -> FileShown:
     Raises:
         ViewError: It cannot be shown; the sentence says why.
     """
-    from workbench.app.toolkit.syntax import code
+    from workbench.app.toolkit.document import code
 
     file = read_text(root, path, limit=READ_LIMIT)
     cut = None

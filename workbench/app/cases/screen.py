@@ -348,8 +348,7 @@ class CasesScreen(ModeScreen):
 
     @work
     async def action_open_repository(self) -> None:
-        from workbench.app.toolkit.ask import AskText
-        from workbench.app.toolkit.completion import PathSuggester
+        from workbench.app.toolkit.form import AskText
 
         text = await self.app.push_screen_wait(
             AskText(
@@ -357,7 +356,7 @@ class CasesScreen(ModeScreen):
                 "A folder, a git URL (git+https://…@revision), or a source distribution (NAME==VERSION). "
                 "It stays in this list until you leave; `workbench cases --add SOURCE` keeps it.",
                 placeholder="~/projects/thing",
-                suggester=PathSuggester(),
+                paths=True,
             )
         )
         if text:

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.app.key_table import key_of
-from workbench.app.regeneration.evaluators import EvaluatorProgress, progress_of, short_name
-from workbench.app.regeneration.funnel import in_order
-from workbench.app.regeneration.wording import pace, plural
-from workbench.app.toolkit.amounts import duration, money
-from workbench.app.toolkit.header import Header, Part
-from workbench.glyphs import STATES
 from workbench.results.reasons import Reason, error_reasons
 from workbench.results.samples import run_check
 from workbench.results.tasks import dropped_stages, task_states
-from workbench.session.groups import Group, planned_docs
+from workbench.session.groups import Group
 from workbench.session.rows import DroppedRow, RunRow, StageRow, TaskRow, UnusedTestRow
 from workbench.text import one_line
 
@@ -31,7 +24,22 @@ if TYPE_CHECKING:
 RATE_SECONDS = (10.0, 120.0)
 """The rate is that of the last so many seconds; the longer time counts where little is done in the shorter."""
 _ENOUGH = 20
-_MOST_REASONS = 2
+_Ask = tuple[str, str, str]  # evaluator, prompt, context
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorProgress:
+    """How far one group of a run is: ``decided`` of ``total`` samples have a verdict.
+
+    ``group`` is None where something was asked for and has no sample yet; ``name`` is the evaluator's, with what tells the
+    group from others of that evaluator.
+    """
+
+    evaluator: str
+    name: str
+    group: Group | None = None
+    decided: int = 0
+    total: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +63,12 @@ class RunView:
     tasks: int
     excluded: int
     dropped: int
-    spend_usd: float
     rate: float
-    error: str | None
     sandboxes: tuple[str, ...]
     weaknesses: tuple[str, ...]
     check: SelfCheck
     reasons: tuple[Reason, ...] = ()
     progress: tuple[EvaluatorProgress, ...] = ()
-
-    @property
-    def evaluators(self) -> tuple[str, ...]:
-        return tuple(self.name_of(group) for group in self.groups)
 
     @property
     def evaluator(self) -> str:
@@ -100,14 +102,8 @@ class RunView:
     @property
     def samples(self) -> int:
         """Return m, the samples per task that the group was asked for."""
-        listed = self.plan.get("asks")
-        asks = [ask for ask in listed if isinstance(ask, dict)] if isinstance(listed, list) else []
-        mine = [ask for ask in asks if ask.get("evaluator") == self.evaluator]
-        exact = [
-            ask
-            for ask in mine
-            if (ask.get("prompt") or "", ask.get("context") or "") == (self.group.prompt, self.group.context)
-        ]
+        mine = [ask for ask in _asks(self.plan) if ask.get("evaluator") == self.evaluator]
+        exact = [ask for ask in mine if _key(ask)[1:] == (self.group.prompt, self.group.context)]
         wanted = [ask.get("samples") for ask in exact or mine] or [self.plan.get("samples")]
         return max((m for m in wanted if isinstance(m, int)), default=0)
 
@@ -121,10 +117,12 @@ class Excluded:
     unused: tuple[UnusedTestRow, ...] = ()
 
 
+NONE_EXCLUDED = Excluded((), ())
+
+
 def load_excluded(reader: SessionReader, run_id: str) -> Excluded:
-    """Read what was excluded, by stage."""
     taken_out = tuple(task for task in reader.tasks(run_id) if task.state == "excluded")
-    return Excluded(tuple(in_order(reader.dropped(run_id))), taken_out, tuple(reader.unused_tests(run_id)))
+    return Excluded(tuple(reader.dropped(run_id)), taken_out, tuple(reader.unused_tests(run_id)))
 
 
 def load_view(reader: SessionReader, run_id: str, group: Group | None = None, evaluator: str = "") -> RunView | None:
@@ -142,18 +140,18 @@ def load_view(reader: SessionReader, run_id: str, group: Group | None = None, ev
     run = reader.run(run_id)
     if run is None:
         return None
-    plan = run.plan
-    state = reader.run_state(run)
-    now = time.time()
+    plan, state, now = run.plan, reader.run_state(run), time.time()
+    live = state in {"queued", "running"}
     counts = sample_counts(reader, run_id, since=(now - RATE_SECONDS[0], now - RATE_SECONDS[1]))
     progress = progress_of(counts, plan)
     groups = tuple(one.group for one in progress if one.group is not None)
     if group not in groups:
         wanted = evaluator or (group.evaluator if group is not None else "")
-        group = _shown_first(counts, wanted, live=state in {"queued", "running"}) or _asked_for(plan)
+        group = _shown_first(counts, wanted, live=live) or _asked_for(plan)
     mine = [row for row in counts if row.group == group and not row.control]
     tasks = task_states(reader, run_id)
-    sums = totals(mine, now=now if state in {"queued", "running"} else None)
+    sums = totals(mine, now=now if live else None)
+    sandboxes, weaknesses = _sandboxes(counts, plan)
     return RunView(
         run=run,
         state=state,
@@ -166,15 +164,52 @@ def load_view(reader: SessionReader, run_id: str, group: Group | None = None, ev
         tasks=tasks.total(),
         excluded=tasks["excluded"],
         dropped=dropped_stages(reader, run_id).total(),
-        spend_usd=run.spend_usd,
         rate=_rate(mine, now) if state == "running" else 0.0,
-        error=run.error,
-        sandboxes=_sandboxes(counts, plan),
-        weaknesses=_weaknesses(counts, plan),
+        sandboxes=sandboxes,
+        weaknesses=weaknesses,
         check=run_check(reader, run_id, counts, tasks.total()),
         reasons=error_reasons(reader, run_id, group) if sums.verdicts.get("error") else (),
         progress=progress,
     )
+
+
+def progress_of(counts: Iterable[SampleCount], plan: Mapping[str, Any]) -> tuple[EvaluatorProgress, ...]:
+    """Return the progress of everything that was asked for or has samples, controls left out.
+
+    It is in the order in which it was asked, which does not change while samples come in.
+    """
+    sums: dict[Group, list[int]] = {}
+    for row in counts:
+        if not row.control:
+            mine = sums.setdefault(row.group, [0, 0])
+            if not row.excluded:
+                mine[0] += row.count if row.verdict else 0
+                mine[1] += row.count
+    asks = [ask for ask in dict.fromkeys(map(_key, _asks(plan))) if ask[0]]
+    fitting = {ask: [group for group in sums if _fits(group, ask)] for ask in asks}
+    places = {group: place for place, ask in reversed(list(enumerate(asks))) for group in fitting[ask]}
+    rows = [
+        (places.get(group, len(asks)), EvaluatorProgress(group.evaluator, group.name(sums), group, *sums[group]))
+        for group in sorted(sums)
+    ]
+    rows += [(place, EvaluatorProgress(ask[0], ask[0])) for place, ask in enumerate(asks) if not fitting[ask]]
+    return tuple(row for _, row in sorted(rows, key=lambda one: one[0]))
+
+
+def _asks(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return everything that was asked for, what cannot be read left out."""
+    listed = plan.get("asks")
+    return [ask for ask in listed if isinstance(ask, dict)] if isinstance(listed, list) else []
+
+
+def _key(ask: Mapping[str, Any]) -> _Ask:
+    return str(ask.get("evaluator") or ""), str(ask.get("prompt") or ""), str(ask.get("context") or "")
+
+
+def _fits(group: Group, ask: _Ask) -> bool:
+    # Samples of older files may not say how they were asked for.
+    of = group.prompt, group.context
+    return group.evaluator == ask[0] and (of == ask[1:] or ("", "") in (of, ask[1:]))
 
 
 def _shown_first(counts: Sequence[SampleCount], evaluator: str, *, live: bool) -> Group | None:
@@ -207,118 +242,15 @@ def _rate(mine: Sequence[SampleCount], now: float) -> float:
     return (short if enough else long) / max(min(RATE_SECONDS[0 if enough else 1], now - begun), 0.5)
 
 
-def _sandboxes(counts: Sequence[SampleCount], plan: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the back ends that gave the verdicts; before the first one, the back end that was chosen."""
-    used = {name for row in counts for name in row.backends}
-    chosen = one_line(str(plan.get("sandbox") or ""), 40)
-    return tuple(sorted(one_line(name, 40) for name in used)) or ((chosen,) if chosen else ())
+def _sandboxes(counts: Sequence[SampleCount], plan: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the back ends that gave the verdicts, before the first one that which was chosen, and what they do not isolate.
 
-
-def _weaknesses(counts: Sequence[SampleCount], plan: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what those back ends do not isolate; one from outside has declared it when the run used it."""
+    What a back end from outside does not isolate was declared when the run used it.
+    """
     from workbench.sandbox.names import weaknesses_of
 
+    used = {name for row in counts for name in row.backends} or {str(plan.get("sandbox") or "")}
+    names = tuple(sorted(filter(None, (one_line(name, 40) for name in used))))
     declared = plan.get("weaknesses")
     recorded = [one_line(str(weak), 40) for weak in declared] if isinstance(declared, list) else []
-    return weaknesses_of(_sandboxes(counts, plan), str(plan.get("sandbox") or ""), recorded)
-
-
-# -- what is said about a run
-
-
-def source_of(view: RunView) -> str:
-    """Return the name of what is regenerated."""
-    for key in ("name", "source", "case", "cases"):
-        value = view.plan.get(key)
-        if isinstance(value, list) and value:
-            value = value[0]
-        if isinstance(value, str) and value:
-            return one_line(value.rstrip("/").rpartition("/")[2] or value, 40)
-    return "?"
-
-
-def _shown_as(view: RunView) -> str:
-    """Return the model's name, with what tells its group from others of that model."""
-    if not view.evaluator:
-        return ""
-    return short_name(view.evaluator, view.name_of(view.group))
-
-
-def header(view: RunView, score: str = "") -> Header:
-    """Return the header: what is regenerated from which docs by which model, its score, what it cost, how far it is.
-
-    How many samples there are of each task stands beside pass@k, right below.
-    """
-    docs = planned_docs(view.plan)
-    return (
-        Part(f"regenerate {source_of(view)}", rank=1, name=True, short=source_of(view)),
-        Part(f"docs {one_line(docs, 30)}" if docs else "", rank=4),
-        Part(_shown_as(view), rank=2, name=True),
-        Part(score),
-        Part(progress(view), reason=True),
-        Part(money(view.spend_usd) if view.spend_usd else ""),
-    )
-
-
-def progress(view: RunView) -> str:
-    """Return state, samples decided, rate and time left."""
-    glyph = STATES.get(view.state, "?")
-    of = f"{view.totals.decided:,} of {view.totals.samples:,}"
-    if view.totals.again:
-        again = f"{view.totals.again:,} to test again"
-        # Their former verdicts count until the new ones are there, so the whole group is what is told of.
-        of = f"{of} · {again}"
-    if view.state == "queued":
-        return f"{glyph} waiting for the engine…"
-    if view.state == "running":
-        if view.building:
-            stage = next((stage for stage in view.stages if stage.state == "running"), None)
-            return f"{glyph} building tasks" + (f": {one_line(stage.name, 30)}" if stage else "…")
-        if not view.rate:
-            return f"{glyph} {of}"
-        left = (view.totals.samples - view.totals.decided + view.totals.again) / view.rate
-        return f"{glyph} {of} · {pace(view.rate)} · {duration(left)} left"
-    if view.state == "interrupted" and view.run.state == "queued":
-        return f"{glyph} no engine took it up — press {key_of('regeneration.resume')}"
-    if view.state == "interrupted":
-        return (
-            f"{glyph} interrupted {'with' if view.totals.again else 'at'} {of} — press {key_of('regeneration.resume')} to resume"
-            if view.totals.samples
-            else f"{glyph} interrupted — press {key_of('regeneration.resume')} to resume"
-        )
-    if view.state == "failed":
-        return f"{glyph} failed: {one_line(view.error or 'no reason was recorded', 300)}"
-    if view.state == "cancelled":
-        return f"{glyph} cancelled at {of}"
-    if view.totals.again:
-        return f"{glyph} done, but {of} — press {key_of('regeneration.resume')}"
-    return f"{glyph} done, {plural(view.totals.samples, 'sample')}" + (
-        f" in {duration(view.totals.elapsed_s)}" if view.totals.elapsed_s else ""
-    )
-
-
-def trouble(view: RunView, room: int = 400) -> str:
-    """Return what must not be missed: a self-check that does not hold, a run that failed; "" if all is well.
-
-    Tasks are named where there is ``room`` for it, in cells.
-    """
-    alarm = view.check.banner(live=view.live, named=room >= 100)
-    said = [
-        alarm.replace("\n", f" · {key_of('regeneration.problem')} goes there\n", 1)
-        if "\n" in alarm
-        else f"{alarm} · {key_of('regeneration.problem')} goes there"
-        if alarm
-        else ""
-    ]
-    if view.state == "failed":
-        then = (
-            f"Press {key_of('regeneration.new')} for another order."
-            if view.lasting
-            else f"Press {key_of('regeneration.resume')} to resume."
-        )
-        said.append(f"✗ The run failed: {one_line(view.error or 'no reason was recorded', 600)} {then}")
-    told = [reason for reason in view.reasons if view.state != "failed" or reason.sentence not in (view.error or "")]
-    said += [one_line(str(reason), max(60, room - 4)) for reason in told[:_MOST_REASONS]]
-    if len(told) > _MOST_REASONS:
-        said.append(f"and {plural(len(told) - _MOST_REASONS, 'more kind')} of errors")
-    return "\n".join(part for part in said if part)
+    return names, weaknesses_of(names, str(plan.get("sandbox") or ""), recorded)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -12,18 +12,17 @@ from textual.widget import Widget
 from workbench.app.key_table import key_of
 from workbench.app.location import Location, Place
 from workbench.app.regeneration.building import Building, ExcludedList
-from workbench.app.regeneration.evaluator_line import EvaluatorLine
-from workbench.app.regeneration.figures_line import FiguresLine
 from workbench.app.regeneration.following import Following
+from workbench.app.regeneration.head import EvaluatorLine, FiguresLine
 from workbench.app.regeneration.loading import RunView
-from workbench.app.regeneration.sample_pane import Detail, FailingPane, SamplePane
+from workbench.app.regeneration.sample_pane import Detail, SamplePane
 from workbench.app.regeneration.search import Hit
 from workbench.app.regeneration.task_table import TasksPane, TaskTable
+from workbench.app.toolkit.document import Subject
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.pane import Pane, PaneTabs
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
-from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.results.tasks import TaskLine
@@ -33,12 +32,7 @@ if TYPE_CHECKING:
 
 
 class RunPanes(RunScreen):
-    """The widgets of a run.
-
-    Attributes:
-        view: The run that is shown, None before one was read.
-        following: Which evaluator's samples are shown.
-    """
+    """The widgets of a run; ``view`` is the one that is shown, None before one was read."""
 
     view: RunView | None = None
     following: Following
@@ -54,23 +48,15 @@ class RunPanes(RunScreen):
         yield Static("", id="nothing", classes="state")
 
     def main_list(self) -> VirtualView:
-        return self.building.query_one(ExcludedList) if self.has_class("-building") else self.table
+        return self.building.query_one(ExcludedList) if self.shows_building else self.table
 
     @property
     def reader(self) -> SessionReader | None:
         return self.workbench.reader
 
     @property
-    def lines(self) -> Sequence[TaskLine]:
-        return self.table.rows
-
-    @property
     def selected_task(self) -> TaskLine | None:
         return self.table.selected
-
-    @property
-    def selected_sample(self) -> int:
-        return self.table.sample
 
     @property
     def shows_building(self) -> bool:
@@ -93,22 +79,12 @@ class RunPanes(RunScreen):
         return self.detail.sample
 
     @property
-    def failing(self) -> FailingPane:
-        """The tests that it did not pass."""
-        return self.detail.failing
-
-    @property
     def on_tasks(self) -> bool:
         return not self.detail.has_class("-has-current")
 
-    @property
-    def text_in_front(self) -> str:
-        """The name of the sample's text with the focus, "" where none has it."""
-        return self.detail.in_front
-
     def _make_current(self, current: Widget) -> None:
         super()._make_current(current)
-        self.set_class(current is self.failing, "-at-failing")
+        self.set_class(current is self.detail.failing, "-at-failing")
         self.refresh_bindings()
 
     def _refresh_tabs(self) -> None:
@@ -133,11 +109,8 @@ class RunPanes(RunScreen):
         elif self.table.selected_group is not None:
             self.detail.show_nothing(f"A group of tasks: {key_of('regeneration.open-task')} shows or hides them.")
         else:
-            self.detail.show_nothing(
-                f"No task passes this filter; {key_of('regeneration.clear-filter')} clears it, {key_of('regeneration.filter')} changes it."
-                if view.tasks
-                else ""
-            )
+            keys = f"{key_of('regeneration.clear-filter')} clears it, {key_of('regeneration.filter')} changes it"
+            self.detail.show_nothing(f"No task passes this filter; {keys}." if view.tasks else "")
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         if message.row_list is self.table:
@@ -157,20 +130,15 @@ class RunPanes(RunScreen):
         """Select the task and the sample of a hit and bring it into sight."""
         self.go_to(hit.task, hit.sample)
         if hit.tab == "Failing":
-            self.uncover(self.failing)
+            self.uncover(self.detail.failing)
         elif hit.tab:
             self.sample.choose(hit.tab, hit=hit.ordinal, reach=hit.reach)
             self.uncover(self.sample)
-
-    def mark_hits(self, needle: str) -> None:
-        """Mark a text in what the sample and its failing tests say, "" for no marks."""
-        self.detail.mark(needle)
 
     def labels_written(self) -> None:
         self.detail.read_again()
 
     def title_tasks(self) -> None:
-        """Say above the table how many tasks are shown, and of which evaluator."""
         if self.view is not None:
             self.query_one(TasksPane).show_run(self.view)
 

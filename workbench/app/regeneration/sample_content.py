@@ -11,9 +11,19 @@ from typing import TYPE_CHECKING
 from workbench.app.key_table import key_of
 from workbench.app.regeneration.wording import NOTHING, percent, took
 from workbench.app.toolkit.amounts import money, size_of
-from workbench.app.toolkit.document import Document, Line, closed, heading, joined, note, plain, prepared
-from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, code
-from workbench.app.toolkit.tab_line import COPIED_AT_MOST
+from workbench.app.toolkit.document import (
+    COLOURED_AT_FIRST,
+    Document,
+    Line,
+    closed,
+    code,
+    heading,
+    joined,
+    note,
+    plain,
+    prepared,
+)
+from workbench.app.toolkit.pane import COPIED_AT_MOST
 from workbench.glyphs import DOUBTFUL, VERDICTS
 from workbench.results.samples import Sample, read_sample
 from workbench.session.blob_reader import TextDamaged

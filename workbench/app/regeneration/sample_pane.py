@@ -22,12 +22,10 @@ from workbench.app.regeneration.sample_content import (
     remarks_of,
     title_of,
 )
-from workbench.app.toolkit.document import Document, note
+from workbench.app.toolkit.document import Document, Subject, note
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import literal
-from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.subject import Subject
-from workbench.app.toolkit.tab_line import TabbedText, TabLine
+from workbench.app.toolkit.pane import Pane, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
 from workbench.results.samples import Sample, read_sample

@@ -121,10 +121,6 @@ class TaskTable(Table[TaskLine]):
         revision: Counts up whenever rows change.
     """
 
-    ROW_STYLES: ClassVar[frozenset[str]] = Table.ROW_STYLES | {
-        *("timeout", "crashed", "invalid", "chosen", "chosen-blurred", "picked", "former"),
-        *(f"{_FORMER}{verdict}" for verdict in ("passed", "failed", "timeout", "crashed", "invalid", "unscored")),
-    }
     DEFAULT_CSS = """
     TaskTable {
         & > .row--timeout { color: $verdict-timeout; }

@@ -255,7 +255,7 @@ class RunsScreen(ModeScreen):
 
     @work
     async def action_name(self) -> None:
-        from workbench.app.toolkit.ask import AskText
+        from workbench.app.toolkit.form import AskText
 
         line, path = self.table.selected, self.workbench.session_path
         if line is None or path is None or not self._writable():

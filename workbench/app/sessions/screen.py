@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -23,7 +22,7 @@ from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.errors import WorkbenchError
+from workbench.errors import UsageError
 from workbench.session.labels import SESSION
 from workbench.text import one_line
 
@@ -274,24 +273,19 @@ class SessionsScreen(ModeScreen):
 
     async def _ask_name(self, title: str, note: str, value: str, folder: Path | None = None) -> Path | None:
         from workbench.app.sessions.keeping import place_for
-        from workbench.app.toolkit.ask import AskText
+        from workbench.app.toolkit.form import AskText
 
-        problem = ""
-        while True:
-            answer = await self.app.push_screen_wait(AskText(title, "\n".join(filter(None, (problem, note))), value))
-            if answer is None or (answer == value and folder is not None):
-                return None
-            if not answer:
-                problem = f"✗ It needs a name; {key_of('dialog.cancel')} leaves it."
-                continue
-            value = answer
+        def check(name: str) -> None:
             try:
-                place = place_for(answer, folder)
-                if not await asyncio.to_thread(place.exists):
-                    return place
-                problem = f"✗ {place.stem} exists already; choose another name."
-            except (WorkbenchError, OSError) as error:
-                problem = f"✗ {sentence_of(error)}"
+                taken = name != value and place_for(name, folder).exists()
+            except OSError as error:
+                raise UsageError(sentence_of(error)) from None
+            if taken:
+                raise UsageError(f"{place_for(name, folder).stem} exists already; choose another name.")
+
+        needed = f"It needs a name; {key_of('dialog.cancel')} leaves it."
+        answer = await self.app.push_screen_wait(AskText(title, note, value, needed=needed, check=check))
+        return None if answer is None or (answer == value and folder is not None) else place_for(answer, folder)
 
     @work
     async def action_new(self) -> None:
@@ -419,16 +413,17 @@ class SessionsScreen(ModeScreen):
 
     @work
     async def action_import_files(self) -> None:
-        from workbench.app.sessions.keeping import ImportDialog, imported
+        from workbench.app.sessions.keeping import import_form, imported
 
         entry = self.table.selected
         sound = entry is not None and not entry.example and not entry.problem and entry.deleted is None
         into = entry.path if entry is not None and sound else None
-        ask = ImportDialog(f"{Path.cwd()}/", one_line(into.stem, 40) if into else "a new session")
+        ask = import_form(f"{Path.cwd()}/", one_line(into.stem, 40) if into else "a new session")
         wanted = await self.app.push_screen_wait(ask)
         if wanted is not None:
             self.notify("Importing…", timeout=3)
-            self._keep(lambda: imported(wanted.place, into, wanted.importer), lambda result: self._arrived(*result))
+            place, importer = wanted["file"], wanted["format"]
+            self._keep(lambda: imported(place, into, importer), lambda result: self._arrived(*result))
 
     def action_costs(self) -> None:
         from workbench.app.sessions.costs import CostsScreen

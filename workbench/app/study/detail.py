@@ -18,8 +18,8 @@ from workbench.app.study.matrix import StudyMatrix
 from workbench.app.study.ranking_list import RankingList
 from workbench.app.study.wording import ITEMS, NOTHING, SCORE, figure, shape
 from workbench.app.toolkit.columns import Column, Columns
+from workbench.app.toolkit.pane import TabLine
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import DOUBTFUL, STATES, UNSCORED

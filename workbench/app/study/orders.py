@@ -62,14 +62,13 @@ class Orders:
 
     async def begin(self, way: str) -> None:
         """Begin a study in the way that was chosen, see :mod:`begin_list`; call it from a worker."""
-        from workbench.app.toolkit.ask import AskText
-        from workbench.app.toolkit.completion import PathSuggester
+        from workbench.app.toolkit.form import AskText
 
         if way == PAPER:
             await self.ask_for_report(None, PAPER)
         elif way == FILE:
             note = "The dialog opens with what the file declares."
-            question = AskText("Study of a file", note, placeholder="study.toml", suggester=PathSuggester())
+            question = AskText("Study of a file", note, placeholder="study.toml", paths=True)
             if answer := await self._host.push_screen_wait(question):
                 await self._host.ask_for_study(like=answer)
         else:
@@ -98,8 +97,8 @@ class Orders:
         def work() -> Path:
             from workbench.reports.in_a_process import write_study_in_a_process
 
-            out = place_of(self._host, wanted.place)
-            write_study_in_a_process(session, study, wanted.format, out)
+            out = place_of(self._host, wanted[0])
+            write_study_in_a_process(session, study, wanted[1], out)
             return out
 
         def done(out: Path) -> None:

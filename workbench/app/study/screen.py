@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -24,19 +25,19 @@ from workbench.app.study.detail import (
 )
 from workbench.app.study.draws import Drawn, Draws
 from workbench.app.study.figures import Figures
-from workbench.app.study.following import Following
 from workbench.app.study.going import Going
 from workbench.app.study.grouped import Grouped
 from workbench.app.study.keys import KEYS
-from workbench.app.study.loading import StudyView
+from workbench.app.study.loading import StudyLoader, StudyView
 from workbench.app.study.matrix import StudyMatrix, SummaryLines, SystemLine
 from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, BeginList, Beginning, NothingHere
 from workbench.app.study.orders import Orders, Remaining, can_go_on, going
 from workbench.app.study.wording import cell_sentence, header
+from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.pane import TabLine
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.texts import Static
 from workbench.studies.declaration import AGENTS
 from workbench.text import one_line
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
     from workbench.session.rows import Change
     from workbench.studies.grouping import Group
     from workbench.studies.outcome import StudyOutcome
+
+_SHOWN = frozenset({"study", "run", "trial", "score", "check", "task", "candidate", "stage"})
+"""Kinds of changes that a study shows."""
 
 
 class StudyScreen(ModeScreen):
@@ -61,7 +65,15 @@ class StudyScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._following = Following(self, self._show, self._failed)
+        loader = StudyLoader()
+        self._live = Live(
+            self,
+            "study",
+            lambda reader: partial(loader.look, reader, self._study),
+            self._show,
+            self._failed,
+            kinds=_SHOWN,
+        )
         self._figures = Figures(self)
         self._draws = Draws(self, self._show_drawn)
         self._going = Going(self.workbench, self)
@@ -69,7 +81,7 @@ class StudyScreen(ModeScreen):
         self._grouped = Grouped(self, self._show_groups, self.notify)
         self._view: StudyView | None = None
         self._session: Path | None = None
-        self._study = self._measure = ""
+        self._study = self._measure = ""  # the study that is or is to be shown, "" for the newest
         self._remaining = Remaining(self.workbench, self, self._say_status)
 
     def compose_body(self) -> Iterable[Widget]:
@@ -107,17 +119,12 @@ class StudyScreen(ModeScreen):
         """What is shown, None for nothing."""
         return self._view.outcome if self._view is not None else None
 
-    @property
-    def wanted_study(self) -> str:
-        """The name of the study that is or is to be shown, "" for the newest."""
-        return self._study
-
     # -- what is shown
 
     def show_study(self, name: str) -> None:
         """Show another study of the open session, the newest where ``name`` is none of it."""
         self._study = name
-        self._following.look()
+        self._live.refresh()
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
         path = reader.path if reader is not None else None
@@ -129,10 +136,10 @@ class StudyScreen(ModeScreen):
             self._put()
             self._say(OPENING if self.workbench.session_path is not None else with_keys(NO_SESSION))
         else:
-            self._following.look()
+            self._live.refresh()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        self._following.take(changes)
+        self._live.take(changes)
 
     def _failed(self, sentence: str) -> None:
         self._view = None

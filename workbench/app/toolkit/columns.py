@@ -64,13 +64,11 @@ class Columns(Generic[Row]):
         self._laid_out: tuple[int, list[tuple[Column[Row], int, str]]] = (0, [])
 
     def measure(self, rows: Sequence[Row]) -> None:
-        """Lay out for these rows."""
         self._rows = rows
         self._content.clear()
         self._laid_out = 0, []
 
     def widen(self, rows: Sequence[Row]) -> None:
-        """Lay out for more rows, or for what changed in some."""
         for column in self.all:
             before = self._content.get(id(column))
             longest = (
@@ -126,7 +124,6 @@ class Columns(Generic[Row]):
         return self._content[id(column)]
 
     def _least(self, column: Column[Row]) -> int:
-        """A text takes no more than its longest value."""
         longest = max(self._longest(column), cell_len(column.title)) if column.widest else column.width
         return min(column.width, longest)
 
@@ -141,13 +138,9 @@ class Columns(Generic[Row]):
         ]
 
     def cells(self, row: Row, width: int, style: str = "", span: tuple[str, Part] | None = None) -> list[Part]:
-        """Return the cells of a row.
+        """Return the cells of a row; ``style`` is that of cells without their own.
 
-        Args:
-            row: The row.
-            width: Cells for all of it.
-            style: The style of cells that have none of their own.
-            span: The title of a column from which on one text stands in place of all cells, and that text.
+        ``span`` is the title of a column from which on one text stands in place of all cells, and that text.
         """
         parts: list[Part] = []
         for column, size, gap in self.layout(width):
@@ -194,7 +187,6 @@ def _gaps(columns: Sequence[Column[Any]]) -> list[str]:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return the text of a cell."""
     if isinstance(cell, list):
         return "".join(text for text, _ in cell)
     return cell[0] if isinstance(cell, tuple) else cell

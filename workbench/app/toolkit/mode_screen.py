@@ -19,8 +19,7 @@ from workbench.app.toolkit.labelling import Labelled, Labelling
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.lifecycle import BaseScreen, is_gone
 from workbench.app.toolkit.literal import set_title, title_of
-from workbench.app.toolkit.pane import PaneTabs, TooSmall
-from workbench.app.toolkit.tour_panel import TourPanel
+from workbench.app.toolkit.pane import PaneTabs, TooSmall, TourPanel
 from workbench.app.toolkit.virtual_view import VirtualView
 
 if TYPE_CHECKING:
@@ -65,7 +64,6 @@ class ModeScreen(BaseScreen[None]):
 
     @property
     def workbench(self) -> WorkbenchApp:
-        """The app, as far as a mode may ask it for something."""
         return cast("WorkbenchApp", self.app)
 
     def __init__(self) -> None:
@@ -104,7 +102,6 @@ class ModeScreen(BaseScreen[None]):
         yield KeyBar()
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the panes of the mode."""
         return ()
 
     def set_status(self, header: str | Header) -> None:
@@ -138,6 +135,8 @@ class ModeScreen(BaseScreen[None]):
         else:
             self._refresh_tabs()
         await self.after_first_paint()
+        if is_gone(self):
+            return
         if self.workbench.reader is not None:
             self._session_opened(self.workbench.reader)
             self.on_facts_changed(self.workbench.facts_sentence)
@@ -162,7 +161,6 @@ class ModeScreen(BaseScreen[None]):
         line.marked = self.workbench.marks.sentence(path)
 
     def marks_changed(self) -> None:
-        """Say in the header what is marked to be compared."""
         self._name_session()
 
     def on_screen_resume(self) -> None:
@@ -183,7 +181,6 @@ class ModeScreen(BaseScreen[None]):
         return None
 
     def files(self) -> Iterable[str]:
-        """Return the paths of the files that are shown, for the palette."""
         return ()
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.document import prepared
-from workbench.rubric.totals import own_points
+from workbench.rubric.spread import own_points
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import LIMIT, OFFLINE, in_words, is_offline
 from workbench.text import one_line

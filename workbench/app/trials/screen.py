@@ -37,7 +37,7 @@ from workbench.results.trials import (
     with_counts,
     with_losses,
 )
-from workbench.rubric.losses import Lost
+from workbench.rubric.scorecard import Lost
 from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
@@ -346,7 +346,7 @@ class TrialsScreen(ModeScreen):
 
     @work
     async def action_filter(self) -> None:
-        from workbench.app.toolkit.filter_dialog import FilterDialog
+        from workbench.app.toolkit.filters import FilterDialog
 
         names = "a case, agent, model, error or file read"
         await self.app.push_screen_wait(

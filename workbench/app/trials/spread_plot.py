@@ -14,8 +14,7 @@ from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.table import points
 from workbench.results.trials import TrialLine
-from workbench.rubric.spread import Spread, spread_of
-from workbench.rubric.totals import Total, comparable
+from workbench.rubric.spread import Spread, Total, comparable, spread_of
 from workbench.text import shortened
 
 Agent = tuple[str, str]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
+from workbench.app.toolkit.fields import Field, Values
+from workbench.app.toolkit.form import Form
 from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
-from workbench.errors import UsageError
+from workbench.errors import BadField, UsageError, WorkbenchError
 from workbench.files import expanded
 from workbench.improving.handing_over import check_patch
 
@@ -18,81 +19,73 @@ if TYPE_CHECKING:
     from workbench.engine.improvement_result import Improved
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A file for the patch, and a name for a branch; "" for none."""
-
-    patch: str
-    branch: str
-
-
-class HandingDialog(FormDialog[Wanted]):
-    """Ends with what is wanted.
+class HandingDialog(Form[tuple[str, str]]):
+    """Ends with a file for the patch and a name for a branch, "" for none.
 
     Args:
         patch: The file that is suggested.
-        branch: The branch that is suggested, "" for none.
         checkout: Why there can be no branch, "" where there can.
         on_disk: Whether paths of this machine complete what is typed.
+        write: Writes the patch and makes the branch; called in a worker.
     """
 
-    STARTS = "Write"
+    def __init__(
+        self, patch: str, checkout: str, *, on_disk: bool, write: Callable[[str, str], Coroutine[Any, Any, None]]
+    ) -> None:
+        self._checkout, self._on_disk, self._write = checkout, on_disk, write
+        about = checkout or "A branch with one commit; the working tree stays as it is. Empty for none."
+        fields = (
+            Field("patch", patch, paths=on_disk, check=self._check_patch),
+            Field("branch", "", about, placeholder="no branch", check=self._check_branch),
+        )
+        note = "A file that git apply and git am take; empty for none. It must not be there yet."
+        super().__init__("Write the docstrings that were kept", fields, "patch", note=note, starts="Write")
 
-    def __init__(self, patch: str, branch: str, checkout: str, *, on_disk: bool) -> None:
-        fields = (Field("patch", patch, paths=on_disk), Field("branch", branch, placeholder="no branch"))
-        super().__init__("Write the docstrings that were kept", fields, "patch")
-        self._checkout, self._on_disk = checkout, on_disk
+    def _check_patch(self, patch: str) -> None:
+        if self._on_disk:
+            check_patch(expanded(patch))
 
-    def about(self, field: str) -> str:
-        if field == "branch":
-            return self._checkout or "A branch with one commit; the working tree stays as it is. Empty for none."
-        return "A file that git apply and git am take; empty for none. It must not be there yet."
+    def _check_branch(self, branch: str) -> None:
+        if self._checkout:
+            raise UsageError(self._checkout)
 
-    def answer(self) -> Wanted | Refused:
-        patch, branch = self.text("patch"), self.text("branch")
-        if not patch and not branch:
-            return Refused("patch", "Name a file, or a branch.")
-        if branch and self._checkout:
-            return Refused("branch", self._checkout)
-        if patch and self._on_disk:
-            try:
-                check_patch(expanded(patch))
-            except UsageError as error:
-                return Refused("patch", str(error))
-        return Wanted(patch, branch)
+    def read(self, values: Values) -> tuple[str, str]:
+        if not values["patch"] and not values["branch"]:
+            raise BadField("patch", "Name a file, or a branch.")
+        return values["patch"], values["branch"]
+
+    def finish(self, answer: tuple[str, str]) -> None:
+        self.run_worker(self._finish(answer))
+
+    async def _finish(self, answer: tuple[str, str]) -> None:
+        try:
+            await self._write(*answer)
+        except (WorkbenchError, OSError) as error:
+            self.refuse(error)
+        else:
+            self.dismiss(answer)
 
 
 async def ask_and_write(host: WorkbenchApp, session: Path, improvement: str) -> None:
     """Ask for a place and write what was kept of an order there; call it from a worker."""
-    from workbench.errors import WorkbenchError
     from workbench.improving.handing_over import source_checkout, suggested_name
 
     came = await asyncio.to_thread(_improved, session, improvement)
     source = came.plan.base.source
     checkout = await asyncio.to_thread(source_checkout, source)
-    without = (
-        ""
-        if checkout is not None and not host.in_browser
-        else "A branch needs a source that is a folder of a git checkout."
-    )
-    wanted = Wanted(suggested_place(host, suggested_name(source)), "")
-    while True:
-        dialog = HandingDialog(wanted.patch, wanted.branch, without, on_disk=not host.in_browser)
-        answer: Wanted | None = await host.push_screen_wait(dialog)
-        if answer is None:
-            return
-        wanted = answer
-        try:
-            file = place_of(host, wanted.patch) if wanted.patch else None
-            told = await asyncio.to_thread(_write, session, improvement, file, wanted.branch)
-        except (WorkbenchError, OSError) as error:
-            host.notify(str(error), title="Improve docstrings", severity="error", timeout=12)
-            continue
+    possible = checkout is not None and not host.in_browser
+    without = "" if possible else "A branch needs a source that is a folder of a git checkout."
+
+    async def write(patch: str, branch: str) -> None:
+        file = place_of(host, patch) if patch else None
+        told = await asyncio.to_thread(_write, session, improvement, file, branch)
         if file is not None:
             hand_over(host, file, "patch")
         if told:
             host.notify(told, title="Improve docstrings", timeout=10)
-        return
+
+    suggested = suggested_place(host, suggested_name(source))
+    await host.push_screen_wait(HandingDialog(suggested, without, on_disk=not host.in_browser, write=write))
 
 
 def _improved(session: Path, improvement: str) -> Improved:

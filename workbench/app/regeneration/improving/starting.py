@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
 from workbench.app.regeneration.wording import plural
-from workbench.app.toolkit.agreeing import model_problem
-from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
-from workbench.app.toolkit.latest import Latest
-from workbench.read_only import ReadOnly, is_read_only
+from workbench.app.toolkit.fields import Field, Values
+from workbench.app.toolkit.ordering import Begun, OrderForm, check_named_model, may_start, remembered
+from workbench.errors import BadField, UsageError
 from workbench.results.kinds import Kind
 from workbench.session.groups import CONTROLS
 
@@ -23,129 +21,132 @@ if TYPE_CHECKING:
     from workbench.engine.estimate import Estimate
     from workbench.engine.improvement_plan import ImprovementPlan
     from workbench.results.tasks import TaskLine
-    from workbench.settings import Settings
 
 
 THIS, MARKED, FAILED = "this task", "marked tasks", "all that failed"
-_MOST = {"attempts": 20, "held-out": 1000}
+_FUNCTIONS = f"It is {THIS}, {MARKED} or {FAILED}."
 
 
-@dataclass(frozen=True, slots=True)
-class ImprovementChoice:
-    """What was chosen."""
-
-    functions: str
-    writer: str
-    evaluator: str
-    second: str
-    attempts: int
-    held_out: int
-
-
-class ImprovementDialog(FormDialog[ImprovementChoice]):
-    """Functions, writer, evaluators, attempts and held-out samples.
+class ImprovementDialog(OrderForm["ImprovementPlan"]):
+    """Functions, writer, evaluators, attempts and held-out samples, in a run of a session.
 
     Args:
-        answers: What to start with, by field.
-        models: Models to complete what is typed with.
-        settings: The settings in force.
-        refused: Says why none of the functions that are chosen can be improved, "" where some can.
-        expected: Says what an order takes at most; called in a thread.
+        host: The app.
+        session: The session of the run.
+        view: The run that is shown.
+        lines: The tasks that each choice of functions means.
     """
 
+    DIALOG = "improve"
+
     def __init__(
-        self,
-        answers: Mapping[str, str],
-        models: tuple[str, ...],
-        settings: Settings,
-        refused: Callable[[ImprovementChoice], str],
-        expected: Callable[[ImprovementChoice], str],
+        self, host: WorkbenchApp, session: Path, view: RunView, lines: Mapping[str, Sequence[TaskLine]]
     ) -> None:
+        from workbench.engine.improvement_client import ATTEMPTS, HELD_OUT
+        from workbench.models.defaults import available_models
+
+        self._session, self._view, self._lines_of = session, view, lines
+        plain = {"writer": "", "second": "", "attempts": str(ATTEMPTS), "held-out": str(HELD_OUT)}
+        answers, models = remembered(self.DIALOG, plain), available_models()
+        this = lines[THIS]
+        bad_one = bool(this) and this[0].documented_as is Kind.BADLY
+        functions = MARKED if lines[MARKED] else THIS if bad_one else FAILED
         fields = (
-            Field("functions", answers["functions"], (THIS, MARKED, FAILED)),
-            Field("writer", answers["writer"], models, placeholder="the model of agents"),
-            Field("evaluator", answers["evaluator"], models),
-            Field("second", answers["second"], models, placeholder="the evaluator"),
-            Field("attempts", answers["attempts"], digits=2),
-            Field("held-out", answers["held-out"], digits=4),
+            Field(
+                "functions",
+                functions,
+                f"{THIS}, {MARKED} ({key_of('regeneration.mark')} marks), or {FAILED}: documented badly, though their own bodies pass.",
+                tuple(lines),
+                needed=_FUNCTIONS,
+                check=self._check_functions,
+            ),
+            Field(
+                "writer",
+                answers["writer"],
+                "Who writes docstrings: it sees the function, and bodies that failed with what they did, never the tests.",
+                models,
+                placeholder="the model of agents",
+                check=self._model_check("the writer"),
+            ),
+            Field(
+                "evaluator",
+                view.group.evaluator,
+                "Who writes bodies from docstrings; its former samples are used.",
+                models,
+                needed="Name who writes bodies.",
+                check=self._model_check("the evaluator"),
+            ),
+            Field(
+                "second",
+                answers["second"],
+                "Who writes the held-out samples, so that a gain holds for another model too; empty for the evaluator.",
+                models,
+                placeholder="the evaluator",
+                check=self._model_check("the second evaluator"),
+            ),
+            Field(
+                "attempts",
+                answers["attempts"],
+                "Docstrings tried for a function at most; each next one is told why the last was refused.",
+                most=20,
+            ),
+            Field(
+                "held-out",
+                answers["held-out"],
+                "Samples that the writer never sees, which decide; five tell 0 of 5 from 3 of 5.",
+                most=1000,
+            ),
         )
-        super().__init__("Improve docstrings", fields, "")
-        self._settings = settings
-        self._refused, self._expected = refused, expected
-        self._reckoning = Latest(self, "expected")
-        self._asked: ImprovementChoice | None = None
-        self._said = ""
+        note = f"A better docstring is kept only where held-out samples gain by it. Enter starts, {key_of('dialog.cancel')} cancels."
+        super().__init__(host, "Improve docstrings", fields, plain, note=note)
 
-    def says_anew(self) -> None:
-        super().says_anew()
-        choice = self._chosen()
-        if isinstance(choice, Refused) or choice == self._asked:
-            return
-        self._asked, self._said = choice, ""
-        self._reckoning.ask(lambda: self._expected(choice), self._has_counted, self._has_counted)
+    def _check_functions(self, functions: str) -> None:
+        if functions not in self._lines_of:
+            raise UsageError(_FUNCTIONS)
 
-    def _has_counted(self, said: str) -> None:
-        self._said = said
-        super().says_anew()
+    def _model_check(self, role: str) -> Callable[[str], None]:
+        def check(model: str) -> None:
+            if model in CONTROLS or model.startswith("samples:"):
+                raise UsageError(f"{model.partition(':')[0]} reads no docstrings; name a model.")
+            check_named_model(model, role, self.host.settings)
 
-    def will_do(self) -> str:
-        choice = self._chosen()
-        if isinstance(choice, Refused):
-            return ""
-        return self._refused(choice) or self._said
+        return check
 
-    def about(self, field: str) -> str:
-        return {
-            "functions": f"{THIS}, {MARKED} ({key_of('regeneration.mark')} marks), or {FAILED}: documented badly, though their own bodies pass.",
-            "writer": "Who writes docstrings: it sees the function, and bodies that failed with what they did, never the tests.",
-            "evaluator": "Who writes bodies from docstrings; its former samples are used.",
-            "second": "Who writes the held-out samples, so that a gain holds for another model too; empty for the evaluator.",
-            "attempts": "Docstrings tried for a function at most; each next one is told why the last was refused.",
-            "held-out": "Samples that the writer never sees, which decide; five tell 0 of 5 from 3 of 5.",
-        }.get(
-            field,
-            f"A better docstring is kept only where held-out samples gain by it. Enter starts, {key_of('dialog.cancel')} cancels.",
-        )
+    def read(self, values: Values) -> ImprovementPlan:
+        evaluator, chosen = values["evaluator"], self._lines_of[values["functions"]]
+        if values["second"] == evaluator:
+            raise BadField("second", "A second evaluator is another model.")
+        # Of another evaluator it is not known yet how the docstrings carry their functions.
+        other = evaluator != self._view.group.evaluator
+        fit = [line.id for line in chosen if not line.excluded and (line.documented_as is Kind.BADLY or other)]
+        if not fit:
+            raise BadField("functions", _why_none(values["functions"], chosen))
+        return _plan(self._session, self._view, values, fit)
 
-    def answer(self) -> ImprovementChoice | Refused:
-        choice = self._chosen()
-        if isinstance(choice, Refused):
-            return choice
-        for field, model, role in (
-            ("writer", choice.writer, "the writer"),
-            ("evaluator", choice.evaluator, "the evaluator"),
-            ("second", choice.second, "the second evaluator"),
-        ):
-            if model and (problem := model_problem(model, role, self._settings)):
-                return Refused(field, problem)
-        if sentence := self._refused(choice):
-            return Refused("functions", sentence)
-        return choice
+    def estimate(self, plan: ImprovementPlan, values: Values) -> Estimate:
+        from workbench.engine.improvement_estimate import estimate_improvement
 
-    def _chosen(self) -> ImprovementChoice | Refused:
-        functions = self.text("functions")
-        if functions not in (THIS, MARKED, FAILED):
-            return Refused("functions", f"It is {THIS}, {MARKED} or {FAILED}.")
-        numbers = {}
-        for field, most in _MOST.items():
-            text = self.text(field)
-            if not (text.isdigit() and 1 <= int(text) <= most):
-                return Refused(field, f"{field.capitalize()} must be a number from 1 to {most:,}.")
-            numbers[field] = int(text)
-        evaluator, second = self.text("evaluator"), self.text("second")
-        for field, name in (("evaluator", evaluator), ("second", second)):
-            if name in ("reference", "stub") or name.startswith("samples:"):
-                return Refused(field, f"{name.partition(':')[0]} reads no docstrings; name a model.")
-        if not evaluator:
-            return Refused("evaluator", "Name who writes bodies.")
-        if second == evaluator:
-            return Refused("second", "A second evaluator is another model.")
-        return ImprovementChoice(
-            functions, self.text("writer"), evaluator, second, numbers["attempts"], numbers["held-out"]
-        )
+        return estimate_improvement(self.measured(self._session), self._session, plan)
 
+    def summary(self, plan: ImprovementPlan, values: Values) -> str:
+        return f"{plural(len(plan.base.tasks), 'function')}: {self.estimate(plan, values).sentence()}."
 
-_DIALOG = "improve"
+    def in_plain_process(self, plan: ImprovementPlan) -> ImprovementPlan:
+        return replace(plan, base=replace(plan.base, sandbox="process"))
+
+    def begin(self, plan: ImprovementPlan, values: Values) -> Begun:
+        from workbench.app.runs import writable_copy
+        from workbench.engine.improvement_client import launch_improvement, order_improvement
+
+        own = writable_copy(self._session)
+        launch_improvement(own, order_improvement(own, plan))
+
+        def show() -> None:
+            if own != self._session:
+                self.host.open_session(own)
+                self.host.notify(f"An example is only read, so this goes on in a copy: {own.stem}.", timeout=8)
+
+        return show
 
 
 async def ask_and_start(
@@ -160,86 +161,14 @@ async def ask_and_start(
         marked: The tasks that are marked.
         lines: All tasks.
     """
-    if is_read_only():
-        host.notify(str(ReadOnly("start runs")), severity="warning")
-        return False
-    from workbench.app.runs import writable_copy
-    from workbench.app.toolkit.agreeing import agreed, plain_process
-    from workbench.app.toolkit.answers import remember, remembered
-    from workbench.engine.improvement_client import ATTEMPTS, HELD_OUT
-    from workbench.errors import WorkbenchError
-    from workbench.models.defaults import available_models
-    from workbench.sandbox import NoIsolation
-
     session = host.session_path
+    if session is None or not may_start(host):
+        return False
     if sentence := _unfit(view):
         host.notify(sentence, severity="warning", timeout=8)
         return False
-    if session is None:
-        return False
-    evaluator = view.group.evaluator
-    plain = {"writer": "", "second": "", "attempts": str(ATTEMPTS), "held-out": str(HELD_OUT)}
-    answers = remembered(_DIALOG, plain)
-    bad_one = selected is not None and selected.documented_as is Kind.BADLY
-    answers |= {"functions": MARKED if marked else THIS if bad_one else FAILED, "evaluator": evaluator}
-    models = await asyncio.to_thread(available_models)
-
-    def chosen(choice: ImprovementChoice) -> list[TaskLine]:
-        named = {THIS: [selected] if selected else [], MARKED: marked, FAILED: lines}[choice.functions]
-        return [line for line in named if line is not None]
-
-    def fit(choice: ImprovementChoice) -> list[TaskLine]:
-        # Of another evaluator it is not known yet how the docstrings carry their functions.
-        return [
-            line
-            for line in chosen(choice)
-            if not line.excluded and (line.documented_as is Kind.BADLY or choice.evaluator != evaluator)
-        ]
-
-    def refused(choice: ImprovementChoice) -> str:
-        return "" if fit(choice) else _why_none(choice.functions, chosen(choice))
-
-    def plan(choice: ImprovementChoice) -> ImprovementPlan:
-        return _plan(session, view, choice, [line.id for line in fit(choice)])
-
-    def expected(choice: ImprovementChoice) -> str:
-        if not fit(choice):
-            return ""
-        return f"{plural(len(fit(choice)), 'function')}: {_estimate(session, plan(choice)).sentence()}."
-
-    while True:
-        dialog = ImprovementDialog(answers, models, host.settings, refused, expected)
-        choice: ImprovementChoice | None = await host.push_screen_wait(dialog)
-        if choice is None:
-            return False
-        answers = {
-            "functions": choice.functions,
-            "writer": choice.writer,
-            "evaluator": choice.evaluator,
-            "second": choice.second,
-            "attempts": str(choice.attempts),
-            "held-out": str(choice.held_out),
-        }
-        try:
-            order = await asyncio.to_thread(plan, choice)
-            if not await agreed(host, await asyncio.to_thread(_estimate, session, order)):
-                continue
-            own = await asyncio.to_thread(writable_copy, session)
-            try:
-                await asyncio.to_thread(_begin, own, order)
-            except NoIsolation as error:
-                if not error.promises or not await host.push_screen_wait(plain_process(error)):
-                    raise
-                order = replace(order, base=replace(order.base, sandbox="process"))
-                await asyncio.to_thread(_begin, own, order)
-        except (WorkbenchError, OSError) as error:
-            host.notify(str(error), title="Improve docstrings", severity="error", timeout=12)
-            continue
-        remember(_DIALOG, answers, plain)
-        if own != session:
-            host.open_session(own)
-            host.notify(f"An example is only read, so this goes on in a copy: {own.stem}.", timeout=8)
-        return True
+    chosen = {THIS: [selected] if selected is not None else [], MARKED: marked, FAILED: lines}
+    return await host.push_screen_wait(ImprovementDialog(host, session, view, chosen)) is not None
 
 
 def _unfit(view: RunView) -> str:
@@ -270,45 +199,28 @@ def _why_none(functions: str, lines: Sequence[TaskLine]) -> str:
     return f"{line.name} is documented well: {line.passed} of {plural(line.counted, 'sample')} passed."
 
 
-def _plan(session: Path, view: RunView, choice: ImprovementChoice, tasks: Sequence[str]) -> ImprovementPlan:
+def _plan(session: Path, view: RunView, values: Values, tasks: Sequence[str]) -> ImprovementPlan:
     from workbench.engine.improvement_client import resolved_improvement
     from workbench.engine.improvement_plan import ImprovementPlan
     from workbench.engine.plan import RegenerationPlan
     from workbench.settings import load
 
     run = RegenerationPlan.from_json(view.run.config)
-    same = choice.evaluator == view.group.evaluator
+    same = values["evaluator"] == view.group.evaluator
     base = RegenerationPlan(
         source=run.source,
         docs_scope=run.docs_scope,
         selection=run.selection,
         sandbox=run.sandbox,
         engine=run.engine,
-        evaluator=choice.evaluator,
+        evaluator=values["evaluator"],
         prompt=view.group.prompt if same else "",
         context=view.group.context if same else "",
         tasks=tuple(tasks),
         spend_limit=load().spend_limit,
     )
+    attempts, held_out = int(values["attempts"]), int(values["held-out"])
     wanted = ImprovementPlan(
-        base, choice.writer, choice.held_out, attempts=choice.attempts, below=0.0, second_evaluator=choice.second
+        base, values["writer"], held_out, attempts=attempts, below=0.0, second_evaluator=values["second"]
     )
     return resolved_improvement(session, wanted)
-
-
-def _estimate(session: Path, plan: ImprovementPlan) -> Estimate:
-    from workbench.engine.improvement_estimate import estimate_improvement
-    from workbench.engine.measured import measure
-
-    return estimate_improvement(measure(session, session), session, plan)
-
-
-def _begin(session: Path, plan: ImprovementPlan) -> None:
-    """Write the order and hand it to a process that executes it.
-
-    Raises:
-        NoIsolation: No sandbox was named and none isolates; nothing was written.
-    """
-    from workbench.engine.improvement_client import launch_improvement, order_improvement
-
-    launch_improvement(session, order_improvement(session, plan))

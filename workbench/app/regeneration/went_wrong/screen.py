@@ -13,7 +13,6 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.keys import bind
-from workbench.app.regeneration.evaluators import short_name
 from workbench.app.regeneration.sample_content import laid_out
 from workbench.app.regeneration.went_wrong.findings import (
     BY_FILE,
@@ -30,16 +29,15 @@ from workbench.app.regeneration.went_wrong.findings import (
     load_findings,
     members_of,
 )
+from workbench.app.regeneration.wording import short_name
 from workbench.app.toolkit.columns import Columns
-from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain, prepared
+from workbench.app.toolkit.document import Document, Line, code, heading, joined, note, plain, prepared
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.pane import Pane, TabLine
 from workbench.app.toolkit.plot import CurvePlot, PlotLine
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.syntax import code
-from workbench.app.toolkit.tab_line import TabLine
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.glyphs import VERDICTS

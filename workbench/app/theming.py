@@ -1,6 +1,6 @@
-"""Read theme files: the bundled folder and the user's own, each file checked with a sentence for what is wrong.
+"""Theme files, each checked with a sentence for what is wrong, and an app that follows them.
 
-Nothing here needs a running app. A theme is cached as JSON beside other caches, because importing a YAML parser before
+A theme is cached as JSON beside other caches, because importing a YAML parser before
 the first paint would cost a tenth of the time that it may take.
 """
 
@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import json
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from textual.app import App
 from textual.color import Color, ColorParseError
+from textual.message import Message
 from textual.theme import Theme
 
 from workbench import paths
@@ -24,6 +27,8 @@ from workbench.plugins import GROUPS, Plugin, installed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from textual.message_pump import MessagePump
 
 
 TEXT = 4.5
@@ -35,7 +40,6 @@ _STEPS = 40
 
 
 def contrast(one: Color, other: Color) -> float:
-    """Return the contrast of two opaque colours, 1 to 21."""
     darker, brighter = sorted((_luminance(one), _luminance(other)))
     return (brighter + 0.05) / (darker + 0.05)
 
@@ -89,19 +93,8 @@ def _clearest(ground: Color, *colors: Color) -> Color:
 
 VERDICTS = ("passed", "failed", "timeout", "crashed", "invalid", "waiting", "running", "unscored")
 SEEN = ("read", "listed", "unopened")
-_COLORS = (
-    "primary",
-    "secondary",
-    "accent",
-    "foreground",
-    "background",
-    "surface",
-    "panel",
-    "boost",
-    "success",
-    "warning",
-    "error",
-)
+_COLORS = ("primary", "secondary", "accent", "foreground", "background", "surface", "panel", "boost", "success", "warning",
+           "error")  # fmt: skip
 _KEYS = ("name", "dark", "colors", "verdicts", "seen", "variables")
 _LARGEST = 1_000_000  # bytes of a theme
 _CACHED = 2  # goes up when a theme is made of its file in another way
@@ -118,6 +111,12 @@ class ThemeFile:
 
     path: Path
     stamp: tuple[int, int]
+
+    @classmethod
+    def found(cls, path: Path) -> ThemeFile:
+        """Return the file at a path; raises OSError where there is none."""
+        status = path.stat()
+        return cls(path, (status.st_mtime_ns, status.st_size))
 
 
 FALLBACK = Theme(
@@ -149,22 +148,16 @@ def fallback_variables(theme: Theme) -> dict[str, str]:
 
 
 def _prefixed(verdicts: Mapping[str, str], seen: Mapping[str, str]) -> dict[str, str]:
-    return {f"verdict-{name}": value for name, value in verdicts.items()} | {
-        f"seen-{name}": value for name, value in seen.items()
-    }
+    named = [("verdict", verdicts), ("seen", seen)]
+    return {f"{group}-{name}": value for group, values in named for name, value in values.items()}
 
 
 def folders() -> tuple[Path, ...]:
-    """Return where themes are looked for; a later folder wins over an earlier one."""
     return (paths.bundled("themes"), paths.own_themes_dir())
 
 
 def plugin_theme(plugin: Plugin) -> Path:
-    """Return the file of a theme that an installed package has; the package is not imported.
-
-    Raises:
-        BadTheme: The package has no file of the theme's name.
-    """
+    """Return the file of a theme that an installed package has, which is not imported; raises BadTheme where it has none."""
     for point in metadata.entry_points(group=GROUPS["theme"]):
         if point.dist is not None and (point.name, point.value) == (plugin.name, plugin.path):
             folder = Path(str(point.dist.locate_file(point.value.replace(".", "/"))))
@@ -180,9 +173,7 @@ def _of_plugins() -> dict[str, ThemeFile]:
         if plugin.kind == "theme" and not plugin.problem:
             # One that is not there has its sentence in `workbench plugins`; the others are shown.
             with contextlib.suppress(BadTheme, OSError):
-                path = plugin_theme(plugin)
-                status = path.stat()
-                found[plugin.name] = ThemeFile(path, (status.st_mtime_ns, status.st_size))
+                found[plugin.name] = ThemeFile.found(plugin_theme(plugin))
     return found
 
 
@@ -193,17 +184,12 @@ def theme_files(places: tuple[Path, ...] | None = None) -> dict[str, ThemeFile]:
         with contextlib.suppress(OSError):
             for path in sorted(place.iterdir()):
                 if path.suffix in SUFFIXES:
-                    status = path.stat()
-                    found[path.stem] = ThemeFile(path, (status.st_mtime_ns, status.st_size))
+                    found[path.stem] = ThemeFile.found(path)
     return found
 
 
 def read_theme(path: Path) -> Theme:
-    """Return the theme in a YAML file.
-
-    Raises:
-        BadTheme: The file cannot be read or a key in it does not fit.
-    """
+    """Return the theme in a YAML file; raises BadTheme where it cannot be read or a key in it does not fit."""
     import yaml
 
     try:
@@ -220,11 +206,7 @@ def read_theme(path: Path) -> Theme:
 
 
 def checked(values: object, path: Path) -> Theme:
-    """Return the theme that decoded YAML describes.
-
-    Raises:
-        BadTheme: As in :func:`read_theme`.
-    """
+    """Return the theme that decoded YAML describes; raises BadTheme."""
     if not isinstance(values, dict):
         raise BadTheme(f"{path}: must be a mapping with the keys name, dark, colors, verdicts.")
     for key in values:
@@ -277,11 +259,7 @@ def _cache_file(name: str) -> Path:
 
 
 def load_theme(file: ThemeFile) -> Theme:
-    """Return the theme in a file, from the cache where the file has not changed since.
-
-    Raises:
-        BadTheme: As in :func:`read_theme`.
-    """
+    """Return the theme in a file, from the cache where the file has not changed since; raises BadTheme."""
     cached = _cache_file(file.path.stem)
     try:
         stored = json.loads(cached.read_text(encoding="utf-8"))
@@ -310,10 +288,8 @@ def first_theme(name: str) -> tuple[Theme, str | None]:
     """Return the chosen theme (or the fallback under the default's name) and what was wrong; reads one file only."""
     for place in reversed(folders()):
         for suffix in SUFFIXES:
-            path = place / f"{name}{suffix}"
             try:
-                status = path.stat()
-                return load_theme(ThemeFile(path, (status.st_mtime_ns, status.st_size))), None
+                return load_theme(ThemeFile.found(place / f"{name}{suffix}")), None
             except BadTheme as error:
                 return FALLBACK, str(error)
             except OSError:
@@ -326,3 +302,97 @@ def first_theme(name: str) -> tuple[Theme, str | None]:
         except BadTheme as error:
             return FALLBACK, str(error)
     return FALLBACK, f"There is no theme {name!r}; known are {', '.join(theme_files())}."
+
+
+# -- the app: the first theme before the first paint, all others after it, each again when its file changes
+
+POLL_SECONDS = 1.0
+
+
+class ThemesRead(Message):
+    """Theme files were read: those that are new or changed, those that are gone, and what is wrong with bad ones."""
+
+    def __init__(self, themes: tuple[Theme, ...], gone: tuple[str, ...], problems: tuple[str, ...]) -> None:
+        super().__init__()
+        self.themes = themes
+        self.gone = gone
+        self.problems = problems
+
+
+class ThemeWatch(threading.Thread):
+    """Looks at the modification times of the theme folders once a second and posts :class:`ThemesRead` on news."""
+
+    def __init__(self, target: MessagePump) -> None:
+        super().__init__(name="theme-watch", daemon=True)
+        self._target = target
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def run(self) -> None:
+        known: dict[str, ThemeFile] = {}
+        while True:
+            files = theme_files()
+            if files != known:
+                self._target.post_message(self._news(known, files))
+                known = files
+            if self._stopped.wait(POLL_SECONDS):
+                return
+
+    @staticmethod
+    def _news(known: dict[str, ThemeFile], files: dict[str, ThemeFile]) -> ThemesRead:
+        themes, problems = [], []
+        for name, file in files.items():
+            if known.get(name) != file:
+                try:
+                    themes.append(load_theme(file))
+                except BadTheme as error:
+                    problems.append(str(error))
+        return ThemesRead(tuple(themes), tuple(set(known) - set(files)), tuple(problems))
+
+
+class ThemedApp(App[int]):
+    """Chooses, registers and follows themes."""
+
+    def __init__(self, theme: str) -> None:
+        super().__init__()
+        for own in tuple(self.available_themes):
+            # Textual's themes know no verdicts, and nobody measured what can be read in them.
+            self.unregister_theme(own)
+        self._themes: ThemeWatch | None = None
+        first, self._theme_problem = first_theme(theme)
+        self.register_theme(first)
+        # Set without its watchers: they would parse all styles a second time before the first paint.
+        self.set_reactive(App.theme, first.name)
+        self.stylesheet.set_variables(self.get_css_variables())
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Give every theme colours for verdicts; one that was read from a file has them already."""
+        theme = self.current_theme or FALLBACK
+        return {} if "text-dim" in theme.variables else fallback_variables(theme)
+
+    def start_themes(self) -> None:
+        self._themes = ThemeWatch(self)
+        self._themes.start()
+        if self._theme_problem:
+            self.notify(self._theme_problem, title="Theme", severity="warning", timeout=12)
+
+    def stop_themes(self) -> None:
+        if self._themes is not None:
+            self._themes.stop()
+
+    def on_themes_read(self, message: ThemesRead) -> None:
+        for theme in message.themes:
+            self.register_theme(theme)
+        for name in message.gone:
+            if name != self.theme and name != FALLBACK.name:
+                self.unregister_theme(name)
+        if any(theme.name == self.theme for theme in message.themes):
+            self._watch_theme(self.theme)
+        if message.problems:
+            self.notify("\n".join(message.problems), title="Themes", severity="warning", timeout=12)
+
+    def action_next_theme(self) -> None:
+        names = sorted(self.available_themes)
+        self.theme = names[(names.index(self.theme) + 1) % len(names)]
