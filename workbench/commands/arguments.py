@@ -76,11 +76,7 @@ def add_queue(parser: argparse.ArgumentParser) -> None:
 
 
 def check_texts(given: list[str]) -> str:
-    """Return why a list of arguments cannot be meant, "" where nothing speaks against it.
-
-    An empty argument comes of a shell variable that is not set; taken as "not given" it would do something else than
-    was asked for.
-    """
+    """Return why a list of arguments cannot be meant: an empty one comes of a shell variable that is not set."""
     for before, text in zip(["", *given], given, strict=False):
         option, equals, value = text.partition("=")
         named = option if equals and text.startswith("--") else before if before.startswith("-") else ""
@@ -93,12 +89,7 @@ def check_texts(given: list[str]) -> str:
 
 
 class Verbs:
-    """The verbs of one command.
-
-    Args:
-        parser: The command's parser.
-        default: The verb that is meant where none is named.
-    """
+    """The verbs of one command, of which ``default`` is meant where none is named."""
 
     def __init__(self, parser: argparse.ArgumentParser, default: str) -> None:
         self._default = default

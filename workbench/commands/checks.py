@@ -50,11 +50,7 @@ class Check:
 
 
 def check_machine(environment: Mapping[str, str] | None = None) -> list[Check]:
-    """Return all checks, in the order in which they are shown; slow ones run side by side.
-
-    Args:
-        environment: Variables to look at, ``os.environ`` if None.
-    """
+    """Return all checks, in the order in which they are shown; slow ones run side by side."""
     env = os.environ if environment is None else environment
     looks: tuple[tuple[str, Callable[[Mapping[str, str]], Iterator[Check]]], ...] = (
         ("Program", _program),

@@ -34,14 +34,8 @@ def settle(
 ) -> int | None:
     """Say what work will take where that was asked for, and refuse it where it takes too much to start unasked.
 
-    Args:
-        arguments: Of the command, with those of :func:`add_estimate_arguments` and ``json``.
-        what: What it multiplies to: ``3 cases × 2 repeats × white``.
-        estimate: What it will take, by what former runs took.
-        into: The session that will be written, where what it has already is not asked for again.
-
-    Returns:
-        The exit code with which the command ends now, None where the work is to start.
+    ``what`` is what it multiplies to, such as ``3 cases × 2 repeats × white``; what the session ``into`` has already is not
+    asked for again. Returns the exit code with which the command ends now, None where the work is to start.
     """
     known = settings.load()
     if not arguments.dry_run and (arguments.yes or not (known.ask_above_dollars or known.ask_above_minutes)):

@@ -28,6 +28,12 @@ from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
 from workbench.settings import load
 
+_AS_GIVEN = (
+    *("source", "docs", "docs_scope", "selection", "evaluator", "samples", "limit", "sandbox", "prompt", "context"),
+    *("extra_body", "spend_limit", "rebuild", "engine"),
+)
+"""Arguments that a plan has under the same name."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -100,23 +106,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when every candidate has a verdict, 1 if that or the self-check failed, 130 if interrupted."""
     session = session_path(arguments.session)
     plan = RegenerationPlan(
-        source=arguments.source,
-        docs=arguments.docs,
-        docs_scope=arguments.docs_scope,
-        selection=arguments.selection,
-        evaluator=arguments.evaluator,
-        samples=arguments.samples,
+        **{name: getattr(arguments, name) for name in _AS_GIVEN},
         k=numbers(arguments.k),
         tasks=tuple(arguments.task),
-        limit=arguments.limit,
         controls=not arguments.no_controls,
-        sandbox=arguments.sandbox,
-        prompt=arguments.prompt,
-        context=arguments.context,
-        extra_body=arguments.extra_body,
-        spend_limit=arguments.spend_limit,
-        rebuild=arguments.rebuild,
-        engine=arguments.engine,
     )
     damaged = look_for_damage(session)
     if (leave := _settle(arguments, session, plan)) is not None:

@@ -43,11 +43,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of an order: what was asked for, the plan of its run, its state, and a line per task that was meant.
-
-    ``state`` is ``done`` once all that was ordered is there, also while the run goes on with other orders;
-    ``pending_rechecks`` counts verdicts that are still to be looked at again then. ``groups`` are those of the whole run.
-    """
+    """What came of an order. ``state`` is ``done`` once all of it is there, ``groups`` are those of the whole run."""
 
     order: Order
     plan: RegenerationPlan
@@ -105,12 +101,8 @@ def read_outcome(reader: SessionReader, run: str | Order) -> Outcome:
 def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, Any]:
     """Return the closing JSON line of an order, or of what a run was asked for last.
 
-    Its own figures are those of what was ordered; ``groups`` has those of all that the run holds.
-
-    Args:
-        session: The session file.
-        run: What was ordered, or a run.
-        began: When it was ordered, unix seconds: verdicts from before are counted as ``kept``.
+    Its own figures are those of what was ordered; ``groups`` has those of all that the run holds. Verdicts from before
+    ``began`` are counted as ``kept``.
     """
     with SessionReader(session) as reader:
         outcome = read_outcome(reader, run)

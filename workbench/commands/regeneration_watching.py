@@ -21,6 +21,7 @@ from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.engine.orders import Order, belongs, is_finished, refusal
 from workbench.engine.plan import Ask
 from workbench.engine.selection import row_id
+from workbench.reports.wording import picked
 from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS, docs_words
@@ -41,12 +42,7 @@ def position(session: Path) -> int:
 
 
 class RegenerationWatch:
-    """Shows what changes in a regeneration run: stages, dropped functions, tasks, verdicts.
-
-    Args:
-        since: Sequence number of the last change that is known.
-        ask: Whose candidates are shown, beside controls; None for everybody's.
-    """
+    """Shows what changes in a regeneration run after ``since``: stages, tasks, verdicts; of ``ask`` alone if there is one."""
 
     def __init__(self, since: int = 0, ask: Ask | None = None) -> None:
         self._since = since
@@ -101,17 +97,8 @@ class RegenerationWatch:
         told = (task.state, task.reason)
         if self._tasks.get(task.id) != told:
             self._tasks[task.id] = told
-            show(
-                {
-                    "type": "task",
-                    "id": task.id,
-                    "task_id": row_id(task),
-                    "path": task.path,
-                    "function": task.qualified_name,
-                    "state": task.state,
-                    "reason": task.reason,
-                }
-            )
+            names = picked(task, "path", "qualified_name:function", "state", "reason")
+            show({"type": "task", "id": task.id, "task_id": row_id(task), **names})
 
     def _name(self, reader: SessionReader, task: str) -> str:
         if task not in self._names:
@@ -121,32 +108,19 @@ class RegenerationWatch:
 
 
 def stage_line(stage: StageRow) -> dict[str, Any]:
-    return {
-        "type": "stage",
-        "name": stage.name,
-        "state": stage.state,
-        "done": stage.done,
-        "total": stage.total,
-        "note": stage.note,
-    }
+    return {"type": "stage", **picked(stage, "name", "state", "done", "total", "note")}
 
 
 def candidate_line(row: CandidateRow, task: str) -> dict[str, Any]:
     return {
         "type": "candidate",
-        "id": row.id,
-        "task": row.task_id,
+        **picked(row, "id", "task_id:task"),
         "task_id": task,
         "evaluator": row.evaluator,
         "control": bool(row.control),
-        "sample": row.sample,
-        "verdict": row.verdict,
-        "reason": row.verdict_reason,
-        "doubtful": row.doubtful,
-        "route": row.route,
+        **picked(row, "sample", "verdict", "verdict_reason:reason", "doubtful", "route"),
         "path": row.route,  # the former name, for one version
-        "seconds": row.tested_s,
-        "asked_s": row.asked_s,
+        **picked(row, "tested_s:seconds", "asked_s"),
         "tokens": (row.prompt_tokens or 0) + (row.completion_tokens or 0),
         "cost": row.cost_usd,
     }
@@ -366,14 +340,7 @@ def watch_regeneration(
 ) -> int:
     """Follow an order, or a run to its end, and print its summary.
 
-    Args:
-        session: The session file.
-        run: What was ordered; the id of a run alone follows that to its end and tells of its last order.
-        process: The engine, where the caller started it.
-        watch: Shows what changes meanwhile.
-        as_json: Whether lines of JSON are printed.
-        advice: What to do after an interruption, if not resume.
-        began: When it was ordered, unix seconds; by default now.
+    ``advice`` says what to do after an interruption, if not resume; ``began`` is when it was ordered, by default now.
 
     Returns:
         0 when every candidate has a verdict, 1 when something failed, 2 when the engine refused the order, 130 when

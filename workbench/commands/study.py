@@ -140,13 +140,7 @@ _NAMED = 3
 
 
 def watch_study(session: Path, name: str, *, quiet: bool = False) -> int:
-    """Execute what a study lacks and show it; returns 130 when interrupted, else 0.
-
-    Args:
-        session: The session file.
-        name: Name of the study in it.
-        quiet: Whether nothing is shown but errors, which go to standard error.
-    """
+    """Execute what a study lacks and show it, or errors alone; returns 130 when interrupted, else 0."""
     with SessionReader(session) as reader:
         count = len(pending_runs(reader, name))
     current = ""

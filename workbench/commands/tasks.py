@@ -27,6 +27,7 @@ from workbench.errors import UsageError
 from workbench.regeneration.selections import parse_selection
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import Task, TaskSet
+from workbench.reports.wording import picked
 from workbench.sandbox import choose_backend
 
 VERBS = ("list", "build", "show")
@@ -145,30 +146,20 @@ def _print_json(
     prepared: Prepared | None = None,
 ) -> None:
     for task, key, docs in shown:
-        print_json(
-            {
-                "type": "task",
-                "task_id": task.id,
-                "id": key,
-                "path": task.path,
-                "function": task.qualified_name,
-                "occurrence": task.occurrence,
-                "kind": task.kind,
-                "signature": task.signature,
-                "lines": [task.start_line, task.end_line],
-                "tests": list(task.tests),
-                "coverage": task.coverage,
-                "statements": task.statements,
-                "branches": task.branches,
-                "branches_covered": task.branches_covered,
-                "unstable": list(task.unstable),
-                "seconds": task.seconds,
-                "import_time": task.import_time,
-                "docs": arguments.docs.strip(),
-                "docs_scope": arguments.docs_scope or "repository",
-                "docstring": docs.text,
-            }
-        )
+        print_json({
+            "type": "task",
+            "task_id": task.id,
+            "id": key,
+            **picked(task, "path", "qualified_name:function", "occurrence", "kind", "signature"),
+            "lines": [task.start_line, task.end_line],
+            "tests": list(task.tests),
+            **picked(task, "coverage", "statements", "branches", "branches_covered"),
+            "unstable": list(task.unstable),
+            **picked(task, "seconds", "import_time"),
+            "docs": arguments.docs.strip(),
+            "docs_scope": arguments.docs_scope or "repository",
+            "docstring": docs.text,
+        })  # fmt: skip
     for entry in built.dropped:
         print_json({"type": "dropped", "task_id": entry.id, "stage": entry.stage, "reason": entry.reason})
     print_json(

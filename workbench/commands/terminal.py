@@ -17,12 +17,7 @@ from workbench.text import clean, one_line
 
 
 class Terminal(Console):
-    """Prints strings literally, wherever they stand: alone, in a cell, in a heading.
-
-    Args:
-        stderr: Print on standard error.
-        piped_width: Columns where the output is no terminal and nothing must fit; rich's own (80) if None.
-    """
+    """Prints strings literally, wherever they stand; ``piped_width`` is used where the output is no terminal."""
 
     def __init__(self, *, stderr: bool = False, piped_width: int | None = None) -> None:
         stream = sys.stderr if stderr else sys.stdout

@@ -19,6 +19,7 @@ from workbench.commands.output import tell
 from workbench.commands.terminal import Terminal
 from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan, PlanDamaged
+from workbench.reports.wording import picked
 from workbench.results.reasons import Reason, counted
 from workbench.results.scores import card_of
 from workbench.rubric.spread import own_points
@@ -42,29 +43,15 @@ End = Callable[[SessionReader], str]
 def step_line(trial: TrialRow, step: StepRow) -> dict[str, Any]:
     return {
         "type": "step",
-        "trial": trial.id,
-        "case": trial.case_id,
-        "number": step.number,
-        "kind": step.kind,
-        "action": step.action,
-        "target": step.target,
+        **picked(trial, "id:trial", "case_id:case"),
+        **picked(step, "number", "kind", "action", "target", "tokens", "cost_usd:cost", "seconds", "problem"),
         "tokens": (step.prompt_tokens or 0) + (step.completion_tokens or 0),
-        "cost": step.cost_usd,
-        "seconds": step.seconds,
-        "problem": step.problem,
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A trial with whose scores of it are meant.
-
-    Attributes:
-        trial: Its identity.
-        judge: Who scores; "" is the judge of the trial's own run.
-        rubric: The rubric whose score is shown.
-        since: Scores from before this time, unix seconds, are not those that were asked for.
-    """
+    """A trial with whose scores of it are meant: by which judge ("" for that of its own run) and rubric, and since when."""
 
     trial: str
     judge: str = ""
@@ -101,14 +88,10 @@ def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str
     scorecard = card_of(reader, card) if card is not None else None
     tiers = card.tiers if card is not None else (None,) * 4
     return {
-        "case": trial.case_id,
-        "case_name": trial.case_name,
+        **picked(trial, "case_id:case", "case_name"),
         "content": trial.content or None,
         "told_apart": reader.told_apart(trial) or None,
-        "agent": trial.agent,
-        "model": trial.model,
-        "repeat": trial.repeat,
-        "trial": trial.id,
+        **picked(trial, "agent", "model", "repeat", "id:trial"),
         "score": card.total if card else None,
         "out_of": card.out_of if card else None,
         "given_by_format": scorecard.given if scorecard is not None else None,
@@ -117,8 +100,7 @@ def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str
         "tiers": {str(number): points for number, points in enumerate(tiers, 1)},
         "steps": trial.steps,
         "tokens": trial.prompt_tokens + trial.completion_tokens,
-        "cost": trial.cost_usd,
-        "seconds": trial.seconds,
+        **picked(trial, "cost_usd:cost", "seconds"),
         "status": "unscored" if problem else trial.state,
         "error": trial.error,
         "problem": problem or None,
@@ -192,18 +174,11 @@ def follow(
     look: Look | None = None,
     end: End | None = None,
 ) -> str:
-    """Show what a run does until it ends and return its state.
+    """Show what a run does until it ends and return its state, or what ``end`` said.
 
-    Args:
-        session: The session file.
-        run: Id of the run.
-        process: The engine, where the caller started it: its end without a word is noticed at once.
-        show: Gets a dictionary per event: what ``look`` gives, or ``error``.
-        look: Called when the session has changed; by default it gives ``step`` and ``trial``.
-        end: Says how the part of the run that is followed has ended, "" while it has not; the run may go on.
-
-    Returns:
-        ``done``, ``unscored``, ``failed``, ``cancelled``, ``interrupted``, or what ``end`` said.
+    ``process`` is the engine where the caller started it: its end without a word is noticed at once. ``look`` is called
+    when the session has changed and gives events to ``show``; ``end`` says how the part of the run that is followed has
+    ended, "" while it has not.
     """
     process = process or launching.engine_of(run)
     with _leaving(session):

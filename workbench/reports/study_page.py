@@ -37,14 +37,7 @@ def study_page(
     method: Section | None = None,
     resamples: int = RESAMPLES,
 ) -> Page:
-    """Return the page.
-
-    Args:
-        outcome: The study.
-        analysis: What :func:`workbench.studies.analysis.analyse` says of its functions; None leaves that out.
-        method: What :func:`workbench.reports.study_method.method_section` says of it; None leaves that out.
-        resamples: Draws of permutation tests and of resampled orders.
-    """
+    """Return the page; without ``analysis`` or ``method`` these sections are left out."""
     study = outcome.study
     lead: list[Part] = [Note(study.title)] if study.title else []
     lead.append(Note(_stand(outcome)))

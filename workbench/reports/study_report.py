@@ -43,22 +43,14 @@ def write_study_report(
     metrics: Sequence[str] = (),
     model: Path | None = None,
 ) -> Path | bytes:
-    """Write a report on a study; blocks while it reads and computes, so call it from a thread worker or a process of its own.
+    """Write a report on a study, or (without a session) on the paper's tables; return the path written, or the bytes.
 
-    Args:
-        session: The session that has the study; None for the published tables of the paper, which are in none.
-        study: Its name.
-        format: One of :data:`workbench.reports.STUDY_FORMATS`.
-        out: Where to write it; the file appears complete or not at all. None returns its bytes.
-        metrics: Metrics of texts by name; without any, the usual ones as far as their packages are installed.
-        model: Folder with the weights of ``codebertscore``.
-
-    Returns:
-        The path written, or the bytes.
+    It blocks while it reads and computes. ``metrics`` names metrics of texts, without any the usual ones as far as their
+    packages are installed; ``model`` is the folder with the weights of ``codebertscore``.
 
     Raises:
         UsageError: The study, format or a metric is unknown, or ``out`` is a session.
-        WorkbenchError: The session cannot be read, the report cannot be written, or a package (numpy, pyarrow) is missing.
+        WorkbenchError: The session cannot be read, the report not be written, or a package (numpy, pyarrow) is missing.
     """
     if format not in ("csv", "parquet"):
         needed("numpy", "tests of a study")
@@ -80,20 +72,7 @@ def write_study_report(
 def compose_study(
     session: Path, name: str, format: str, *, metrics: Sequence[str] = (), model: Path | None = None
 ) -> Iterator[str | bytes]:
-    """Yield a report on a study of a session, piece by piece.
-
-    Args:
-        session: The session file.
-        name: Name of the study.
-        format: One of :data:`workbench.reports.STUDY_FORMATS`. ``csv`` and ``parquet`` have a row for each cell and each trial or task; ``latex`` is a
-            fragment without a preamble.
-        metrics: As in :func:`write_study_report`.
-        model: As in :func:`write_study_report`.
-
-    Raises:
-        UsageError: The session has no such study; the format is unknown.
-        WorkbenchError: The session cannot be read, or a package is missing.
-    """
+    """Yield a report on a study of a session, piece by piece; the rest is as in :func:`write_study_report`."""
     from workbench.studies.following import read_study
 
     _check(format, STUDY_FORMATS)
@@ -132,11 +111,7 @@ def _facts(reader: SessionReader, outcome: StudyOutcome) -> tuple[FunctionFacts,
 
 
 def compose_paper(format: str) -> Iterator[str | bytes]:
-    """Yield a report on the published tables of the doc-to-code paper.
-
-    Raises:
-        UsageError: The format has rows of cells and items, which the tables do not have.
-    """
+    """Yield a report on the published tables of the doc-to-code paper, which have no rows of cells and items."""
     from workbench.metrics.paper import published_paper
     from workbench.reports.paper import paper_json, paper_page
 

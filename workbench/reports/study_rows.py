@@ -78,12 +78,7 @@ def field(measure: str) -> str:
 
 
 def rows_of(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> Iterator[Values]:
-    """Yield a row for each cell, each followed by those of its trials or tasks; then a row for each column.
-
-    Args:
-        outcome: The study.
-        functions: What is known of its functions besides verdicts (:mod:`workbench.studies.task_facts`).
-    """
+    """Yield a row for each cell, each followed by those of its trials or tasks; then a row for each column."""
     known = {(one.row, one.name): one.facts for one in functions}
     for cell in outcome.cells.values():
         common = {
@@ -199,11 +194,7 @@ def study_csv(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) ->
 
 
 def study_parquet(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> bytes:
-    """Return the table as a Parquet file; texts are as they are, without the marks that CSV puts before formulas.
-
-    Raises:
-        WorkbenchError: pyarrow is not installed.
-    """
+    """Return the table as a Parquet file; texts are as they are, without the marks that CSV puts before formulas."""
     try:
         arrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError:

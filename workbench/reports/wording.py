@@ -162,3 +162,9 @@ def plan_words(config: str) -> str:
             words = str(value)
         said.append(f"{key.replace('_', ' ')} {words}")
     return " · ".join(said)
+
+
+def picked(row: object, *names: str) -> dict[str, Any]:
+    """Return attributes of a row under their own names, or under the one behind a colon: ``qualified_name:function``."""
+    pairs = (name.partition(":") for name in names)
+    return {wanted or own: getattr(row, own) for own, _, wanted in pairs}
