@@ -14,7 +14,7 @@ from workbench.checking import Checked, check, fixed
 from workbench.checking.stored import CheckDamaged, result_of
 from workbench.commands import check_formats
 from workbench.commands.arguments import path, whole
-from workbench.commands.output import print_json, say, tell, tell_damage, tell_over
+from workbench.commands.output import look_for_damage, print_json, say, tell, tell_over
 from workbench.commands.watching import follow, stop
 from workbench.engine import launching
 from workbench.engine.checks import plan_check
@@ -134,8 +134,7 @@ def run_on_session(arguments: argparse.Namespace) -> int:
     if arguments.format not in _OF_SESSIONS:
         raise UsageError(f"With --session the format is {' or '.join(_OF_SESSIONS)}.")
     original = resolve_session(arguments.session)
-    with SessionReader(original) as reader:
-        damaged = tell_damage(reader.damage)
+    damaged = look_for_damage(original)
     execute, seconds = not arguments.no_run, float(arguments.seconds)
     with working_copy(original) as session:
         try:

@@ -157,8 +157,5 @@ def _plain(one: BlockResult | ClaimResult) -> dict[str, object]:
 
 
 PRINTERS: dict[str, Callable[[Checked], Sequence[str]]] = {
-    "text": text,
-    "junit": junit,
-    "github": github,
-    "json": json_lines,
-}
+    "text": text, "junit": junit, "github": github, "json": json_lines,
+}  # fmt: skip

@@ -6,8 +6,6 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from rich.table import Table
-
 from workbench.commands.arguments import dollars, folder, names
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
@@ -128,10 +126,8 @@ def _show(group: GroupMetrics) -> None:
     terminal = Terminal(piped_width=160)
     heading = f"{group.name} · docs {group.group.docs} · run {group.run}: {group.tasks:,} tasks"
     terminal.print(one_line(heading, 300))
-    rows = Table(box=None, pad_edge=False, header_style="dim")
-    for title in ("metric", "of", "tasks", "mean", "with", "Pearson", "Spearman", "Kendall"):
-        rows.add_column(title, justify="right" if title in ("tasks", "mean") else "left")
     units: dict[str, None] = {}
+    rows: list[tuple[str, ...]] = []
     for one in group.columns:
         mean = "–" if one.mean is None else f"{one.mean:.3f}"
         if one.interval.low is not None and one.interval.high is not None:
@@ -140,9 +136,9 @@ def _show(group: GroupMetrics) -> None:
         for k, kinds in one.correlations.items():
             said = [each.words.partition(" over ") for each in kinds]
             units.update({over: None for _, _, over in said if over})
-            rows.add_row(*first, f"pass@{k}", *(value for value, _, _ in said))
+            rows.append((*first, f"pass@{k}", *(value for value, _, _ in said)))
             first = ("", "", "", "")
-    terminal.print(rows)
+    terminal.table(("metric", "of", "tasks", "mean", "with", "Pearson", "Spearman", "Kendall"), rows, {2, 3})
     over = (
         f"Intervals over {', '.join(units)}; too few of them, or values that do not vary, give none." if units else ""
     )

@@ -12,7 +12,7 @@ from workbench.commands.regeneration_watching import RegenerationWatch, position
 from workbench.commands.run import watch
 from workbench.engine import client
 from workbench.engine.client import the_trial
-from workbench.engine.estimate import Estimate, Measured, estimate_trials
+from workbench.engine.estimate import estimate_trials
 from workbench.engine.regeneration_client import move
 from workbench.engine.regeneration_estimate import estimate_again
 from workbench.engine.rerunning import rerun_orders, what_again
@@ -97,22 +97,18 @@ def _settle_trial(arguments: argparse.Namespace, session: Path) -> int | None:
         old = the_trial(session, reader, arguments.item)
         judges = judges_of(reader.run(old.run_id))
     model = arguments.model or old.model
-
-    def estimate(measured: Measured) -> Estimate:
-        return estimate_trials(measured, [old.case_id], old.agent, model, judges, repeats=1, at_once=1)
-
-    return settle(arguments, f"{old.case_name} × {old.agent} × {model}", estimate, into=session)
+    return settle(
+        arguments,
+        f"{old.case_name} × {old.agent} × {model}",
+        lambda measured: estimate_trials(measured, [old.case_id], old.agent, model, judges, repeats=1, at_once=1),
+        into=session,
+    )
 
 
 def _settle_candidates(arguments: argparse.Namespace, session: Path) -> int | None:
     again = what_again(
         session, arguments.item, failed=arguments.failed, model=arguments.model, samples=arguments.samples
     )
-
-    def estimate(measured: Measured) -> Estimate:
-        return estimate_again(measured, again)
-
     what = ", ".join(dict.fromkeys(f"{one.source} × {one.evaluator}" for one in again))
-    return settle(
-        arguments, what if any(one.asked for one in again) else f"{what}, tested again", estimate, into=session
-    )
+    what += "" if any(one.asked for one in again) else ", tested again"
+    return settle(arguments, what, lambda measured: estimate_again(measured, again), into=session)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 
 from workbench.commands.arguments import add_judge_repeats, add_rubrics, dollars, names
-from workbench.commands.output import say_path, tell_damage
-from workbench.commands.run import planned_trials, watch
-from workbench.engine import launching
+from workbench.commands.output import look_for_damage
+from workbench.commands.run import planned_trials, start
 from workbench.engine.rescoring import plan_rescore
 from workbench.engine.session_names import resolve_session
 from workbench.engine.writable_copy import working_copy
-from workbench.session import SessionReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,8 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when every trial meant is scored by every judge, 1 if not, 130 if interrupted."""
     original = resolve_session(arguments.session)
-    with SessionReader(original) as reader:
-        damaged = tell_damage(reader.damage)
+    damaged = look_for_damage(original)
     with working_copy(original) as session:
         new_run = plan_rescore(
             session,
@@ -43,8 +40,4 @@ def run(arguments: argparse.Namespace) -> int:
             judge_repeats=arguments.judge_repeats,
             spend_limit=arguments.spend_limit,
         )
-    process = launching.launch(session, new_run)
-    if arguments.detach:
-        say_path(session)
-        return damaged
-    return max(damaged, watch(session, [new_run], process, arguments.json, lambda: planned_trials(session, new_run)))
+    return max(damaged, start(arguments, session, new_run, lambda: planned_trials(session, new_run)))

@@ -92,13 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
         return code
     new_run = client.plan_document(session, plan)
     tell_recorded(session, new_run)
-    if arguments.queue:
-        enqueue(session, new_run)
-    process = launching.launch(session, new_run)
-    if arguments.detach:
-        say_path(session)
-        return damaged
-    return max(damaged, watch(session, [new_run], process, arguments.json, lambda: planned_trials(session, new_run)))
+    return max(damaged, start(arguments, session, new_run, lambda: planned_trials(session, new_run)))
 
 
 def _settle(arguments: argparse.Namespace, session: Path, plan: DocumentPlan, at_once: int) -> int | None:
@@ -111,6 +105,17 @@ def _settle(arguments: argparse.Namespace, session: Path, plan: DocumentPlan, at
     counted = [f"{len(plan.cases)} case{'' if len(plan.cases) == 1 else 's'}"]
     counted += [f"{plan.repeats} repeats"] if plan.repeats > 1 else []
     return settle(arguments, " × ".join([*counted, plan.agent]), estimate, into=session)
+
+
+def start(arguments: argparse.Namespace, session: Path, run: str, trials: Callable[[], Sequence[Scored | str]]) -> int:
+    """Launch a planned run and, unless it is to go on alone, follow it and print the summary of ``trials()``."""
+    if getattr(arguments, "queue", False):
+        enqueue(session, run)
+    process = launching.launch(session, run)
+    if arguments.detach:
+        say_path(session)
+        return 0
+    return watch(session, [run], process, arguments.json, trials)
 
 
 def tell_recorded(session: Path, run_key: str) -> None:

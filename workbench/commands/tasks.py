@@ -9,8 +9,6 @@ import argparse
 import asyncio
 import sys
 
-from rich.table import Table
-
 from workbench import settings
 from workbench.catalog import check_python, resolve_case
 from workbench.commands.arguments import Verbs, whole
@@ -191,18 +189,13 @@ def _print_table(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> No
 
     console = Terminal()
     if shown:
-        table = Table(box=None, pad_edge=False)
-        table.add_column("id", no_wrap=True)
-        for heading in ("file", "function"):
-            table.add_column(heading, overflow="fold")
-        for heading in ("tests", "cover", "branches", "s"):
-            table.add_column(heading, justify="right", no_wrap=True)
+        rows = []
         for task, key, _ in shown:
-            name = task.id.partition("::")[2]
             branches = f"{task.branches_covered}/{task.branches}" if task.branches else "–"
             figures = (str(len(task.tests)), f"{task.coverage:.0%}", branches, f"{task.seconds:.2f}")
-            table.add_row(key[:8], task.path, name, *figures)
-        console.print(table)
+            rows.append((key[:8], task.path, task.id.partition("::")[2], *figures))
+        heads = ("id", "file", "function", "tests", "cover", "branches", "s")
+        console.table(heads, rows, range(3, 7), whole=(0, 3, 4, 5, 6))
     if built.dropped:
         console.print("\nNo task:", style="bold")
     for entry in built.dropped:

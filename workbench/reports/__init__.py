@@ -28,15 +28,9 @@ STUDY_FORMATS: Mapping[str, str] = {
     "parquet": "the rows of csv",
 }
 _BY_ENDING = {
-    ".md": "md",
-    ".markdown": "md",
-    ".html": "html",
-    ".htm": "html",
-    ".json": "json",
-    ".csv": "csv",
-    ".tex": "latex",
-    ".parquet": "parquet",
-}
+    ".md": "md", ".markdown": "md", ".html": "html", ".htm": "html", ".json": "json", ".csv": "csv",
+    ".tex": "latex", ".parquet": "parquet",
+}  # fmt: skip
 
 __all__ = ["FORMATS", "STUDY_FORMATS", "format_by_name", "in_words", "write_report"]
 

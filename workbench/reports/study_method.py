@@ -26,26 +26,10 @@ from workbench.studies.outcome import StudyOutcome
 from workbench.studies.values import counted_missing
 from workbench.text import shortened
 
-_SAID_ELSEWHERE = frozenset(
-    {
-        "cases",
-        "source",
-        "agent",
-        "model",
-        "docs",
-        "docs_scope",
-        "prompt",
-        "context",
-        "evaluator",
-        "evaluators",
-        "snapshot",
-        "asks",
-        "acceptances",
-        "trials",
-        "name",
-    }
-    | {"k", "samples", "limit", "repeats", "spend_limit"}
-)
+_SAID_ELSEWHERE = {
+    "cases", "source", "agent", "model", "docs", "docs_scope", "prompt", "context", "evaluator", "evaluators", "snapshot", "asks",
+    "acceptances", "trials", "name", "k", "samples", "limit", "repeats", "spend_limit",
+}  # fmt: skip
 """What of a run's plan stands in rows and columns, or in the declaration of the study."""
 _MOST_REASONS = 12
 
@@ -213,15 +197,9 @@ def _checked(reader: SessionReader, outcome: StudyOutcome, runs: Iterable[tuple[
     if not by_row:
         return
     heads = (
-        "repository",
-        "runs",
-        "tasks",
-        "excluded",
-        "dropped",
-        "reference passed",
-        "stub passed",
+        "repository", "runs", "tasks", "excluded", "dropped", "reference passed", "stub passed",
         "re-checks that disagree",
-    )
+    )  # fmt: skip
     rows = tuple(_check_cells(row, by_row[row]) for row in outcome.rows if row in by_row)
     yield Grid("What was left out, and the self-check, summed over the runs of a row.", heads, rows)
     yield Note(

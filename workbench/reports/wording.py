@@ -19,18 +19,8 @@ CELLS = f"A cell per sample: {glyphs.legend((*glyphs.VERDICTS.values(), glyphs.R
 FORMER_WORDS = glyphs.WORDS[glyphs.FORMER]
 _YEAR_10000 = 253_402_300_800
 _PLAN_FIRST = (
-    "cases",
-    "source",
-    "agent",
-    "model",
-    "docs",
-    "docs_scope",
-    "evaluator",
-    "evaluators",
-    "samples",
-    "k",
-    "judge",
-)
+    "cases", "source", "agent", "model", "docs", "docs_scope", "evaluator", "evaluators", "samples", "k", "judge",
+)  # fmt: skip
 
 
 def points(value: float | None) -> str:
