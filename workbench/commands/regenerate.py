@@ -24,6 +24,7 @@ from workbench.engine.regeneration_estimate import estimate_order
 from workbench.engine.same_work import options_help
 from workbench.errors import UsageError
 from workbench.numbers import whole as whole_number
+from workbench.reports.wording import picked, plural
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
 from workbench.settings import load
@@ -106,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when every candidate has a verdict, 1 if that or the self-check failed, 130 if interrupted."""
     session = session_path(arguments.session)
     plan = RegenerationPlan(
-        **{name: getattr(arguments, name) for name in _AS_GIVEN},
+        **picked(arguments, *_AS_GIVEN),
         k=numbers(arguments.k),
         tasks=tuple(arguments.task),
         controls=not arguments.no_controls,
@@ -140,8 +141,7 @@ def _settle(arguments: argparse.Namespace, session: Path, plan: RegenerationPlan
 
     evaluator = plan.evaluator or defaults.evaluator(load())
     samples = plan.samples or (1 if evaluator in CONTROLS else defaults.SAMPLES)
-    counted = f"{samples} sample{'' if samples == 1 else 's'}"
-    return settle(arguments, f"{plan.source} × {evaluator} × {counted}", estimate, into=session)
+    return settle(arguments, f"{plan.source} × {evaluator} × {plural(samples, 'sample')}", estimate, into=session)
 
 
 def _remove_empty(session: Path, order: Order, process: subprocess.Popen[bytes]) -> None:

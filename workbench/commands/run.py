@@ -23,6 +23,7 @@ from workbench.engine.queue import enqueue
 from workbench.engine.session_names import check_name, named
 from workbench.errors import UsageError
 from workbench.numbers import MOST_REPEATS
+from workbench.reports.wording import picked, plural
 from workbench.session import SessionReader
 
 
@@ -76,11 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         cases=tuple(cases),
         agent=current_name(arguments.agent or known.agent),
         max_steps=known.max_steps,
-        model=arguments.model,
-        judge=arguments.judge,
-        repeats=arguments.repeats,
-        spend_limit=arguments.spend_limit,
-        judge_repeats=arguments.judge_repeats,
+        **picked(arguments, "model", "judge", "repeats", "spend_limit", "judge_repeats"),
         rubrics=arguments.rubric or RUBRICS,
         check="run" if arguments.check else "",
     )
@@ -102,7 +99,7 @@ def _settle(arguments: argparse.Namespace, session: Path, plan: DocumentPlan, at
             measured, cases, meant.agent, meant.model, meant.asked_judges, repeats=1, at_once=at_once
         )
 
-    counted = [f"{len(plan.cases)} case{'' if len(plan.cases) == 1 else 's'}"]
+    counted = [plural(len(plan.cases), "case")]
     counted += [f"{plan.repeats} repeats"] if plan.repeats > 1 else []
     return settle(arguments, " × ".join([*counted, plan.agent]), estimate, into=session)
 

@@ -28,6 +28,7 @@ from workbench.reports.page_markdown import page_markdown
 from workbench.reports.paper import paper_json, paper_page
 from workbench.reports.study_page import study_page
 from workbench.reports.study_report import study_json
+from workbench.reports.wording import plural
 from workbench.session import SessionReader
 from workbench.settings import load
 from workbench.studies.analysis import Analysis, analyse
@@ -83,11 +84,7 @@ def _execute(arguments: argparse.Namespace, session: Path, study: Study) -> int:
     study = resolved_study(study, session)
     damaged = look_for_damage(session)
     arguments.json = arguments.format == "json"
-    counted = [
-        f"{len(many)} {noun}{'' if len(many) == 1 else 's'}"
-        for many, noun in ((study.rows, "row"), (study.columns, "column"))
-    ]
-    what = f"{study.name}: {' × '.join(counted)}"
+    what = f"{study.name}: {plural(len(study.rows), 'row')} × {plural(len(study.columns), 'column')}"
     if (code := settle(arguments, what, lambda measured: estimate_study(measured, session, study, load().trials_at_once), session)) is not None:  # fmt: skip
         return code
     study = order_study(session, study)
