@@ -12,7 +12,7 @@ from rich.table import Table
 from workbench.catalog.published import TASKS_IN_THE_TEXT, Score, published_counts, published_scores
 from workbench.catalog.records import Record, bundled_record, record_of
 from workbench.catalog.repositories import Quarantined, Repository, find_repository, load_repositories
-from workbench.commands.arguments import Verbs
+from workbench.commands.arguments import Verbs, shared
 from workbench.commands.catalog_check import check
 from workbench.commands.output import print_json, print_page
 from workbench.commands.terminal import Terminal
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     checking.add_argument("--sandbox", default="", help="bubblewrap, docker, process, or package.module:Class")
     for verb in (listing, checking):
-        verb.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+        shared(verb, "--json")
 
 
 def _check(arguments: argparse.Namespace) -> int:

@@ -15,20 +15,6 @@ from workbench.engine.measured import measure
 REFUSED = 2
 
 
-def add_estimate_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ``--dry-run`` and ``--yes`` to a command that starts work."""
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="say what it would take, by this machine's earlier runs, and start nothing",
-    )
-    parser.add_argument(
-        "--yes",
-        action="store_true",
-        help="start it even if it will take more than ask_above_dollars or ask_above_minutes",
-    )
-
-
 def settle(
     arguments: argparse.Namespace, what: str, estimate: Callable[[Measured], Estimate], into: Path | None = None
 ) -> int | None:

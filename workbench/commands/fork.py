@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from workbench.commands.arguments import add_queue, whole
-from workbench.commands.estimating import add_estimate_arguments, settle
+from workbench.commands.arguments import shared, whole
+from workbench.commands.estimating import settle
 from workbench.commands.output import look_for_damage
 from workbench.commands.run import start
 from workbench.engine.client import the_trial
@@ -21,7 +21,7 @@ from workbench.session import SessionReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", help="a session file, or the name of one")
+    shared(parser, "session")
     parser.add_argument("trial", help="a trial's id or its first characters; `workbench show SESSION` lists them")
     parser.add_argument(
         "--step",
@@ -38,10 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--message", metavar="FILE", help="what the model answers at that step instead; - reads standard input"
     )
     parser.add_argument("--model", default="", help="go on with this model; the trial's own unless given")
-    add_queue(parser)
-    add_estimate_arguments(parser)
-    parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "--queue", "--dry-run", "--yes", "--detach", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

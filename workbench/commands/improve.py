@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from workbench.commands.arguments import dollars, path, whole
-from workbench.commands.estimating import add_estimate_arguments, settle
+from workbench.commands.arguments import dollars, path, shared, whole
+from workbench.commands.estimating import settle
 from workbench.commands.output import look_for_damage, print_json, say, tell
 from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow, position
 from workbench.commands.run import session_path
@@ -92,8 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this, for the whole order"
     )
-    add_estimate_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "--dry-run", "--yes", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

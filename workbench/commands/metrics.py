@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from workbench.commands.arguments import dollars, folder, names
+from workbench.commands.arguments import names, shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.document import gateway_for
@@ -35,14 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="bleu, rouge-1, rouge-lsum, completeness-docagent, completeness-strict, truthfulness, leakage; these unless "
         "given; also bertscore-minilm (about a second for two texts) and codebertscore (with --model-path)",
     )
-    parser.add_argument("--model-path", type=folder, metavar="DIR", help="the weights of codebertscore")
+    shared(parser, "--model-path")
     parser.add_argument(
         "--helpfulness",
         action="store_true",
         help="ask a model (--judge) how helpful each docstring is, from 1 to 5; recorded in the session, asked once",
     )
     parser.add_argument("--judge", metavar="MODEL", default="", help="who judges helpfulness")
-    parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
+    shared(parser, "--spend-limit")
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object for each group, with every task's values"
     )

@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 from workbench.catalog import check_python, resolve_case
-from workbench.commands.arguments import add_queue, dollars, whole
-from workbench.commands.estimating import add_estimate_arguments, settle
+from workbench.commands.arguments import shared, whole
+from workbench.commands.estimating import settle
 from workbench.commands.output import look_for_damage, say_path
 from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
 from workbench.commands.run import session_path
@@ -63,14 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--samples", type=whole(), default=0, metavar="M", help="candidates per task (3)")
     parser.add_argument("--k", default="1,3", help="the k of pass@k, separated by commas (1,3)")
-    parser.add_argument("--limit", type=whole(), default=0, metavar="N", help="only the first N tasks")
-    parser.add_argument(
-        "--task",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="only this task: id, beginning, glob, or function name",
-    )
+    shared(parser, "--limit", "--task")
     parser.add_argument("--session", help="a session file or name; what it has of this work is kept and completed")
     parser.add_argument("--no-controls", action="store_true", help="do not test the original and a stub on every task")
     parser.add_argument(
@@ -95,12 +88,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="JSON",
         help="further fields of each request, part of the result's identity; {} for none (qwen3: answers without thinking)",
     )
-    parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
+    shared(parser, "--spend-limit")
     parser.add_argument("--rebuild", action="store_true", help="build the tasks anew although the cache has them")
-    add_queue(parser)
-    add_estimate_arguments(parser)
-    parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "--queue", "--dry-run", "--yes", "--detach", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

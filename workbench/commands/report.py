@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from workbench.commands.arguments import folder, names, path
+from workbench.commands.arguments import names, path, shared
 from workbench.commands.output import look_for_damage, tell, tell_damage
 from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="metrics of texts in the report of a study of docs, as `workbench metrics` names them; without it the usual ones, as far as "
         "their packages are installed",
     )
-    parser.add_argument("--model-path", type=folder, metavar="DIR", help="the weights of codebertscore")
+    shared(parser, "--model-path")
     parser.add_argument("--item", metavar="ITEM", help="only this trial or task: its id or the first characters of it")
 
 

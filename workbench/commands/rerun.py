@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.commands.arguments import whole
-from workbench.commands.estimating import add_estimate_arguments, settle
+from workbench.commands.arguments import shared, whole
+from workbench.commands.estimating import settle
 from workbench.commands.output import tell_damage
 from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
 from workbench.commands.run import watch
@@ -24,7 +24,7 @@ from workbench.session.pending_work import judges_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", help="a session file, or the name of one")
+    shared(parser, "session")
     parser.add_argument(
         "item",
         nargs="?",
@@ -43,9 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="M",
         help="go on until each task has M candidates of its evaluator; --model says of which where there are several",
     )
-    parser.add_argument("--engine", default="", help="test elsewhere from now on: dask://HOST:PORT, or local")
-    add_estimate_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "--engine", "--dry-run", "--yes", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.commands.arguments import add_judge_repeats, add_rubrics, dollars, names
+from workbench.commands.arguments import names, shared
 from workbench.commands.output import look_for_damage
 from workbench.commands.run import planned_trials, start
 from workbench.engine.rescoring import plan_rescore
@@ -13,18 +13,14 @@ from workbench.engine.writable_copy import working_copy
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", help="a session file, or the name of one")
+    shared(parser, "session")
     parser.add_argument(
         "items", nargs="*", metavar="ITEM", help="trials: ids, their first characters, or cases; all unless given"
     )
     parser.add_argument(
         "--judge", type=names, default=(), metavar="J[,J2]", help="offline, or models; by default what this machine has"
     )
-    add_rubrics(parser)
-    add_judge_repeats(parser)
-    parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
-    parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "--rubric", "--judge-repeats", "--spend-limit", "--detach", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

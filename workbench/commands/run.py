@@ -12,8 +12,8 @@ from workbench import paths, settings
 from workbench.agents.names import current_name
 from workbench.agents.remote_names import address_of
 from workbench.catalog import load_cases
-from workbench.commands.arguments import add_judge_repeats, add_queue, add_rubrics, dollars, whole
-from workbench.commands.estimating import add_estimate_arguments, settle
+from workbench.commands.arguments import shared, whole
+from workbench.commands.estimating import settle
 from workbench.commands.output import look_for_damage, print_json, say_path, tell
 from workbench.commands.watching import Scored, TerminalShow, asked_for, follow, stop, summary
 from workbench.engine import client, launching
@@ -36,22 +36,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="white (default), planner (planner-2; planner-1 is the fixed walk), single-file, no-exploration, a2a:URL, or package.module:Class of your own",
     )
-    parser.add_argument("--model", default="", help="a LiteLLM name, local, or replay:SESSION")
+    shared(parser, "--model")
     parser.add_argument(
         "--judge",
         default="",
         help="offline, a model, or package.module:Class of your own; trials that the session has are scored by it, not run again",
     )
-    add_rubrics(parser)
-    add_judge_repeats(parser)
+    shared(parser, "--rubric", "--judge-repeats")
     parser.add_argument("--check", action="store_true", help="also check each README that was written: does it hold?")
     parser.add_argument("--repeats", type=whole(1, MOST_REPEATS), default=1, metavar="N", help="trials per case")
-    parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
-    parser.add_argument("--session", help="a session file or name; a new one is made if there is none")
-    add_queue(parser)
-    add_estimate_arguments(parser)
-    parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "--spend-limit", "--session", "--queue", "--dry-run", "--yes", "--detach", "--json")
 
 
 def session_path(text: str | None) -> Path:

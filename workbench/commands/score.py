@@ -11,7 +11,7 @@ from rich.table import Table
 
 from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
 from workbench.checking.claims import untrue_claims
-from workbench.commands.arguments import add_judge_repeats, path
+from workbench.commands.arguments import path, shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.errors import UsageError
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--judge", default="", help="offline, a model, or package.module:Class; by default what this machine has"
     )
-    add_judge_repeats(parser)
+    shared(parser, "--judge-repeats")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the score")
 
 

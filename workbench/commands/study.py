@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from workbench.commands.arguments import whole
-from workbench.commands.estimating import add_estimate_arguments, settle
+from workbench.commands.arguments import shared, whole
+from workbench.commands.estimating import settle
 from workbench.commands.output import look_for_damage, print_json, print_page, say, say_path, tell
 from workbench.commands.regeneration_watching import RegenerationWatch, position
 from workbench.commands.regeneration_watching import TerminalShow as Bars
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--samples", type=whole(1), default=0, metavar="M", help="candidates per task of docs, instead of what the study says")  # fmt: skip
     parser.add_argument("--show", action="store_true", help="print what the session has of it and start nothing")
     parser.add_argument("--detach", action="store_true", help="start and leave; it goes on without this command")
-    add_estimate_arguments(parser)
+    shared(parser, "--dry-run", "--yes")
     parser.add_argument("--format", choices=FORMATS, default="md", help="Markdown (unless given) or one JSON object")
 
 

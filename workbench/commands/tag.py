@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.commands.arguments import shared
 from workbench.commands.output import print_json, say
 from workbench.engine.session_names import resolve_session
 from workbench.engine.writable_copy import is_example
@@ -25,7 +26,7 @@ from workbench.text import one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", help="a session file, or the name of one")
+    shared(parser, "session")
     parser.add_argument(
         "names", nargs="*", metavar="TAG", help="tags; without any, and without options, what it has is said"
     )

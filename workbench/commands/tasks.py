@@ -11,7 +11,7 @@ import sys
 
 from workbench import settings
 from workbench.catalog import check_python, resolve_case
-from workbench.commands.arguments import Verbs, whole
+from workbench.commands.arguments import Verbs, shared, whole
 from workbench.commands.output import print_json
 from workbench.commands.tasks_dataset import build, show
 from workbench.commands.terminal import StageBars, Terminal
@@ -61,18 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     showing.add_argument("dataset", metavar="DATASET", help="a folder that tasks build wrote, or its name")
     _chosen(showing)
     for verb in (listing, building, showing):
-        verb.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+        shared(verb, "--json")
 
 
 def _chosen(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--limit", type=whole(), default=0, metavar="N", help="only the first N tasks")
-    verb.add_argument(
-        "--task",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="only this task: id, beginning, glob, or function name",
-    )
+    shared(verb, "--limit", "--task")
 
 
 def _built(verb: argparse.ArgumentParser) -> None:

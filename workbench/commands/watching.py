@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from workbench import glyphs
 from workbench.commands.output import tell
 from workbench.commands.terminal import Terminal
@@ -92,11 +90,9 @@ def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str
         "content": trial.content or None,
         "told_apart": reader.told_apart(trial) or None,
         **picked(trial, "agent", "model", "repeat", "id:trial"),
-        "score": card.total if card else None,
-        "out_of": card.out_of if card else None,
-        "given_by_format": scorecard.given if scorecard is not None else None,
-        "rubric": card.rubric if card else None,
-        "judge": card.judge if card else None,
+        **picked(card, "total:score", "out_of"),
+        **picked(scorecard, "given:given_by_format"),
+        **picked(card, "rubric", "judge"),
         "tiers": {str(number): points for number, points in enumerate(tiers, 1)},
         "steps": trial.steps,
         "tokens": trial.prompt_tokens + trial.completion_tokens,
@@ -126,12 +122,8 @@ def summary(session: Path, trials: Iterable[Scored | str]) -> dict[str, Any]:
         lines = [case_line(reader, row, one) for row, one in found]
     rows = {row.id: row for row, _ in found}.values()
     reasons = counted((row.error, 1) for row in rows if row.state == "failed" and row.error)
-    return {
-        "type": "summary",
-        "session": str(session),
-        "cases": lines,
-        "reasons": [reason.to_json() for reason in reasons],
-    }
+    told = [reason.to_json() for reason in reasons]
+    return {"type": "summary", "session": str(session), "cases": lines, "reasons": told}
 
 
 class TrialWatch:
@@ -334,24 +326,20 @@ class TerminalShow:
 
     def table(self, closing: dict[str, Any]) -> None:
         # Beside the scores, what a narrow terminal has no room for can be had from `workbench show`.
-        wide = self.console.width >= 100
-        table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-        for heading in ("case", "agent"):
-            table.add_column(heading, no_wrap=True)
-        for heading in ("score", "1", "2", "3", "4", *(("steps", "tokens", "$", "s") if wide else ("s",))):
-            table.add_column(heading, justify="right", no_wrap=True)
-        table.add_column("status", no_wrap=True)
+        more = ("steps", "tokens", "$") if self.console.width >= 100 else ()
+        rows = []
         for case in closing["cases"]:
             tiers = ["?" if value is None else f"{value:.1f}" for value in case["tiers"].values()]
             score = "?" if case["score"] is None else _score(case, 1)
             cost = "–" if case["cost"] is None else f"{case['cost']:.2f}"
+            took = (str(case["steps"]), f"{case['tokens']:,}", cost) if more else ()
             seconds = "" if case["seconds"] is None else f"{case['seconds']:.0f}"
-            more = [str(case["steps"]), f"{case['tokens']:,}", cost] if wide else []
             # The path of a folder would leave no room for the scores.
             name = case["case_name"] if "/" in case["case"] else case["case"]
             name = " ".join(filter(None, (name, case["told_apart"])))
-            table.add_row(name, case["agent"], score, *tiers, *more, seconds, case["status"])
-        self.console.print(table)
+            rows.append((name, case["agent"], score, *tiers, *took, seconds, case["status"]))
+        heads = ("case", "agent", "score", "1", "2", "3", "4", *more, "s", "status")
+        self.console.table(heads, rows, range(2, len(heads) - 1), whole=range(2, len(heads)))
         self._problems(closing)
         for line in reason_lines(closing["reasons"]):
             self.console.print(line, style="red", markup=False, soft_wrap=True)

@@ -155,6 +155,6 @@ def plan_words(config: str) -> str:
 
 
 def picked(row: object, *names: str) -> dict[str, Any]:
-    """Return attributes of a row under their own names, or under the one behind a colon: ``qualified_name:function``."""
+    """Return attributes of a row under their own names or the one behind a colon, ``total:score``; without a row, all None."""
     pairs = (name.partition(":") for name in names)
-    return {wanted or own: getattr(row, own) for own, _, wanted in pairs}
+    return {wanted or own: None if row is None else getattr(row, own) for own, _, wanted in pairs}
