@@ -54,27 +54,18 @@ def run(arguments: argparse.Namespace) -> int:
         )
     with SessionReader(session) as reader:
         item, part = _named(reader, arguments.item) if arguments.item else (SESSION, "")
+    step = int(part) if part.isdecimal() else None
     if tags or note:
         with SessionWriter(session) as writer, writer.transaction():
             writer.set_labels(item, part, add=() if arguments.remove else tags, remove=tags if arguments.remove else ())
             if note:
-                number = int(part) if part.isdecimal() else None
-                writer.annotate(item, note, number, criterion="" if number is not None else part)
-    step = int(part) if part.isdecimal() else None
+                writer.annotate(item, note, step, criterion="" if step is not None else part)
     with SessionReader(session, surveyed=False) as reader:
         labels = star_first(row.label for row in reader.labels(item) if row.part == part)
         remarks = [row.text for row in reader.annotations(item) if row.of == part]
     if arguments.json:
-        print_json(
-            {
-                "type": "marks",
-                "item": item,
-                "step": step,
-                "criterion": part.partition(":")[2] or None,
-                "labels": labels,
-                "remarks": remarks,
-            }
-        )
+        names = {"type": "marks", "item": item, "step": step, "criterion": part.partition(":")[2] or None}
+        print_json({**names, "labels": labels, "remarks": remarks})
         return 0
     name = session.stem if item == SESSION else f"{item}, {part_in_words(part)}" if part else item
     say(f"{name}: {in_words(labels) or 'no tags'}")
