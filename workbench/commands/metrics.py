@@ -122,7 +122,6 @@ def _unjudged(judged: dict[str, Helpfulness]) -> int:
 
 
 def _show(group: GroupMetrics) -> None:
-
     terminal = Terminal(piped_width=160)
     heading = f"{group.name} · docs {group.group.docs} · run {group.run}: {group.tasks:,} tasks"
     terminal.print(one_line(heading, 300))

@@ -21,6 +21,7 @@ from workbench.models.defaults import default_model
 from workbench.models.memory import MemoryCallLog
 from workbench.models.names import check_model
 from workbench.plugins import path_of
+from workbench.reports.wording import picked
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics, score
 from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.session.json_forms import TIER_NAMES
@@ -82,14 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def score_line(card: Scorecard) -> dict[str, Any]:
     """Return the closing line: an unscored tier is None and ``out_of`` counts only what is scored."""
-    return {
-        "type": "score",
-        "rubric": card.rubric,
-        "judge": card.judge,
-        "total": card.total,
-        "out_of": card.out_of,
-        "tiers": {str(tier): score.points for tier, score in sorted(card.tiers.items())},
-    }
+    tiers = {str(tier): score.points for tier, score in sorted(card.tiers.items())}
+    return {"type": "score", **picked(card, "rubric", "judge", "total", "out_of"), "tiers": tiers}
 
 
 async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -> Scorecard:

@@ -82,7 +82,6 @@ def _address(host: str, port: int, token: str) -> str:
 
 
 def _origin(text: str) -> str:
-
     try:
         parts = urlsplit(text)
         if parts.scheme in ("http", "https") and parts.netloc and parts.path in ("", "/"):

@@ -83,7 +83,6 @@ def _built(verb: argparse.ArgumentParser) -> None:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-
     try:
         prepared, documented = asyncio.run(_build(arguments))
     except NoTasks as nothing:
@@ -104,7 +103,6 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 async def _build(arguments: argparse.Namespace) -> tuple[Prepared, list[tuple[Task, str, Docstring]]]:
-
     system, scope = make_doc_system(arguments.docs), parse_scope(arguments.docs_scope)
     check_python(resolve_case(arguments.source))
     check_descriptors()
@@ -166,9 +164,7 @@ def _print_json(
             "tests": {
                 "stable": built.stable,
                 "unstable": {test: list(outcomes) for test, outcomes in built.unstable.items()},
-                "failing": dict(built.failing),
-                "taken_out": dict(built.taken_out),
-                "not_collected": dict(built.not_collected),
+                **{name: dict(getattr(built, name)) for name in ("failing", "taken_out", "not_collected")},
             },
             "suite_seconds": list(built.suite_seconds),
             "sandbox": built.backend,
@@ -179,7 +175,6 @@ def _print_json(
 
 
 def _print_table(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> None:
-
     console = Terminal()
     if shown:
         rows = []
@@ -189,26 +184,19 @@ def _print_table(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> No
             rows.append((key[:8], task.path, task.id.partition("::")[2], *figures))
         heads = ("id", "file", "function", "tests", "cover", "branches", "s")
         console.table(heads, rows, range(3, 7), whole=(0, 3, 4, 5, 6))
-    if built.dropped:
-        console.print("\nNo task:", style="bold")
-    for entry in built.dropped:
-        console.print(f"  {entry.stage:<9} {entry.id}  {entry.reason}", soft_wrap=not sys.stdout.isatty())
-    _print_quarantined(console, built)
+    _print_reasons(console, "No task", [(one.stage, one.id, one.reason) for one in built.dropped])
+    unstable = {test: " / ".join(outcomes) for test, outcomes in built.unstable.items()}
+    kinds = (("unstable", unstable), ("failing", built.failing), ("taken out", built.taken_out))
+    unused = [(kind, *pair) for kind, tests in (*kinds, ("no import", built.not_collected)) for pair in tests.items()]
+    _print_reasons(console, "Not used", unused)
     tests = f"{built.stable} stable tests" + (f", {built.quarantined}" if built.quarantined else "")
     functions = len(built.tasks) + len(built.dropped)
     left = "" if len(shown) == len(built.tasks) else f" ({len(built.tasks)} in all)"
     console.print(f"\n{len(shown)} tasks{left} of {functions} functions · {tests} · {built.backend}", style="bold")
 
 
-def _print_quarantined(console: Terminal, built: TaskSet) -> None:
-    kinds = (
-        ("unstable", {test: " / ".join(outcomes) for test, outcomes in built.unstable.items()}),
-        ("failing", built.failing),
-        ("taken out", built.taken_out),
-        ("no import", built.not_collected),
-    )
-    if any(tests for _, tests in kinds):
-        console.print("\nNot used:", style="bold")
-    for what, tests in kinds:
-        for test, why in tests.items():
-            console.print(f"  {what:<9} {test}  {why}", soft_wrap=not sys.stdout.isatty())
+def _print_reasons(console: Terminal, title: str, reasons: list[tuple[str, str, str]]) -> None:
+    if reasons:
+        console.print(f"\n{title}:", style="bold")
+    for kind, name, why in reasons:
+        console.print(f"  {kind:<9} {name}  {why}", soft_wrap=not sys.stdout.isatty())

@@ -175,7 +175,6 @@ def _chosen(dataset: Dataset, arguments: argparse.Namespace) -> list[Row]:
 
 
 def _print(rows: list[Row], total: int) -> None:
-
     console = Terminal()
     lines = []
     for row in rows:
