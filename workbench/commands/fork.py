@@ -58,7 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _text(name: str) -> str:
-    """Return the text of a file, or of standard input for ``-``."""
     if name != "-":
         return read_text(expanded(name))
     try:

@@ -18,15 +18,7 @@ from workbench.commands.regeneration_watching import RegenerationWatch, Terminal
 from workbench.commands.run import session_path
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import follow
-from workbench.engine.improvement_client import (
-    as_before,
-    launch_improvement,
-    order_improvement,
-    plan_of,
-    resolved_improvement,
-    state_of,
-    stop_improvement,
-)
+from workbench.engine import improvement_client
 from workbench.engine.improvement_estimate import estimate_improvement
 from workbench.engine.improvement_plan import ImprovementPlan
 from workbench.engine.improvement_result import Improved, attempts_of, improved
@@ -109,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
     base = RegenerationPlan(tasks=tuple(arguments.task), **picked(arguments, *same))
     own = ("writer", "held_out", "below", "attempts", "limit", "second_evaluator")
     asked = ImprovementPlan(base, **picked(arguments, *own))
-    plan = resolved_improvement(session, as_before(session, asked))
+    plan = improvement_client.resolved_improvement(session, improvement_client.as_before(session, asked))
     what = f"{arguments.source} × {plan.base.evaluator}, docstrings by {plan.writer}"
     if plan.second_evaluator:
         what += f", held-out samples by {plan.second_evaluator}"
@@ -117,13 +109,13 @@ def run(arguments: argparse.Namespace) -> int:
     if leave is not None:
         return leave
     damaged = look_for_damage(session)
-    order = order_improvement(session, plan)
-    process = launch_improvement(session, order)
+    order = improvement_client.order_improvement(session, plan)
+    process = improvement_client.launch_improvement(session, order)
     then = f"Go on with: workbench improve {arguments.source} --session {session}"
     try:
         state, problem = _Watch(session, order, process, arguments.json).to_the_end()
     except KeyboardInterrupt:
-        stop_improvement(session, order)
+        improvement_client.stop_improvement(session, order)
         tell(f"Interrupted; what is there is kept. {then}")
         return 130
     if state != "done":
@@ -169,7 +161,7 @@ class _Watch:
         with SessionReader(self._session) as reader:
             while True:
                 row = reader.improvement(self._id)
-                state = state_of(row) if row is not None else "cancelled"
+                state = improvement_client.state_of(row) if row is not None else "cancelled"
                 self._tell_attempts(reader)
                 if row is None or state not in ("queued", "running"):
                     return state, (row.problem if row is not None else None) or ""
@@ -193,7 +185,7 @@ class _Watch:
 
     def _tell_attempts(self, reader: SessionReader) -> None:
         row = reader.improvement(self._id)
-        plan = plan_of(row) if row is not None else None
+        plan = improvement_client.plan_of(row) if row is not None else None
         if row is None or plan is None:
             return
         for attempt in sorted(attempts_of(reader, row, plan), key=lambda one: one.number):

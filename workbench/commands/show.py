@@ -63,7 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show_costs(sessions: Sequence[Path] | None, *, as_json: bool) -> int:
-    """Show what each model cost and took; return 1 where a session could not be read."""
     rows, problems = costs_of(own_sessions() if sessions is None else sessions)
     if as_json:
         for row in rows:

@@ -100,7 +100,6 @@ def _execute(arguments: argparse.Namespace, session: Path, study: Study) -> int:
 
 
 def _print(session: Path, name: str, form: str) -> int:
-    """Print a study as the session has it; returns 0 where all of it is done, else 1."""
     needed("numpy", "tests of a study")
     session = resolve_session(str(session))
     outcome, analysis = _analysed(session, name)

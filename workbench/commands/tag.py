@@ -11,17 +11,7 @@ from workbench.engine.writable_copy import is_example
 from workbench.errors import UsageError
 from workbench.results.items import find_item
 from workbench.results.scores import cards_of
-from workbench.session import SessionReader, SessionWriter
-from workbench.session.labels import (
-    SESSION,
-    STAR,
-    check_remark,
-    criterion_part,
-    in_words,
-    parse_tags,
-    part_in_words,
-    star_first,
-)
+from workbench.session import SessionReader, SessionWriter, labels
 from workbench.text import one_line
 
 
@@ -44,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     session = resolve_session(arguments.session)
-    tags = parse_tags(",".join(arguments.names)) + ((STAR,) if arguments.star else ())
-    note = check_remark(arguments.note or "")
+    tags = labels.parse_tags(",".join(arguments.names)) + ((labels.STAR,) if arguments.star else ())
+    note = labels.check_remark(arguments.note or "")
     if arguments.remove and not tags:
         raise UsageError("--remove needs the tags that are to go, or --star.")
     if is_example(session) and (tags or note):
@@ -53,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{session.name} came with the program and is only read; workbench pack makes a copy of your own."
         )
     with SessionReader(session) as reader:
-        item, part = _named(reader, arguments.item) if arguments.item else (SESSION, "")
+        item, part = _named(reader, arguments.item) if arguments.item else (labels.SESSION, "")
     step = int(part) if part.isdecimal() else None
     if tags or note:
         with SessionWriter(session) as writer, writer.transaction():
@@ -61,21 +51,20 @@ def run(arguments: argparse.Namespace) -> int:
             if note:
                 writer.annotate(item, note, step, criterion="" if step is not None else part)
     with SessionReader(session, surveyed=False) as reader:
-        labels = star_first(row.label for row in reader.labels(item) if row.part == part)
+        given = labels.star_first(row.label for row in reader.labels(item) if row.part == part)
         remarks = [row.text for row in reader.annotations(item) if row.of == part]
     if arguments.json:
         names = {"type": "marks", "item": item, "step": step, "criterion": part.partition(":")[2] or None}
-        print_json({**names, "labels": labels, "remarks": remarks})
+        print_json({**names, "labels": given, "remarks": remarks})
         return 0
-    name = session.stem if item == SESSION else f"{item}, {part_in_words(part)}" if part else item
-    say(f"{name}: {in_words(labels) or 'no tags'}")
+    name = session.stem if item == labels.SESSION else f"{item}, {labels.part_in_words(part)}" if part else item
+    say(f"{name}: {labels.in_words(given) or 'no tags'}")
     for remark in remarks:
         say(f"  ✎ {remark}")
     return 0
 
 
 def _named(reader: SessionReader, text: str) -> tuple[str, str]:
-    """Return the item, and the step of it, that a text means."""
     runs = [run.id for run in reader.every_run() if run.id.startswith(text.strip().lower())]
     if len(runs) == 1:
         return runs[0], ""
@@ -92,7 +81,7 @@ def _named(reader: SessionReader, text: str) -> tuple[str, str]:
 def _criterion(reader: SessionReader, trial: str, name: str) -> str:
     """Return the part of a trial that a criterion is, by its key or by ``RUBRIC:TIER.KEY``."""
     parts = [
-        criterion_part(card.rubric, one.tier, one.key)
+        labels.criterion_part(card.rubric, one.tier, one.key)
         for card in cards_of(reader, reader.scores(trial))
         for one in card.criteria
     ]

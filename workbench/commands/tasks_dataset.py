@@ -68,7 +68,6 @@ def _require_one(sources: Sequence[str]) -> None:
 
 
 def _name(sources: Sequence[str]) -> str:
-    """Return a folder's name for a dataset of these sources: the same for the same ones."""
     first = re.sub(r"[^\w.-]+", "-", sources[0].rstrip("/").rpartition("/")[2]).strip("-.") or "tasks"
     if len(sources) == 1:
         return first

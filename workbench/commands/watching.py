@@ -352,7 +352,6 @@ class TerminalShow:
         self.console.print(f"session: {closing['session']}", style="dim", soft_wrap=True)
 
     def _problems(self, closing: dict[str, Any]) -> None:
-        """Say why tiers are unscored, each reason once, and how the judge is asked again."""
         told: dict[str, list[str]] = {}
         for case in closing["cases"]:
             if case["problem"]:

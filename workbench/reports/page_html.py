@@ -149,7 +149,6 @@ def pre(text: str, kind: str = "") -> str:
 
 
 def _colour(text: str) -> str:
-    """Return the class for a text that begins with a glyph of state, "" for any other."""
     return _STATES.get(text[:1], "") if len(text) == 1 or text[1:2] == " " else ""
 
 
@@ -162,7 +161,6 @@ def marked(text: str) -> str:
 
 
 def _cells(signs: str) -> str:
-    """Return the cells of samples, each in its verdict's colour and named when pointed at."""
     return "".join(
         f'<span class="{_STATES.get(glyph, "idle")}" title="{glyphs.WORDS.get(glyph, "")}">{e(glyph)}</span>'
         for glyph in signs

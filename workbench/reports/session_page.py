@@ -15,13 +15,7 @@ from workbench.reports import page, report_tables, session_figures, wording
 from workbench.reports.contents import Contents, Trial, accessed_files_words
 from workbench.reports.excerpts import Excerpt, Excerpts, pretty_json, split_answer
 from workbench.reports.readme_facts import NOT_IN_POINTS, checked_readme, grounded
-from workbench.reports.regenerated import (
-    Regenerated,
-    former_failing,
-    former_words,
-    interval_notes,
-    stands_words,
-)
+from workbench.reports.regenerated import Regenerated, former_failing, former_words, interval_notes, stands_words
 from workbench.results.scores import card_of
 from workbench.rubric.scorecard import Scorecard
 from workbench.session.forks import inheritance

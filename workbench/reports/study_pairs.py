@@ -193,7 +193,6 @@ def published_section(outcome: StudyOutcome, analysis: Analysis | None = None) -
 
 
 def _series(beside: BesidePaper) -> Iterator[Part]:
-    """Yield means, rankings and differences by family of doc systems, the published ones first."""
     every = (*beside.published, *beside.published_here, *beside.own)
     first = {(one.evaluator, one.k): one for one in beside.published}
 
