@@ -276,13 +276,13 @@ class NavigatingApp(SessionApp):
     # -- lists that stand over a mode
 
     def action_runs(self) -> None:
-        from workbench.app.run_list.screen import RunsScreen
+        from workbench.app.run_list import RunsScreen
 
         if self._has_session():
             self.push_screen(RunsScreen(self.selected_run or ""))
 
     def action_marked(self) -> None:
-        from workbench.app.marked.screen import MarkedScreen
+        from workbench.app.marked import MarkedScreen
 
         if self._has_session():
             self.push_screen(MarkedScreen())

@@ -12,9 +12,8 @@ from workbench.commands.output import look_for_damage
 from workbench.commands.run import start
 from workbench.engine.client import the_trial
 from workbench.engine.estimate import estimate_fork
-from workbench.engine.forking import Edit, plan_fork
-from workbench.engine.session_names import resolve_session
-from workbench.engine.writable_copy import working_copy
+from workbench.engine.session_names import resolve_session, working_copy
+from workbench.engine.trial_orders import Edit, plan_fork
 from workbench.errors import UsageError
 from workbench.files import expanded, read_text
 from workbench.session import SessionReader

@@ -7,9 +7,8 @@ import argparse
 from workbench.commands.arguments import names, shared
 from workbench.commands.output import look_for_damage
 from workbench.commands.run import planned_trials, start
-from workbench.engine.rescoring import plan_rescore
-from workbench.engine.session_names import resolve_session
-from workbench.engine.writable_copy import working_copy
+from workbench.engine.session_names import resolve_session, working_copy
+from workbench.engine.trial_orders import plan_rescore
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

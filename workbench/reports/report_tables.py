@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from workbench.regeneration.failure_groups import FailureGroup
     from workbench.regeneration.outcome import GroupOutcome
     from workbench.results.scores import ImportedScore
-    from workbench.rubric.agreement import Agreement
-    from workbench.rubric.spread import Spread
+    from workbench.rubric.spread import Agreement, Spread
     from workbench.session.rows import StageRow
 
 IMPORTED = "imported scores"
