@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import subprocess
 
     from workbench.engine.improvement_result import Improved
-    from workbench.improving import Checkout
+    from workbench.improving.changes import Checkout
     from workbench.session import SessionReader
 
 SUMMARY = (
@@ -258,7 +258,7 @@ class _Watch:
 
 def _written(improved: Improved, file: Path, checkout: Checkout | None, branch: str) -> dict[str, str | None]:
     from workbench.errors import WorkbenchError
-    from workbench.improving import patch_of
+    from workbench.improving.changes import patch_of
     from workbench.read_only import must_write
 
     told: dict[str, str | None] = {"patch": None, "branch": None, "commit": None, "problem": None}

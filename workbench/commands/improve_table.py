@@ -14,7 +14,7 @@ from workbench.session.task_names import row_id
 
 if TYPE_CHECKING:
     from workbench.engine.improvement_result import Improved
-    from workbench.improving import Attempt
+    from workbench.improving.attempts import Attempt
 
 _MOST_ROWS = 200
 _MOST_REASONS = 5
