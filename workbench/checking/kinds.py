@@ -108,6 +108,16 @@ _SEPARATORS = {"|", "||", "&&", ";", "&", "|&", "(", ")"}
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*")
 
 
+def names_bound(node: ast.AST) -> set[str]:
+    """Return the names that code assigns, and those of functions and classes in it."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return assigned(node) | {one.name for one in ast.walk(node) if isinstance(one, kinds)}
+
+
+def assigned(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     """A command, which may be of several lines.
