@@ -14,6 +14,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "llm": ["DOCUMENTER_PROMPT_VERSION", "LlmDocs", "extract_docstring"],
         "making": ["DocumentedFile", "as_documented", "document_file", "make_doc_system"],
         "names": ["SCOPES", "DocsName", "parse_docs", "parse_scope"],
-        "types": ["Asker", "DocSystem", "Docstring", "DocumentationFailed", "Progress"],
+        "types": ["DocSystem", "Docstring", "DocumentationFailed", "Progress"],
     },
 )

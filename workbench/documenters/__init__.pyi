@@ -9,7 +9,6 @@ from workbench.documenters.names import SCOPES as SCOPES
 from workbench.documenters.names import DocsName as DocsName
 from workbench.documenters.names import parse_docs as parse_docs
 from workbench.documenters.names import parse_scope as parse_scope
-from workbench.documenters.types import Asker as Asker
 from workbench.documenters.types import Docstring as Docstring
 from workbench.documenters.types import DocSystem as DocSystem
 from workbench.documenters.types import DocumentationFailed as DocumentationFailed

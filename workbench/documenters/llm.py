@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 
 from workbench.documenters.fixed import Sources
-from workbench.documenters.types import Asker, Docstring, DocumentationFailed, Progress
+from workbench.documenters.types import Docstring, DocumentationFailed, Progress
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.reasoning import split_reasoning
-from workbench.models.types import Message, Request, Sampling
+from workbench.models.types import Asker, Message, Request, Sampling
 from workbench.regeneration.context import build_context
 from workbench.regeneration.extraction import MAX_ANSWER
 from workbench.regeneration.fences import read_blocks

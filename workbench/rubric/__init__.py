@@ -24,7 +24,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "make_judge",
             "parse_judge",
         ],
-        "llm_judge": ["Asker", "LLMJudge"],
+        "llm_judge": ["LLMJudge"],
         "metadata": ["Finding", "metadata_findings"],
         "offline_judge": ["OfflineJudge"],
         "scorecard": ["Criterion", "Evidence", "PASS_MARK", "Scorecard", "Spread", "TierScore"],

@@ -8,7 +8,6 @@ from workbench.rubric.judging import Rubric as Rubric
 from workbench.rubric.judging import Rule as Rule
 from workbench.rubric.judging import make_judge as make_judge
 from workbench.rubric.judging import parse_judge as parse_judge
-from workbench.rubric.llm_judge import Asker as Asker
 from workbench.rubric.llm_judge import LLMJudge as LLMJudge
 from workbench.rubric.metadata import Finding as Finding
 from workbench.rubric.metadata import metadata_findings as metadata_findings

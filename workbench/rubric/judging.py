@@ -15,8 +15,8 @@ from workbench.session.judges import OFFLINE, RULE
 
 if TYPE_CHECKING:
     from workbench.catalog import Facts
+    from workbench.models.types import Asker
     from workbench.repository import View
-    from workbench.rubric.llm_judge import Asker
 
 
 @dataclass(frozen=True, slots=True)

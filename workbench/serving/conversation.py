@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.agents import Submission, make_agent
-from workbench.agents.agent_context import AgentContext, Asker, Assignment, Step, Turn
+from workbench.agents.agent_context import AgentContext, Assignment, Step, Turn
 from workbench.agents.agent_context import Conversation as Messages
 from workbench.agents.protocol import CLOSE, CUT, OPEN, OWN_CLOSINGS, RESPOND
 from workbench.agents.tools import Observation, normal
 from workbench.models.reasoning import split_reasoning
-from workbench.models.types import Answer, Request
+from workbench.models.types import Answer, Asker, Request
 from workbench.repository import View
 from workbench.text import one_line
 

@@ -16,14 +16,13 @@ from a2a.types import AgentSkill, Message, Part, Role, Task, TaskState, TaskStat
 from starlette.types import ASGIApp
 
 from workbench.agents import agent_info
-from workbench.agents.agent_context import Asker
 from workbench.agents.remote_names import is_remote
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.records import SessionReplay
 from workbench.engine.replayed_agents import recorded_model
 from workbench.errors import UsageError, WorkbenchError
 from workbench.models import Gateway, Limits
-from workbench.models.types import Answer, CallRecord, Request
+from workbench.models.types import Answer, Asker, CallRecord, Request
 from workbench.serving.conversation import Conversation, Said
 from workbench.serving.listening import Place, app_for, card_for
 from workbench.settings import Settings

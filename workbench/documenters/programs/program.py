@@ -23,10 +23,11 @@ from workbench.documenters.programs.adapter import COPY, Adapter, Place, Start, 
 from workbench.documenters.programs.command import Command, command_written_out
 from workbench.documenters.programs.installing import Installable, interpreter
 from workbench.documenters.programs.work_folder import KEPT, Documented, WorkFolder
-from workbench.documenters.types import Asker, Docstring, DocumentationFailed, Progress
+from workbench.documenters.types import Docstring, DocumentationFailed, Progress
 from workbench.errors import UsageError
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.endpoint import ChatEndpoint
+from workbench.models.types import Asker
 from workbench.reasons import last_words
 from workbench.repository import Snapshot
 from workbench.repository.definitions import DefinitionKey, DefinitionKind, find_definitions
