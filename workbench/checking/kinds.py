@@ -120,11 +120,9 @@ def assigned(node: ast.AST) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command, which may be of several lines.
+    """A command, which may be of several lines, the first being ``line`` within the block, from 0.
 
-    Attributes:
-        line: Its first line within the block, from 0.
-        expected: What the page says that it prints; None where it says nothing.
+    ``expected`` is what the page says that it prints; None where it says nothing.
     """
 
     line: int

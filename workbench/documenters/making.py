@@ -27,11 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DocumentedFile:
-    """A file as a doc system documents it.
+    """A file with a doc system's docstrings and no others.
 
-    Attributes:
-        source: The file with the system's docstrings and no others.
-        failed: What has no docstring because the system failed there, and why.
+    ``failed`` is what has no docstring because the system failed there, and why.
     """
 
     source: bytes
