@@ -23,7 +23,6 @@ from workbench.repository.indentation import dedent
 from workbench.repository.splicing import SpliceError, body_text, replace_docstring
 from workbench.session.identity import task_id
 
-DOCUMENTER_PROMPT_VERSION = "docstring-1"
 MAX_DOCSTRING = 8000  # characters; what is longer is no docstring
 DOCSTRING_TOKENS = 4_096  # more than a docstring of that length has, also after some reasoning
 
