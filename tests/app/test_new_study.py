@@ -31,8 +31,9 @@ from workbench.engine import study_client
 from workbench.reports import in_a_process
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
-from workbench.studies.declaration import DOCS, Column, Study, read_study_file
+from workbench.studies.declaration import DOCS, Column, Study
 from workbench.studies.following import declared
+from workbench.studies.study_files import read_study_file
 
 Launched = list[tuple[Path, str]]
 

@@ -32,8 +32,8 @@ from workbench.settings import load
 from workbench.studies.analysis import Analysis, analyse
 from workbench.studies.declaration import AGENTS, PAPER, Study, with_amounts
 from workbench.studies.following import declared, read_study
-from workbench.studies.known import packaged_studies, study_named
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.study_files import packaged_studies, study_named
 
 FORMATS = ("md", "json")
 

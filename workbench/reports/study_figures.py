@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from workbench.studies.cells import Cell, Mean
 from workbench.studies.declaration import in_points
+from workbench.studies.items import brief
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
-from workbench.studies.values import brief
 
 NOTHING = "–"
 

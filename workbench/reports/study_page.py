@@ -21,13 +21,12 @@ from workbench.reports.study_functions import leaks_section, metrics_section, st
 from workbench.reports.study_pairs import difference_sections, published_section, ranking_section
 from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.statistics.permutation import RESAMPLES
-from workbench.studies.agreement import judge_agreement
 from workbench.studies.analysis import Analysis
 from workbench.studies.cells import Cell
 from workbench.studies.declaration import AGENTS, in_points, row_titles
-from workbench.studies.leaderboard import GOOD, LeaderLine, leaderboard
+from workbench.studies.items import POINTS, brief
+from workbench.studies.leaderboard import GOOD, LeaderLine, judge_agreement, leaderboard
 from workbench.studies.outcome import Common, StudyOutcome
-from workbench.studies.values import POINTS, brief
 
 
 def study_page(

@@ -12,9 +12,9 @@ from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
 from workbench.studies.beside_paper import BesidePaper, Series
 from workbench.studies.chances import Chance, chances, every_pair, resampled_orders
+from workbench.studies.comparing import Setting, not_ranked, rankings, system_name, taus
 from workbench.studies.declaration import DOCS, in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.ranked import Setting, not_ranked, rankings, system_name, taus
 
 MOST_PAIRS = 15
 """So many comparisons stand on the page, those with the smallest p-values; JSON has all of them."""

@@ -18,13 +18,12 @@ from workbench.reports.page_markdown import page_markdown
 from workbench.reports.writing import check_place, encoded, write_atomically
 from workbench.session.reader import SessionReader
 from workbench.statistics.permutation import RESAMPLES
-from workbench.studies.agreement import judge_agreement
 from workbench.studies.analysis import Analysis
 from workbench.studies.chances import chances, every_pair, resampled_orders
+from workbench.studies.comparing import rankings, taus
 from workbench.studies.declaration import AGENTS, DOCS
-from workbench.studies.leaderboard import leaderboard
+from workbench.studies.leaderboard import judge_agreement, leaderboard
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.ranked import rankings, taus
 from workbench.text import json_text
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from workbench.files import expanded
 from workbench.models.defaults import available_models
 from workbench.results.sessions import models_used
 from workbench.session.groups import CONTROLS
+from workbench.studies.checking import MODELS, NUMBERS, ROWS, SYSTEMS, Draft, draft_of
 from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE
-from workbench.studies.drafts import MODELS, NUMBERS, ROWS, SYSTEMS, Draft, draft_of
-from workbench.studies.known import study_named
+from workbench.studies.study_files import study_named
 from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
@@ -243,6 +243,6 @@ def _place(text: str) -> tuple[Path, bool]:
 
 def _write(place: Path, study: Study) -> None:
     from workbench.engine.study_client import written_out
-    from workbench.studies.written import study_toml
+    from workbench.studies.study_files import study_toml
 
     place.write_text(study_toml(replace(study, rows=written_out(study.rows))), encoding="utf-8")

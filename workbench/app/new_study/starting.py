@@ -22,9 +22,9 @@ from workbench.app.toolkit.texts import Button
 from workbench.documenters.names import SCOPES
 from workbench.errors import BadField, UsageError, WorkbenchError
 from workbench.session.groups import CONTROLS
+from workbench.studies.checking import MODELS, NUMBERS, ROWS, SYSTEMS, Draft, draft_of, drafted, look_up
 from workbench.studies.declaration import AGENTS, DOCS, PAPER, SAMPLES, Study
-from workbench.studies.drafts import MODELS, NUMBERS, ROWS, SYSTEMS, Draft, draft_of, drafted, look_up
-from workbench.studies.known import study_named
+from workbench.studies.study_files import study_named
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
