@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.actions import RunActions
+from workbench.app.toolkit.run_screen import RunActions
 from workbench.app.trajectory import going_on
 from workbench.app.trajectory.loading import state_of
 

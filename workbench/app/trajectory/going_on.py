@@ -141,7 +141,7 @@ async def edit_and_go_on(
     blob = step.observation_blob if what == "observation" else step.answer_blob
     before = await asyncio.to_thread(reader.text, blob)
     key = (trial.id, step.number, what)
-    from workbench.app.toolkit.actions import edited_text
+    from workbench.app.toolkit.run_screen import edited_text
 
     suffix = _AS_JSON if what == "observation" and before.lstrip().startswith(("[", "{")) else _AS_TEXT
     title = f"The {what} of step {step.number}"
