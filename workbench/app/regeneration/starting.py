@@ -34,6 +34,7 @@ _ABOUT_DOCS = (
     "original, none, llm:MODEL, repoagent:MODEL, osa:MODEL, command:PROGRAM…, a documented copy (folder:PATH, "
     "source:SOURCE), or package.module:Class."
 )
+_ABOUT_LIMIT = "Only the first so many tasks; empty for all."
 _ABOUT_SCOPE = "repository: all docstrings of the tree are the doc system's. target: only that of the function itself."
 
 
@@ -70,13 +71,7 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
             Field("scope", answers["scope"], _ABOUT_SCOPE, SCOPES, check=_check_scope),
             Field("evaluator", answers["evaluator"], "", (*models, *CONTROLS), paths=True, check=self._check_evaluator),
             Field("samples", answers["samples"], most=1000),
-            Field(
-                "limit",
-                answers["limit"],
-                "Only the first so many tasks; empty for all.",
-                most=999_999,
-                placeholder="all tasks",
-            ),
+            Field("limit", answers["limit"], _ABOUT_LIMIT, most=999_999, placeholder="all tasks"),
             *run_fields(runs.default_session(host.opened), busy=busy),
         )
         first = "" if answers["source"] else "source"

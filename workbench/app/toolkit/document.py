@@ -6,7 +6,7 @@ Nothing here touches a terminal or a session, so documents are built in worker t
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -120,18 +120,26 @@ def plain(
     return Document(closed(tuple(lines), cut), text, cut, numbered)
 
 
-def styled(text: str, style: str = "", *, indent: int = 0) -> Line:
-    """Return a line in one style, of a text that is :func:`prepared`."""
-    return Line(text, ((0, len(text), style),) if style and text else (), indent=indent)
+def styled(*parts: tuple[str, str], indent: int = 0) -> Line:
+    """Return a line of pieces, each with the name of its style."""
+    text = ""
+    spans: list[Span] = []
+    for part, style in parts:
+        if style and part:
+            spans.append((len(text), len(text) + len(part), style))
+        text += part
+    return Line(text, tuple(spans), indent=indent)
 
 
-def of_lines(lines: Sequence[Line], *, numbered: bool = False) -> Document:
-    return Document(tuple(lines), "\n".join(line.text for line in lines), numbered=numbered)
+def of_lines(lines: Iterable[Line]) -> Document:
+    """Return lines as a document that copies as it is shown."""
+    lines = tuple(lines)
+    return Document(lines, "\n".join(line.text for line in lines))
 
 
 def note(*sentences: str) -> Document:
     """Return a document that only says why there is nothing to show."""
-    return Document(tuple(styled(part, "dim") for part in map(prepared, sentences)), "")
+    return Document(tuple(styled((part, "dim")) for part in map(prepared, sentences)), "")
 
 
 def joined(parts: Sequence[Document], *, cut: str | None = None) -> Document:
@@ -140,12 +148,8 @@ def joined(parts: Sequence[Document], *, cut: str | None = None) -> Document:
 
 
 def heading(text: str, detail: str = "") -> Document:
-    text, detail = prepared(text), prepared(detail)
-    whole = f"{text}  {detail}" if detail else text
-    spans: tuple[Span, ...] = ((0, len(text), "heading"),)
-    if detail:
-        spans += ((len(text), len(whole), "dim"),)
-    return Document((Line(whole, spans),), whole)
+    """Return a heading line with an optional dim detail behind it."""
+    return of_lines([styled((prepared(text), "heading"), (f"  {prepared(detail)}" if detail else "", "dim"))])
 
 
 def closed(lines: tuple[Line, ...], cut: str | None) -> tuple[Line, ...]:
