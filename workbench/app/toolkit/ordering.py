@@ -106,6 +106,7 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
             if is_gone(self):
                 host.notify(sentence_of(error), severity="error", timeout=12)
             else:
+                self._reckoned = {}  # it starts no more: say again what comes of it
                 self.refuse(error)
         else:
             self.keep(values)
