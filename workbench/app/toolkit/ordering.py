@@ -185,8 +185,11 @@ def check_named_model(model: str, role: str, settings: Settings) -> None:
 async def agreed(host: WorkbenchApp, estimate: Estimate) -> bool:
     """Return whether to start work that will take this much: it is not asked about, or the answer was yes. Call it from a worker."""
     why = estimate.beyond(host.settings.ask_above_dollars, host.settings.ask_above_minutes)
-    asked = Confirm("Start this?", f"{estimate.sentence()}.\nThat is {why}.", "Start")
-    return not why or await host.push_screen_wait(asked) is True
+    if not why:
+        return True
+    return (
+        await host.push_screen_wait(Confirm("Start this?", f"{estimate.sentence()}.\nThat is {why}.", "Start")) is True
+    )
 
 
 def plain_process(error: Any) -> Confirm:
