@@ -252,7 +252,7 @@ async def test_ctrl_c_copies_what_is_selected_and_leaves_only_when_pressed_twice
 
 
 def test_ctrl_c_in_a_pager_does_not_end_the_app_that_waits_for_it(tmp_path: Path) -> None:
-    from workbench.app.toolkit.run_screen import run_in_front
+    from workbench.app.toolkit.actions import run_in_front
 
     mark = tmp_path / "mark"
     ours = signal.getsignal(signal.SIGINT)

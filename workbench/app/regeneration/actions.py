@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.run_screen import RunActions
+from workbench.app.toolkit.actions import RunActions
 from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:

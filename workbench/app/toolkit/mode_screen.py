@@ -215,7 +215,7 @@ class ModeScreen(BaseScreen[None]):
             await self._labels.ask(target)
 
     def action_copy(self) -> None:
-        from workbench.app.toolkit.run_screen import copy
+        from workbench.app.toolkit.actions import copy
 
         shown, pane = self.focused, self.current_pane
         text = shown.plain_text() if isinstance(shown, VirtualView) else ""

@@ -1,20 +1,18 @@
-"""What the modes share that follow a run: what can be done with it besides looking, a line of remarks, a line that asks, and keys."""
+"""What the modes share that follow a run: a line of remarks, a line that asks, actions, and keys for panes that paint."""
 
 from __future__ import annotations
 
-import os
-import shlex
-import signal
-import subprocess
-import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual import work
 from textual.app import ComposeResult
 
-from workbench.app.key_table import WHY_NOT, key_of
+from workbench.app.key_table import WHY_NOT
+from workbench.app.toolkit.document import prepared
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.texts import Static
@@ -22,177 +20,101 @@ from workbench.app.toolkit.typed_line import PromptLine
 from workbench.app.toolkit.virtual_view import VirtualView
 
 if TYPE_CHECKING:
-    from workbench.app.app import WorkbenchApp
-    from workbench.app.toolkit.document import Subject
-    from workbench.engine.estimate import Estimate
+    from workbench.app.toolkit.actions import RunActions
+    from workbench.session.reader import SessionReader
+
+HITS_LIMIT = 10_000
 
 
-SURELY_TAKEN = 500_000
-"""Characters of a copied text that terminals take: tmux drops a megabyte in base64 without a word."""
+class Needle:
+    """A text that is looked for: in lower case it matches any case. Each distinct blob is read once."""
+
+    def __init__(self, reader: SessionReader, text: str) -> None:
+        self._reader = reader
+        self._text = text
+        self._known: dict[str, list[int]] = {}
+
+    def in_text(self, text: str) -> list[int]:
+        """Return where it begins in a text, by the characters that are shown of that."""
+        text = prepared(text)
+        if self._text == self._text.lower():
+            text = text.lower()
+        places: list[int] = []
+        at = text.find(self._text)
+        while at >= 0 and len(places) < HITS_LIMIT:
+            places.append(at)
+            at = text.find(self._text, at + len(self._text))
+        return places
+
+    def in_blob(self, digest: str | None) -> list[int]:
+        if digest is None:
+            return []
+        if digest not in self._known:
+            self._known[digest] = self.in_text(self._reader.kept(digest, "a text that is searched") or "")
+        return self._known[digest]
 
 
-def run_in_front(command: list[str]) -> int:
-    """Run a program that has the terminal to itself, wait for it, and return its exit code.
+class Finder:
+    """Keeps the hits of the last search, None while there are none; ``at`` is the one shown."""
 
-    Ctrl+c reaches every program of the terminal: in a pager it ends a search, so it must not end the app that waits for
-    the pager. A handler, unlike ``SIG_IGN``, is not inherited: the program itself gets the signal as usual.
+    def __init__(self, screen: RunScreen) -> None:
+        self._screen = screen
+        self._stop = threading.Event()
+        self._more = False
+        self.needle = ""
+        self.found: list[Any] | None = None
+        self.at = -1
 
-    Raises:
-        OSError: It cannot be started.
-    """
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        return subprocess.run(command, check=False).returncode
-    finally:
-        signal.signal(signal.SIGINT, before)
+    def begin(
+        self,
+        text: str,
+        hits: Callable[[Needle, Callable[[], bool]], Iterator[Any]],
+        first: Callable[[Sequence[Any]], int],
+    ) -> None:
+        """Search in a thread and go to a hit.
 
-
-def editor() -> str:
-    return os.environ.get("EDITOR") or os.environ.get("VISUAL") or ""
-
-
-class _CannotSuspend(Exception):
-    """The terminal cannot be handed over."""
-
-
-def _outside(host: WorkbenchApp, program: str, text: str, name: str) -> tuple[int, str] | None:
-    """Let a program have a text in a file of some name; returns its exit code and what stands there afterwards, None where it cannot be started."""
-    from textual.app import SuspendNotSupported
-
-    with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
-        path = Path(folder) / name
-        path.write_text(text, encoding="utf-8", errors="surrogatepass")
-        try:
-            with host.suspend():
-                code = run_in_front([*shlex.split(program), str(path)])
-            return code, path.read_text(encoding="utf-8", errors="replace")
-        except SuspendNotSupported:
-            raise _CannotSuspend from None
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else str(error)
-            host.notify(f"{program} cannot be used: {why}. Set $EDITOR.", severity="error")
-            return None
-
-
-async def edited_text(host: WorkbenchApp, title: str, text: str, suffix: str = ".txt") -> str | None:
-    """Let a person edit a text, in $EDITOR or else within the app, from a worker; None where it was given up or the editor failed."""
-    from workbench.app.toolkit.edit_screen import EditScreen
-
-    program = editor()
-    try:
-        if not program:
-            raise _CannotSuspend
-        ended = _outside(host, program, text, f"edit{suffix}")
-    except _CannotSuspend:
-        answer: str | None = await host.push_screen_wait(EditScreen(title, text))
-        return answer
-    if ended is None:
-        return None
-    code, after = ended
-    if code:
-        host.notify(f"{program} ended with code {code}, so nothing was changed.", severity="warning")
-        return None
-    # Editors end a file with a line break, also one that had none.
-    return after.removesuffix("\n") if after.endswith("\n") and not text.endswith("\n") else after
-
-
-def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
-    host.copy_to_clipboard(text)
-    said = f"Copied {name + ': ' if name else ''}{len(text):,} characters"
-    if cut:
-        said += f", not all of it: {cut.rstrip('.')}"
-    elif len(text) > SURELY_TAKEN:
-        said += f"; where the terminal takes less, {key_of('trajectory.open')} opens it in an editor"
-    host.notify(f"{said}.", severity="warning" if cut else "information")
-
-
-class RunActions:
-    """Carries out keys that touch the engine, the disk or another program; all of it in a thread, in its order, but the editor."""
-
-    def __init__(self, host: WorkbenchApp, jobs: Latest) -> None:
-        self._host = host
-        self._jobs = jobs
-
-    def can(self, action: str) -> bool:
-        raise NotImplementedError
-
-    def subject(self) -> Subject:
-        raise NotImplementedError
-
-    def rerun(self) -> None:
-        raise NotImplementedError
-
-    def resume(self) -> None:
-        raise NotImplementedError
-
-    def cancel(self) -> None:
-        raise NotImplementedError
-
-    def on_own(self, work: Callable[[Path], Any], done: Callable[[Path, Any], str]) -> None:
-        """Do something that writes into the session, or into a copy of an example, which is only read.
-
-        ``work`` is called with the session in a thread, ``done`` with it and the result; that returns what to tell.
+        Args:
+            text: What is looked for.
+            hits: Yields the hits in their order; its second argument says whether to stop.
+            first: Returns the place of the hit to go to.
         """
-        host = self._host
-        session = host.session_path
-        if session is None:
-            host.notify("No session is open.")
+        screen, reader = self._screen, self._screen.workbench.reader
+        self.forget()
+        if reader is None or not text:
             return
+        needle = Needle(reader, text)
+        self.needle, self._stop = text, threading.Event()
+        stop = self._stop
 
-        def in_thread() -> tuple[Path, Any]:
-            from workbench.app.runs import writable_copy
+        def done(found: list[Any]) -> None:
+            if not stop.is_set():
+                self.found, self._more = found[:HITS_LIMIT], len(found) > HITS_LIMIT
+                self._go(first(self.found))
 
-            own = writable_copy(session)
-            return own, work(own)
+        screen.set_remark(f"/{text}  searching…")
+        screen.searching.ask(lambda: list(islice(hits(needle, stop.is_set), HITS_LIMIT + 1)), done)
 
-        def finished(begun: tuple[Path, Any]) -> None:
-            own, value = begun
-            said = done(own, value)
-            host.notify(said if own == session else f"{said} In a copy of the example: {own.stem}.")
+    def forget(self) -> None:
+        """Drop the search and its marks."""
+        self._stop.set()
+        self.found, self.at = None, -1
+        self._screen.mark_hits("")
+        self._screen.set_remark("")
 
-        self._jobs.ask(in_thread, finished)
+    def go(self, step: int) -> None:
+        if self.found:
+            self._go((self.at + step) % len(self.found))
 
-    def when_agreed(self, estimate: Callable[[], Estimate], then: Callable[[], None]) -> None:
-        """Do something that costs, after a question where its estimate, made in a thread, is more than the settings allow unasked."""
-
-        async def ask(told: Estimate) -> None:
-            from workbench.app.toolkit.ordering import agreed
-
-            if await agreed(self._host, told):
-                then()
-
-        def known(told: Estimate) -> None:
-            self._host.run_worker(ask(told))
-
-        self._jobs.ask(estimate, known)
-
-    def copy(self) -> None:
-        subject = self.subject()
-        self._with_all(subject, "copy", lambda text, cut: copy(self._host, subject.name, text, cut))
-
-    def open_outside(self) -> None:
-        """Show all of the text of the current pane in $EDITOR or $PAGER."""
-        subject = self.subject()
-        self._with_all(subject, "open", lambda text, cut: self._open(subject, text, cut))
-
-    def _with_all(self, subject: Subject, what: str, then: Callable[[str, str], None]) -> None:
-        """Call ``then`` with all of a text, read in a thread where only a part is shown, and what is missing even so."""
-        if not subject.text:
-            self._host.notify(f"There is nothing to {what} here.")
-        elif subject.whole is None:
-            then(subject.text, "")
-        else:
-            self._jobs.ask(subject.whole, lambda document: then(document.text, document.cut or ""))
-
-    def _open(self, subject: Subject, text: str, cut: str) -> None:
-        program = editor() or os.environ.get("PAGER") or "less"
-        if cut:
-            self._host.notify(f"This is not all of {subject.name}: {cut}", severity="warning")
-        try:
-            _outside(self._host, program, text, f"content{subject.suffix}")
-        except _CannotSuspend:
-            said = f"This terminal cannot hand over to another program; {key_of('pane.copy')} copies instead."
-            self._host.notify(said, severity="warning")
+    def _go(self, index: int) -> None:
+        found, screen = self.found or [], self._screen
+        screen.mark_hits(self.needle)
+        if not found:
+            screen.set_remark(f"/{self.needle}  nothing found")
+            return
+        self.at, hit = index, found[index]
+        of = f"{len(found):,}{'+' if self._more else ''}"
+        screen.set_remark(f"/{self.needle}  {index + 1:,} of {of}{screen.remark_on(hit)}")
+        screen.go_to_hit(hit)
 
 
 _WHILE_READING = frozenset({"resume", "cancel", "rerun", "rerun_model", "fork", "rerun_failed", "add_samples"})
@@ -204,21 +126,23 @@ _OTHER = "It was not done: something else is shown now."
 class RunScreen(ModeScreen):
     """A mode that follows a run.
 
-    A subclass says which list takes keys while no painted pane has the focus (:meth:`main_list`) and sets
-    ``actions`` and ``finder``, which keeps the last search.
+    A subclass says which list takes keys while no painted pane has the focus (:meth:`main_list`), sets ``actions``, and shows
+    the hits of its ``finder``.
     """
 
     searches = True
     actions: RunActions
-    finder: Any
 
     def __init__(self) -> None:
         super().__init__()
+        self.finder = Finder(self)
         self.searching = Latest(self, "search")
         self.doing = Latest(self, "actions", every=True)
         self._remark = ""
         self.reading = True  # what is to be shown has not been read yet
-        self._once_read: dict[str, tuple[Path | None, Callable[[], None]]] = {}  # by action, with the session it is for
+        self._once_read: dict[
+            str, tuple[Path | None, Callable[[], object]]
+        ] = {}  # by action, with the session it is for
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -229,11 +153,22 @@ class RunScreen(ModeScreen):
         """Return the pane that keys move in while no other painted one has the focus."""
         raise NotImplementedError
 
+    def mark_hits(self, needle: str) -> None:
+        """Mark a text wherever it is shown, "" for no marks."""
+        raise NotImplementedError
+
+    def go_to_hit(self, hit: Any) -> None:
+        raise NotImplementedError
+
+    def remark_on(self, hit: Any) -> str:
+        """Return what stands behind the number of a hit."""
+        return ""
+
     def offers(self, action: str) -> bool:
         """Return whether an action on the run makes sense now, or may once the run has been read."""
         return (self.reading and action in _WHILE_READING) or self.actions.can(action)
 
-    def do(self, action: str, what: Callable[[], None]) -> None:
+    def do(self, action: str, what: Callable[[], object]) -> None:
         """Do something with the run that is shown, or that is being read: then as soon as it is."""
         if self.reading:
             self._once_read[action] = self.workbench.session_path, what
