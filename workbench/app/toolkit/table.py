@@ -47,6 +47,10 @@ class Arrangement:
     folded: frozenset[str] = frozenset()
 
 
+_FEW = 8
+"""So many rows that changed are painted one by one."""
+
+
 class Table(HeadedList, Generic[Row]):
     """A heading and rows of one type, each of which its ``key`` tells from all others; the cursor stays on its row by it.
 
@@ -57,7 +61,7 @@ class Table(HeadedList, Generic[Row]):
     ALLOW_SELECT = False
     KEPT: ClassVar[tuple[str, ...]] = ("rows", "arrangement")
     """Attributes that are as they were left where the list is shown again."""
-    LEAD: ClassVar[int] = 2
+    LEAD = 2
     """Cells before the first column: a mark, or whether a group is folded."""
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("table.sort", "sort_next", "sort"),
@@ -210,11 +214,15 @@ class Table(HeadedList, Generic[Row]):
         self.rows = tuple(rows)
         here = self._key_of(self._line(self.cursor))
         self.arrange_rows(measure=False)
-        self.columns.widen(known)
+        wider = self.columns.widen(known)
         if (now := list(map(self._key_of, self._lines))) != before:
             self.rows_changed(cursor=now.index(here) + 1 if here in now else max(1, min(self.cursor, len(now))))
         self._words = None
-        self.refresh()
+        if wider or now != before or self.narrowed or self.arrangement.grouping or len(known) > _FEW:
+            self.refresh()
+        else:
+            for row in known:
+                self.refresh_line(now.index(self._key(row)) + 1 if self._key(row) in now else 0)
         return len(known) == len(fresh)
 
     def knows(self, key: object) -> bool:

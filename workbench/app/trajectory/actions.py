@@ -123,12 +123,12 @@ class Actions(RunActions):
 
         With Thought or Action as the tab that is shown the model's message is edited, else the observation.
         """
-        from workbench.engine import forking
+        from workbench.engine import trial_orders
         from workbench.engine.estimate import estimate_fork
         from workbench.engine.measured import measure
 
         host, reader, trial = self._host, self._host.reader, state.trial
-        choices = forking.editable(step)
+        choices = trial_orders.editable(step)
         if reader is None or not choices:
             host.notify(f"Step {step.number} says nothing that could be edited.", severity="warning")
             return
@@ -174,10 +174,10 @@ class Actions(RunActions):
             kept = f" {key_of('trajectory.fork')} on this step has your text again." if changed else ""
             host.notify(f"Nothing was started.{kept}")
             return
-        edit = forking.Edit(what, text) if changed else forking.Edit()
+        edit = trial_orders.Edit(what, text) if changed else trial_orders.Edit()
 
         def fork(session: Path) -> str:
-            return forking.fork(session, trial.id, step.number, edit, model=model, warm=host.warm).trial
+            return trial_orders.fork(session, trial.id, step.number, edit, model=model, warm=host.warm).trial
 
         said = f"Goes on from step {step.number}; what came before is taken over and not paid again."
         self.when_agreed(
@@ -193,16 +193,16 @@ class Actions(RunActions):
             return
 
         def work(session: Path, state: TrialState) -> str:
-            from workbench.engine import checks, launching
+            from workbench.engine import launching, trial_orders
             from workbench.sandbox.errors import NoIsolation
 
             alone = ""
             try:
-                run, _ = checks.plan_check(session, [state.trial.id], block=block, anew=True)
+                run, _ = trial_orders.plan_check(session, [state.trial.id], block=block, anew=True)
             except NoIsolation as error:
                 if block >= 0:
                     raise
-                run, _ = checks.plan_check(session, [state.trial.id], execute=False, anew=True)
+                run, _ = trial_orders.plan_check(session, [state.trial.id], execute=False, anew=True)
                 alone = f"{error} Names are looked up all the same."
             if not run:
                 return under_way

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from workbench.app.toolkit.run_screen import Needle
     from workbench.app.trajectory.screen import TrajectoryScreen
     from workbench.results.trials import TrialOrder
-    from workbench.rubric.agreement import Agreement
     from workbench.rubric.scorecard import Scorecard
+    from workbench.rubric.spread import Agreement
     from workbench.rubric.works import Works
     from workbench.session.reader import SessionReader
     from workbench.session.rows import AccessedFileRow, AnnotationRow, RunRow, StepRow, TrialRow

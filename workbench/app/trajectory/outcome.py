@@ -13,7 +13,6 @@ from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import (
     Document,
     Line,
-    assemble,
     closed,
     code,
     note,
@@ -119,7 +118,7 @@ def _metadata(reader: SessionReader, state: TrialState, limit: int) -> Document:
     if isinstance(decoded, dict) and decoded:
         return document
     kind = "an empty object" if decoded == {} else f"{_kind(decoded)}, not an object"
-    warning = styled(f"! The metadata is {kind}: schema.org needs keys and values.", "warn", indent=2)
+    warning = styled((f"! The metadata is {kind}: schema.org needs keys and values.", "warn"), indent=2)
     return Document((warning, Line(""), *document.lines), document.text)
 
 
@@ -165,7 +164,7 @@ def _difference(reader: SessionReader, state: TrialState) -> Document:
         return note("The previous trial is no longer in the session.")
     old, new = before.trial, state.trial
     lines = [
-        styled(f"since {old.agent} · {old.model} · repeat {old.repeat}", "dim"),
+        styled((f"since {old.agent} · {old.model} · repeat {old.repeat}", "dim")),
         Line(""),
     ]
     lines += [*_scores(before.cards, state.cards), Line("")]
@@ -195,7 +194,7 @@ def _scores(before: tuple[Scorecard, ...], after: tuple[Scorecard, ...]) -> list
         if old is None:
             continue
         lines += [Line("")] if lines else []
-        lines.append(assemble((card.rubric, "heading"), (f"  judge {card.judge}", "dim")))
+        lines.append(styled((card.rubric, "heading"), (f"  judge {card.judge}", "dim")))
         lines.append(_change("total", old.total, card.total))
         then = {tier.number: tier for tier in tiers_of(old)}
         for tier in tiers_of(card):
@@ -217,18 +216,18 @@ def _change(name: str, before: float | None, after: float | None, shape: str = "
         more = after > before
         tail = f"  {'+' if more else '−'}{(shape or '{:g}').format(abs(round(after - before, 2)))}"
         style = style if shape else "added" if more else "removed"
-    return assemble((text, ""), (tail, style))
+    return styled((text, ""), (tail, style))
 
 
 def _readme_diff(before: list[str], after: list[str]) -> Iterator[tuple[Line, str]]:
     """Yield lines, each with what is copied of it."""
     diff = line_diff(before, after, 2)
     said = diff.words if diff.hunks or after else "neither trial wrote one"
-    yield assemble(("README", "heading"), (f"  {said}", "dim")), f"README  {said}"
+    yield styled(("README", "heading"), (f"  {said}", "dim")), f"README  {said}"
     for hunk in diff.hunks:
         where = f"@@ lines {hunk.before[0]}–{hunk.before[1]} → {hunk.after[0]}–{hunk.after[1]} @@"
-        yield styled(where, "hunk"), where
+        yield styled((where, "hunk")), where
         for sign, line in hunk.lines:
             margin = "  " if sign == SAME else f"{sign} "
             style = {REMOVED: "removed", ADDED: "added"}.get(sign, "")
-            yield styled(margin + prepared(line), style, indent=2), margin + line
+            yield styled((margin + prepared(line), style), indent=2), margin + line

@@ -17,7 +17,6 @@ from workbench.app.toolkit.document import (
     COLOURED_AT_MOST,
     Document,
     Line,
-    assemble,
     code,
     heading,
     joined,
@@ -108,11 +107,11 @@ def load_content(
     whole = tab != "Observation" or min(len(document.text), COLOURED_AT_MOST) <= coloured
     if step.problem and tab in {"Thought", "Action", "Observation"}:
         sign, style = ("!", "invalid") if step.kind == "invalid" else ("✗", "bad")
-        problem = styled(f"{sign} {step.problem}", style, indent=2)
+        problem = styled((f"{sign} {step.problem}", style), indent=2)
         text = f"{problem.text}\n{document.text}".strip() if tab == "Action" else document.text
         document = Document((problem, Line(""), *document.lines), text, document.cut)
     if remarks:
-        above = [styled(f"✎ {one_line(text, 2000)}", "notice", indent=2) for text in remarks]
+        above = [styled((f"✎ {one_line(text, 2000)}", "notice"), indent=2) for text in remarks]
         document = replace(document, lines=(*above, Line(""), *document.lines))
     return StepContent(tab, document, empty, whole)
 
@@ -199,7 +198,7 @@ def _messages(reader: SessionReader, call: CallRow, limit: int) -> list[Document
 
 def _role(role: str, size: int, detail: str = "") -> Document:
     behind = "  ".join(filter(None, (size_of(size), detail)))
-    return of_lines([assemble((f"▎{role}", "role"), (f"  {behind}", "dim"))])
+    return of_lines([styled((f"▎{role}", "role"), (f"  {behind}", "dim"))])
 
 
 def _facts(call: CallRow) -> Document:
@@ -225,7 +224,7 @@ def _facts(call: CallRow) -> Document:
         "attempts": attempts,
         "source": call.source,
     }
-    return of_lines([assemble((f"{name:<9} ", "dim"), (str(value), ""), indent=10) for name, value in rows.items()])
+    return of_lines([styled((f"{name:<9} ", "dim"), (str(value), ""), indent=10) for name, value in rows.items()])
 
 
 def _decoded(text: str) -> Any:
@@ -278,12 +277,12 @@ def _table(sent: Sent) -> Document:
     said = ["The whole is counted by the provider; ≈ is a share by bytes of what a request grew by."]
     if sent.shape:
         said.append(f"The answer was held to a grammar of {size_of(sent.shape)}.")
-    lines = [assemble((whole, "heading"), *((f" · {one}", "") for one in more), indent=2)]
-    lines += [styled(one, "dim", indent=2) for one in said]
-    lines += [Line(""), styled(f"  {'part':<{_NAME}}{'tokens':>{_TOKENS}}{'size':>9}", "dim", indent=-1)]
+    lines = [styled((whole, "heading"), *((f" · {one}", "") for one in more), indent=2)]
+    lines += [styled((one, "dim"), indent=2) for one in said]
+    lines += [Line(""), styled((f"  {'part':<{_NAME}}{'tokens':>{_TOKENS}}{'size':>9}", "dim"), indent=-1)]
     left_out = max(0, len(sent.parts) - _MOST_ROWS)
     if left_out:
-        lines.append(styled(f"  … {left_out:,} earlier parts", "dim", indent=-1))
+        lines.append(styled((f"  … {left_out:,} earlier parts", "dim"), indent=-1))
     for part in sent.parts[left_out:]:
         lines.append(_row(part, "+" if part.new else " ", "strong" if part.new else ""))
     lines += [_row(part, "−", "dim", " no longer sent") for part in sent.dropped[-_MOST_ROWS:]]
@@ -293,7 +292,7 @@ def _table(sent: Sent) -> Document:
 def _row(part: SentPart, sign: str, style: str, more: str = "") -> Line:
     tokens = "–" if part.tokens is None else f"{'' if part.exact else '≈ '}{part.tokens:,.0f}"
     text = f"{sign} {_name_of(part) + more:<{_NAME}}{tokens:>{_TOKENS}}{size_of(part.size):>9}"
-    return styled(text, style, indent=-1)
+    return styled((text, style), indent=-1)
 
 
 def _name_of(part: SentPart) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.document import Document, Line, assemble, note, of_lines, prepared, styled
+from workbench.app.toolkit.document import Document, Line, note, of_lines, prepared, styled
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
 from workbench.grounding.items import KINDS, NOT_SEEN, NOWHERE, SEEN, TASK, UNSEEN, Grounding, Item
@@ -97,7 +97,7 @@ def exploration(why: Why) -> Document:
     else:
         for number, cells in enumerate(rows):
             text = "  ".join([cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])])
-            lines.append(styled(text, "" if number else "dim", indent=-1))
+            lines.append(styled((text, "" if number else "dim"), indent=-1))
         lines.append(Line(""))
         lines += note(
             "Bytes that were shown are read, those that were cut off partly read. "
@@ -106,9 +106,9 @@ def exploration(why: Why) -> Document:
     lines.append(Line(""))
     if not found.complete:
         lines += note("What else an imported agent read or left out, its file does not say.").lines
-    lines += [assemble(("!", "warn"), (f" {one_line(pattern, 300)}", ""), indent=2) for pattern in found.patterns]
+    lines += [styled(("!", "warn"), (f" {one_line(pattern, 300)}", ""), indent=2) for pattern in found.patterns]
     if found.complete and not found.patterns:
-        lines.append(assemble(("✓", "ok"), (" nothing odd about its way through the repository", ""), indent=2))
+        lines.append(styled(("✓", "ok"), (" nothing odd about its way through the repository", ""), indent=2))
     if why.note:
         lines += [Line(""), *note(why.note).lines]
     return of_lines(lines)

@@ -1,14 +1,17 @@
-"""What one trial or task of a study has by a measure, or why it has nothing."""
+"""One trial or task of a study under one cell, and what it has by a measure, or why it has nothing."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.regeneration.passk import pass_at_k
-from workbench.studies.reading import TaskTally, TrialTally
+from workbench.rubric.spread import Total
+from workbench.session.rows import ScoreRow
+from workbench.session.task_names import readable_id
 
 POINTS = 100.0
 """Points of a trial are of so many, whatever its rubric's sum is."""
@@ -34,7 +37,6 @@ class Missing(NamedTuple):
 
     @property
     def brief(self) -> str:
-        """Return ``3 unscored``."""
         return f"{self.items:,} {self.kind}"
 
     @property
@@ -44,7 +46,6 @@ class Missing(NamedTuple):
 
 
 def brief(missing: Iterable[Missing]) -> str:
-    """Return ``3 unscored, 2 failed``."""
     kinds: Counter[str] = Counter()
     for one in missing:
         kinds[one.kind] += one.items
@@ -57,6 +58,59 @@ def counted_missing(found: Iterable[tuple[str, str] | Missing]) -> tuple[Missing
     for one in found:
         counts[one[0], one[1]] += one.items if isinstance(one, Missing) else 1
     return tuple(Missing(kind, why, count) for (kind, why), count in counts.items())
+
+
+class TaskTally(NamedTuple):
+    """One task under one cell.
+
+    Of ``samples`` candidates ``waiting`` have no verdict, ``counted`` count and ``passed`` passed; ``doubtful`` and
+    ``repaired`` are passes. ``cut`` of those that count were cut at the token limit, ``cut_passed`` of these passed.
+    """
+
+    task: str
+    file: str
+    function: str
+    occurrence: int
+    tests: int
+    documented: int
+    samples: int
+    waiting: int
+    counted: int
+    passed: int
+    doubtful: int = 0
+    repaired: int = 0
+    cut: int = 0
+    cut_passed: int = 0
+
+    @property
+    def name(self) -> str:
+        """Its readable id, by which the same function under another doc system is found."""
+        return readable_id(self.file, self.function, self.occurrence)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialTally:
+    """One trial under one cell.
+
+    ``scores`` has its scorecards by rubric and judge. ``checks`` has what its check says by measure, as (good, judged, all):
+    blocks that work of those that were run (``works``), claims that are true of those that can be said (``claims``).
+    ``cut`` says that an answer of its agent was cut at the token limit, ``readme`` that it handed one in. ``totals`` says of its
+    scorecards what of the points the format of its answer gave, and whether tier 3 was credited for missing facts.
+    """
+
+    trial: str
+    repeat: int
+    state: str
+    error: str
+    steps: int
+    tokens: int
+    cost_usd: float | None
+    seconds: float
+    scores: Mapping[tuple[str, str], ScoreRow] = field(default_factory=dict)
+    checks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    cut: bool = False
+    readme: bool = True
+    totals: Mapping[tuple[str, str], Total] = field(default_factory=dict)
 
 
 def score_of(trial: TrialTally, scale: Scale) -> float | None:
@@ -107,10 +161,7 @@ def _unscored(trial: TrialTally, scale: Scale) -> str:
 def pass_of(task: TaskTally, k: int, without: str = "") -> float | None:
     """Return pass@k of a task, None where it has fewer than k counted samples.
 
-    Args:
-        task: The task.
-        k: The k.
-        without: :data:`DOUBTFUL` or :data:`REPAIRED`: such passes are none. :data:`CUT`: such answers are no samples.
+    ``without`` doubtful or repaired passes these are none, without cut answers these are no samples.
     """
     counted, passed = task.counted, task.passed
     if without == CUT:
