@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from textual import events
 from textual.message import Message
 
-from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.text import shortened
 
 if TYPE_CHECKING:
@@ -36,9 +37,17 @@ class Coverage:
 
     files: int
     read: int
-    listed: int
     bytes: int
     bytes_read: int
+
+    def legend(self) -> str:
+        """Return what the signs mean and how much was read."""
+        lines = ["● read  ○ listed", "· never opened"]
+        if self.files:
+            share = round(100 * self.bytes_read / self.bytes) if self.bytes else 0
+            percent = "<1" if self.bytes_read and not share else str(min(share, 100))
+            lines += ["", f"seen {self.read:,} of {self.files:,} files", f"{percent} % of the bytes"]
+        return "\n".join(lines)
 
 
 def entries_of(
@@ -73,14 +82,14 @@ def entries_of(
     walk("", 0)
     total = sum(sizes.values())
     shown = sum(min(row.size, sizes.get(path, row.size)) for path, row in read.items())
-    files_listed = sum(1 for path in listed if path in sizes and path not in read)
-    return rows, Coverage(len(sizes), sum(1 for path in read if path in sizes or not sizes), files_listed, total, shown)
+    return rows, Coverage(len(sizes), sum(1 for path in read if path in sizes or not sizes), total, shown)
 
 
-class RepositoryPane(VirtualView):
+class RepositoryPane(RowList):
     """The tree with its marks; enter goes to the step that read or listed the file."""
 
     ALLOW_SELECT = False
+    narrows = False
 
     class Opened(Message):
         """A file was chosen; ``step`` is where the agent met it."""
@@ -93,22 +102,20 @@ class RepositoryPane(VirtualView):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.entries: list[Entry] = []
-        self.cursor = 0
         self.current_path = ""
-        self.empty_text = ""
+        self._empty = ""
         self._places: dict[str, int] = {}
 
-    def show(self, entries: list[Entry], empty_text: str) -> None:
-        """Show these rows; ``empty_text`` stands there if there are none."""
-        if entries == self.entries and empty_text == self.empty_text:
+    def show(self, entries: list[Entry], empty: str) -> None:
+        """Show these rows; ``empty`` stands there if there are none."""
+        if entries == self.entries and empty == self._empty:
             return
-        chosen = self.entries[self.cursor].path if self.cursor < len(self.entries) else None
+        chosen = self.current.path if self.current is not None else ""
         top, height = self.scroll_offset.y, self.page_height()
         before = self.cursor, self.entries[top : top + height]
-        self.entries = entries
-        self.empty_text = empty_text
+        self.entries, self._empty = entries, empty
         self._places = {entry.path: index for index, entry in enumerate(entries)}
-        self.cursor = self._places.get(chosen or "", 0)
+        self.cursor = self._places.get(chosen, 0)
         if before == (self.cursor, entries[top : top + height]) and len(before[1]) == height:
             self.grow_below(self.row_count())
             return
@@ -141,9 +148,12 @@ class RepositoryPane(VirtualView):
     def row_count(self) -> int:
         return len(self.entries) or 1
 
+    def selectable(self, index: int) -> bool:
+        return bool(self.entries)
+
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
         if not self.entries:
-            return [(fit(self.empty_text, width), "dim")], ""
+            return [(fit(self._empty, width), "dim")], ""
         entry = self.entries[y]
         indent = " " * min(entry.depth * 2, max(0, width - 12))
         mark = "▾" if entry.directory and entry.mark == NEVER else entry.mark
@@ -155,33 +165,16 @@ class RepositoryPane(VirtualView):
         name = shortened(entry.name, max(4, width - 3 - len(indent) - entry.directory)) + "/" * entry.directory
         return [(f" {indent}", ""), (mark, style), (" ", ""), (name, "" if entry.mark == READ else "dim")], fill
 
-    def move(self, rows: int) -> None:
-        if self.entries:
-            self.cursor = max(0, min(self.cursor + rows, len(self.entries) - 1))
-            self.keep_in_sight(self.cursor)
-            self.refresh()
-
-    def go_to_end(self, last: bool) -> None:
-        self.move(len(self.entries) if last else -len(self.entries))
-
-    def open_current(self) -> None:
-        """Choose the row under the cursor."""
-        if self.cursor < len(self.entries):
-            entry = self.entries[self.cursor]
-            self.post_message(self.Opened(entry.path, entry.step))
+    def action_choose(self) -> None:
+        if self.current is not None:
+            self.post_message(self.Opened(self.current.path, self.current.step))
 
     def on_click(self, event: events.Click) -> None:
+        event.prevent_default()  # one click opens
         y = event.y + self.scroll_offset.y
         if y < len(self.entries):
-            self.cursor = y
-            self.refresh()
-            self.open_current()
+            self.set_cursor(y)
+            self.action_choose()
 
     def on_resize(self) -> None:
         self.set_size(self.row_count())
-
-    def on_focus(self) -> None:
-        self.refresh()
-
-    def on_blur(self) -> None:
-        self.refresh()
