@@ -8,10 +8,11 @@ import time
 import traceback
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.agents import Submission, make_agent
-from workbench.agents.agent_context import DEFAULT_ANSWER_TOKENS, AgentContext, Asker, Assignment, OutOfSteps
+from workbench.agents.agent_context import DEFAULT_ANSWER_TOKENS, AgentContext, Assignment, OutOfSteps
 from workbench.agents.inherited import ForkDiverged, Inherited
 from workbench.agents.remote_names import is_peer, is_remote
 from workbench.catalog import TestCase, resolve_case, view_of
@@ -21,7 +22,7 @@ from workbench.engine.records import JUDGE, SessionCallLog, TrialLog, inherited_
 from workbench.engine.trial_contents import ContentChanged, content_for
 from workbench.errors import WorkbenchError
 from workbench.extensions import failure, is_dotted
-from workbench.models.types import ModelError, Sampling
+from workbench.models.types import Asker, ModelError, Sampling
 from workbench.repository import View
 from workbench.rubric import make_judge, score
 from workbench.rubric.judging import Judge, Kept
@@ -44,26 +45,17 @@ def _kind(error: WorkbenchError) -> str:
     return next((kind for of, kind in kinds if isinstance(error, of)), "case")
 
 
+@dataclass(eq=False)
 class TrialRunner:
     """Executes trials of one run."""
 
-    def __init__(
-        self,
-        writer: SessionWriter,
-        run: RunRow,
-        plan: DocumentPlan,
-        asker: Asker,
-        calls: SessionCallLog,
-        time_limit: float,
-        message_limit: float = 180.0,
-    ) -> None:
-        self._writer = writer
-        self._run = run
-        self._plan = plan
-        self._asker = asker
-        self._calls = calls
-        self._time_limit = time_limit
-        self._message_limit = message_limit
+    _writer: SessionWriter
+    _run: RunRow
+    _plan: DocumentPlan
+    _asker: Asker
+    _calls: SessionCallLog
+    _time_limit: float
+    _message_limit: float = 180.0
 
     async def run(self, trial: TrialRow) -> None:
         """Run a trial; any failure is recorded in the trial and ends only this trial.
