@@ -231,7 +231,10 @@ async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path: Pat
         runs = app.screen
         await pilot.press("C")
         await until(pilot, lambda: "Mark a run with space" in screen_text(app), "what to do")
-        by_id = {line.id: runs.table.marked(line) for line in runs.table.rows}
+        by_id = {
+            line.id: Marked(path, "run", line.id, line.title, line.id, line.kind == "document")
+            for line in runs.table.rows
+        }
         app.marks.toggle(by_id["one"])
         app.marks.toggle(by_id["two"])
         await pilot.press("C")
