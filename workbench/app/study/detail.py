@@ -73,7 +73,6 @@ class StudyList(Table[StudyLine]):
         self._current = ""
 
     def show(self, lines: Sequence[StudyLine], current: str) -> None:
-        """Show studies, oldest first; ``current`` is the one that is shown."""
         self._current = current
         to = self.selected.name if self.selected is not None else current
         self.put(tuple(reversed(lines)))
@@ -265,7 +264,6 @@ def _rests_on(lines: Sequence[LeaderLine]) -> list[tuple[str, str]]:
 
 
 def _judges(lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -> list[tuple[str, str]]:
-    """Return lines of text with their styles: the agents by each judge, and how far each two judges agree."""
     judges = sorted({judge for line in lines for judge in line.by_judge})
     if len(judges) < 2:
         return []
@@ -347,7 +345,6 @@ def matrix_title(outcome: StudyOutcome, matrix: StudyMatrix) -> str:
 
 
 def detail_title(outcome: StudyOutcome | None, matrix: StudyMatrix, detail: Detail) -> tuple[str, str]:
-    """Return the title of what stands beside the matrix, and what its figures are."""
     tab = title = detail.current
     cell, found = matrix.cell, detail.comparison.comparison
     titles = {one.column.name: one.title for one in outcome.by_column} if outcome is not None else {}

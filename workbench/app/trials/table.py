@@ -57,7 +57,6 @@ _STYLES = {"done": "passed", "failed": "failed", "running": "running", "unscored
 
 
 def points(value: float | None) -> str:
-    """Return points with one decimal."""
     return NOTHING if value is None else f"{value:.1f}"
 
 
@@ -130,15 +129,7 @@ GROUPINGS: tuple[Grouping[TrialLine], ...] = (
 
 
 class TrialTable(Table[TrialLine]):
-    """Trials, in groups with their means.
-
-    Attributes:
-        trials: What is shown.
-        filter: Which of them.
-        current: The trial that is open behind the table.
-        marks: What is marked to be compared.
-        session: The file that the trials are of.
-    """
+    """Trials, in groups with their means; ``current`` is the one that is open behind the table."""
 
     KEPT = (*Table.KEPT, "trials", "filter", "session")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -156,7 +147,6 @@ class TrialTable(Table[TrialLine]):
         self._spreads: dict[str, Spread] = {}
 
     def put_trials(self, trials: Trials) -> None:
-        """Show these trials; cursor, filter and arrangement stay."""
         self.trials = trials
         self.put(trials.lines)
 
@@ -168,7 +158,6 @@ class TrialTable(Table[TrialLine]):
         super().arrange_rows(measure=measure)
 
     def spread_of_group(self, group: Group[TrialLine]) -> Spread:
-        """Return how the scores of a group lie."""
         if group.name not in self._spreads:
             self._spreads[group.name] = spread_among(group.rows)
         return self._spreads[group.name]
