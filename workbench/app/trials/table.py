@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bind
 from workbench.app.marks import Marked, Marks
-from workbench.app.toolkit.columns import Column
+from workbench.app.toolkit.columns import Column, number_column
 from workbench.app.toolkit.table import Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
@@ -82,16 +82,6 @@ def _tier(number: int) -> Column[TrialLine]:
                   sort=lambda line: line.tiers[number - 1], descending=True, figure=mean)  # fmt: skip
 
 
-def _number(
-    title: str, width: int, priority: int, value: Callable[[TrialLine], float | None], form: str = ",.0f"
-) -> Column[TrialLine]:
-    def cell(line: TrialLine) -> str:
-        number = value(line)
-        return NOTHING if number is None else format(number, form)
-
-    return Column(title=title, cell=cell, width=width, priority=priority, sort=value, descending=True)
-
-
 def _identity(line: TrialLine) -> tuple[str, ...]:
     return line.case.lower(), line.agent, line.model, f"{line.repeat:09}"
 
@@ -112,13 +102,13 @@ COLUMNS: tuple[Column[TrialLine], ...] = (
            figure=lambda rows: own_cell(spread_among(rows).own)),
     Column(title="score", cell=_score, width=6, sort=lambda line: line.share, descending=True, figure=_mean),
     *(_tier(number) for number in (1, 2, 3, 4)),
-    _number("steps", 5, 13, lambda line: line.steps),
-    _number("tokens", 8, 19, lambda line: line.tokens),
-    _number("s", 6, 20, lambda line: line.seconds),
-    _number("nowhere", 7, 16, lambda line: line.nowhere),
-    _number("unseen", 6, 17, lambda line: line.unseen),
-    _number("seen %", 6, 18, lambda line: line.shown),
-    _number("$", 7, 12, lambda line: line.cost, ".3f"),
+    number_column("steps", 5, lambda line: line.steps, priority=13),
+    number_column("tokens", 8, lambda line: line.tokens, priority=19),
+    number_column("s", 6, lambda line: line.seconds, priority=20),
+    number_column("nowhere", 7, lambda line: line.nowhere, priority=16),
+    number_column("unseen", 6, lambda line: line.unseen, priority=17),
+    number_column("seen %", 6, lambda line: line.shown, priority=18),
+    number_column("$", 7, lambda line: line.cost, 3, priority=12),
 )  # fmt: skip
 GROUPINGS: tuple[Grouping[TrialLine], ...] = (
     Grouping("agent", lambda line: line.agent),
