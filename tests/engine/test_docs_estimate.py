@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from workbench.catalog import resolve_case
-from workbench.catalog.opening import current_snapshot
+from workbench.catalog.resolving import current_snapshot
 from workbench.documenters.names import parse_docs
 from workbench.documenters.programs.program import kept_place
 from workbench.documenters.programs.work_folder import Documented, WorkFolder

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.checking.stored import RULES, columns, to_json
-from workbench.checking.verdicts import BlockResult, Checked, ClaimResult, Part, Truth, Verdict
+from workbench.checking.verdicts import RULES, BlockResult, Checked, ClaimResult, Part, Truth, Verdict, columns, to_json
 from workbench.cli import main
 from workbench.reports import write_report
 from workbench.rubric.works import Works, counting

@@ -11,8 +11,7 @@ from workbench import paths
 from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.queue import enqueue
-from workbench.engine.session_names import check_name, new_place
-from workbench.engine.writable_copy import is_example, is_writable, new_session, writable_copy
+from workbench.engine.session_names import check_name, is_example, is_writable, new_place, new_session, writable_copy
 from workbench.errors import UsageError
 from workbench.session import SUFFIX, SessionReader, SessionWriter
 
@@ -124,8 +123,7 @@ def resume_study(session: Path, name: str) -> tuple[Path, int]:
     Raises:
         WorkbenchError: The study names what is not there, or the session cannot be written.
     """
-    from workbench.engine.study_client import order_study, pending_runs
-    from workbench.engine.study_execution import launch_study
+    from workbench.engine.study_client import launch_study, order_study, pending_runs
     from workbench.studies.following import declared
 
     own = writable_copy(session)

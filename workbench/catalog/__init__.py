@@ -12,9 +12,18 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "adding": ["add_case", "case_from_source", "require_there"],
-        "cases": ["BadCase", "CaseExists", "Facts", "TestCase", "UnknownCase"],
-        "opening": ["content_of", "current_snapshot", "kept_snapshot", "snapshot_of", "view_of"],
-        "reading": ["read_case"],
-        "resolving": ["check_python", "check_there", "find_case", "load_cases", "resolve_case"],
+        "reading": ["BadCase", "CaseExists", "Facts", "TestCase", "UnknownCase", "read_case"],
+        "resolving": [
+            "check_python",
+            "check_there",
+            "content_of",
+            "current_snapshot",
+            "find_case",
+            "kept_snapshot",
+            "load_cases",
+            "resolve_case",
+            "snapshot_of",
+            "view_of",
+        ],
     },
 )

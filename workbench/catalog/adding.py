@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from workbench import paths
-from workbench.catalog.cases import BadCase, CannotBeCase, CaseExists, TestCase
-from workbench.catalog.reading import CASE_FILE, read_case, valid_id
+from workbench.catalog.reading import CASE_FILE, BadCase, CannotBeCase, CaseExists, TestCase, read_case, valid_id
 from workbench.repository import BadSource, Source, parse_source
 from workbench.text import one_line
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench import paths
-from workbench.catalog.cases import BadCase
+from workbench.catalog.reading import BadCase
 from workbench.catalog.repositories import Repository
 
 _BUNDLED = Path(__file__).resolve().parent / "records"

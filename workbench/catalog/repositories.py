@@ -11,9 +11,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.catalog.cases import BadCase, TestCase, UnknownRepository
 from workbench.catalog.published import Counts, published_counts
-from workbench.catalog.reading import Table, load_toml
+from workbench.catalog.reading import BadCase, Table, TestCase, UnknownRepository, load_toml
 from workbench.text import one_line
 
 #: The distribution includes tests and yields tasks, and has a record. ``partly``: some tests are quarantined.

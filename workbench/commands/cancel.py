@@ -6,8 +6,7 @@ import argparse
 
 from workbench.commands.output import say, tell_damage
 from workbench.commands.watching import stop
-from workbench.engine.session_names import resolve_session
-from workbench.engine.writable_copy import is_example
+from workbench.engine.session_names import is_example, resolve_session
 from workbench.errors import UsageError
 from workbench.session import SessionReader
 from workbench.text import one_line

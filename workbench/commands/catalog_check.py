@@ -18,7 +18,6 @@ from workbench.commands.output import print_json, say, tell
 from workbench.engine import client, launching
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import plan_regeneration
-from workbench.engine.selection import row_id
 from workbench.engine.task_building import Prepared, dropped_by_stage, prepare
 from workbench.errors import WorkbenchError
 from workbench.regeneration.tasks import is_skipped
@@ -26,6 +25,7 @@ from workbench.repository.functions import find_functions
 from workbench.sandbox import choose_backend
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
+from workbench.session.task_names import row_id
 from workbench.session.verdict_counts import is_counted
 from workbench.text import one_line
 

@@ -11,15 +11,14 @@ from typing import Any
 
 from workbench.catalog import resolve_case, snapshot_of
 from workbench.checking import Checked, check, fixed
-from workbench.checking.stored import CheckDamaged, result_of
+from workbench.checking.verdicts import CheckDamaged, result_of
 from workbench.commands import check_formats
 from workbench.commands.arguments import path, whole
 from workbench.commands.output import print_json, say, tell, tell_damage, tell_over
 from workbench.commands.watching import follow, stop
 from workbench.engine import launching
-from workbench.engine.checks import plan_check
-from workbench.engine.session_names import resolve_session
-from workbench.engine.writable_copy import working_copy
+from workbench.engine.session_names import resolve_session, working_copy
+from workbench.engine.trial_orders import plan_check
 from workbench.errors import UsageError
 from workbench.read_only import must_write
 from workbench.sandbox.errors import NoIsolation

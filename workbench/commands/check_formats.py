@@ -8,8 +8,7 @@ from dataclasses import asdict
 from enum import StrEnum
 
 from workbench.checking import BlockResult, Checked, ClaimResult, Truth, Verdict
-from workbench.checking.stored import works
-from workbench.checking.verdicts import alarm, counts, sentence, shown_lines
+from workbench.checking.verdicts import alarm, counts, sentence, shown_lines, works
 from workbench.text import clean, json_text, one_line
 
 _MOST_OUTPUT = 8  # lines of a program's output under a failure

@@ -13,10 +13,9 @@ from workbench.commands.run import watch
 from workbench.engine import launching
 from workbench.engine.client import the_trial
 from workbench.engine.estimate import Estimate, Measured, estimate_fork
-from workbench.engine.forking import Edit, plan_fork
 from workbench.engine.queue import enqueue
-from workbench.engine.session_names import resolve_session
-from workbench.engine.writable_copy import working_copy
+from workbench.engine.session_names import resolve_session, working_copy
+from workbench.engine.trial_orders import Edit, plan_fork
 from workbench.errors import UsageError
 from workbench.files import expanded, read_text
 from workbench.session import SessionReader

@@ -29,14 +29,13 @@ from workbench.engine.improvement_client import (
     state_of,
     stop_improvement,
 )
-from workbench.engine.improvement_estimate import estimate_improvement
-from workbench.engine.improvement_plan import ImprovementPlan
 from workbench.engine.improvement_result import Improved, attempts_of, improved
-from workbench.engine.plan import RegenerationPlan
+from workbench.engine.plan import ImprovementPlan, RegenerationPlan
+from workbench.engine.study_estimate import estimate_improvement
 from workbench.errors import UsageError, WorkbenchError
 from workbench.improving import Attempt, Checkout, patch_of
 from workbench.improving.attempts import overall_gain
-from workbench.improving.handing_over import check_patch, source_checkout, suggested_name
+from workbench.improving.changes import check_patch, source_checkout, suggested_name
 from workbench.read_only import must_write
 from workbench.results.kinds import Kind
 from workbench.session import SessionReader

@@ -12,8 +12,7 @@ from workbench.commands.arguments import dollars, folder, names
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.document import gateway_for
-from workbench.engine.session_names import resolve_session
-from workbench.engine.writable_copy import working_copy
+from workbench.engine.session_names import resolve_session, working_copy
 from workbench.errors import UsageError
 from workbench.metrics.helpfulness import Documented, Helpfulness, judge_helpfulness
 from workbench.metrics.packages import needed

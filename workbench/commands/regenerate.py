@@ -15,13 +15,12 @@ from workbench.commands.regeneration_watching import RegenerationWatch, position
 from workbench.commands.run import session_path
 from workbench.engine import defaults, launching
 from workbench.engine.estimate import Estimate, Measured
-from workbench.engine.orders import Order
+from workbench.engine.orders import Order, options_help
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.plan_checks import check_regeneration
 from workbench.engine.queue import enqueue
 from workbench.engine.regeneration_client import order_regeneration
 from workbench.engine.regeneration_estimate import estimate_order
-from workbench.engine.same_work import options_help
 from workbench.errors import UsageError
 from workbench.numbers import whole as whole_number
 from workbench.session import SessionReader

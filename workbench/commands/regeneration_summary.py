@@ -10,7 +10,6 @@ from typing import Any
 
 from workbench.engine.orders import Order, is_finished, last_order, ordered_work, refusal
 from workbench.engine.plan import RegenerationPlan
-from workbench.engine.selection import row_id
 from workbench.regeneration.breakdown import pass_by
 from workbench.regeneration.failure_groups import FailureGroup
 from workbench.regeneration.outcome import (
@@ -28,6 +27,7 @@ from workbench.results.samples import run_check
 from workbench.session import SessionReader
 from workbench.session.rows import CandidateRow, TaskRow
 from workbench.session.sample_counts import counts_of, sample_counts
+from workbench.session.task_names import row_id
 
 _FAILURES = 10
 

@@ -16,8 +16,7 @@ from workbench.engine.estimate import Estimate, Measured, estimate_trials
 from workbench.engine.regeneration_client import move
 from workbench.engine.regeneration_estimate import estimate_again
 from workbench.engine.rerunning import rerun_orders, what_again
-from workbench.engine.session_names import resolve_session
-from workbench.engine.writable_copy import working_copy
+from workbench.engine.session_names import resolve_session, working_copy
 from workbench.errors import UsageError
 from workbench.session import SessionReader
 from workbench.session.pending_work import judges_of

@@ -8,9 +8,8 @@ from workbench.commands.arguments import add_judge_repeats, add_rubrics, dollars
 from workbench.commands.output import say_path, tell_damage
 from workbench.commands.run import planned_trials, watch
 from workbench.engine import launching
-from workbench.engine.rescoring import plan_rescore
-from workbench.engine.session_names import resolve_session
-from workbench.engine.writable_copy import working_copy
+from workbench.engine.session_names import resolve_session, working_copy
+from workbench.engine.trial_orders import plan_rescore
 from workbench.session import SessionReader
 
 

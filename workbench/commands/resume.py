@@ -13,8 +13,7 @@ from workbench.commands.watching import Scored, asked_for
 from workbench.engine import client
 from workbench.engine.orders import all_orders
 from workbench.engine.regeneration_client import move
-from workbench.engine.session_names import resolve_session
-from workbench.engine.writable_copy import writable_copy
+from workbench.engine.session_names import resolve_session, writable_copy
 from workbench.session import SessionReader
 from workbench.session.pending_work import is_rescored, unfinished
 

@@ -16,7 +16,6 @@ from workbench.commands.showing import show
 from workbench.commands.terminal import Terminal
 from workbench.engine.estimate import dollars
 from workbench.engine.rerunning import find_items
-from workbench.engine.selection import row_id
 from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError
 from workbench.reports import records
@@ -25,6 +24,7 @@ from workbench.reports.writing import encoded
 from workbench.results.costs import costs_of, own_sessions, total_of
 from workbench.results.items import all_items, find_item
 from workbench.session import SessionReader
+from workbench.session.task_names import row_id
 from workbench.text import json_text, one_line
 
 

@@ -16,9 +16,8 @@ from workbench.commands.regeneration_watching import TerminalShow as Bars
 from workbench.commands.run import session_path
 from workbench.commands.watching import TerminalShow, follow, stop
 from workbench.engine.session_names import resolve_session
-from workbench.engine.study_client import order_study, pending_runs, resolved_study, titles_of
+from workbench.engine.study_client import each_run, launch_study, order_study, pending_runs, resolved_study, titles_of
 from workbench.engine.study_estimate import estimate_study
-from workbench.engine.study_execution import each_run, launch_study
 from workbench.metrics.packages import needed
 from workbench.metrics.paper import published_paper
 from workbench.numbers import MOST_REPEATS

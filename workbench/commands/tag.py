@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.commands.output import print_json, say
-from workbench.engine.session_names import resolve_session
-from workbench.engine.writable_copy import is_example
+from workbench.engine.session_names import is_example, resolve_session
 from workbench.errors import UsageError
 from workbench.results.items import find_item
 from workbench.results.scores import cards_of

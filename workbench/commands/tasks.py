@@ -18,9 +18,8 @@ from workbench.commands.output import print_json
 from workbench.commands.tasks_dataset import build, show
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.documenters import Docstring, DocumentedFile, document_file, make_doc_system, parse_scope
-from workbench.engine.plan import Ask
+from workbench.engine.plan import Ask, chosen
 from workbench.engine.plan_checks import check_descriptors
-from workbench.engine.selection import chosen
 from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
 from workbench.engine.task_rows import identity, located
 from workbench.errors import UsageError

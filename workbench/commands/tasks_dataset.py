@@ -17,8 +17,7 @@ from workbench.catalog import check_python, resolve_case
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import StageBars, Terminal
 from workbench.engine.dataset_building import Outcome, build_dataset, summary_of
-from workbench.engine.plan import Ask
-from workbench.engine.selection import chosen
+from workbench.engine.plan import Ask, chosen
 from workbench.errors import UsageError, WorkbenchError
 from workbench.files import expanded
 from workbench.regeneration.dataset import Dataset, parse_formats, read_dataset

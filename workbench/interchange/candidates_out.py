@@ -126,6 +126,10 @@ def _files(
         yield (output if one_file or (special and len(groups) == 1) else output / file), group
 
 
+def _told(count: int, what: str, left: int, why: str) -> Written:
+    return Written(count, what, [f"{left:,} {why}"] if left else [])
+
+
 def _lines(path: Path, lines: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> int:
     count = 0
     with replaced(path) as building, building.open("w", encoding="utf-8", errors="surrogatepass") as file:
@@ -144,7 +148,7 @@ def write_samples(reader: SessionReader, tasks: list[TaskRow], output: Path) -> 
         kept = [one for one in group if one.row.body_blob is not None]
         left += len(group) - len(kept)
         count += _lines(path, [_sample(reader, one) for one in kept])
-    return Written(count, "samples", [f"{left:,} candidates without a body were left out."] if left else [])
+    return _told(count, "samples", left, "candidates without a body were left out.")
 
 
 def _sample(reader: SessionReader, one: Entry) -> dict[str, Any]:
@@ -200,7 +204,7 @@ def write_results(reader: SessionReader, tasks: list[TaskRow], output: Path) -> 
         head = head or {"date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "hash": ""}
         write_text(path, json.dumps({**head, "eval": found}, ensure_ascii=False))
         count += len(told)
-    return Written(count, "verdicts", [f"{left:,} candidates without a verdict were left out."] if left else [])
+    return _told(count, "verdicts", left, "candidates without a verdict were left out.")
 
 
 def _result(reader: SessionReader, one: Entry) -> dict[str, Any]:
@@ -299,7 +303,7 @@ def write_rows(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Wri
             write_parquet(building, rows)
     else:
         _lines(output, rows)
-    return Written(len(rows), "rows", [f"{left:,} tasks whose file is not known were left out."] if left else [])
+    return _told(len(rows), "rows", left, "tasks whose file is not known were left out.")
 
 
 def write_problems(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
@@ -328,10 +332,8 @@ def write_problems(reader: SessionReader, tasks: list[TaskRow], output: Path) ->
             "No task is a function at the top of a module whose file is known, so there are no problems to write."
         )
     _lines(output, lines)
-    return Written(
-        len(lines),
-        "problems",
-        [f"{left:,} tasks were left out: methods, nested functions, files that are not known."] if left else [],
+    return _told(
+        len(lines), "problems", left, "tasks were left out: methods, nested functions, files that are not known."
     )
 
 

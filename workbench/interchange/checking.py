@@ -56,11 +56,7 @@ CHANGED = "difference"
 
 
 def restored(plain: Trajectory, ours: Mapping[str, Any]) -> Trajectory:
-    """Return the trajectory that the workbench wrote, from what a format could say of it and the difference beside it.
-
-    Raises:
-        ForeignProblem: The difference does not fit.
-    """
+    """Return the trajectory that the workbench wrote, from what a format could say of it and the difference beside it."""
     own = {key: value for key, value in ours.items() if key != CHANGED}
     try:
         values = patched(without_own(to_json(plain)), ours.get(CHANGED))

@@ -23,12 +23,7 @@ from workbench.rubric.scorecard import PASS_MARK
 if TYPE_CHECKING:
     from workbench.session.rows import ScoreRow
 
-_WHY_NOT = (
-    "not done",
-    "without a score",
-    "with unscored tiers",
-    f"below {PASS_MARK:g} of 100 points",
-)
+_WHY_NOT = ("not done", "without a score", "with unscored tiers", f"below {PASS_MARK:g} of 100 points")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 

@@ -62,11 +62,7 @@ class Options:
 
 
 def files_in(paths: Iterable[Path], endings: tuple[str, ...] = ENDINGS) -> list[Path]:
-    """Return the files named, and those in folders that look like trajectories, in the order of their names.
-
-    Raises:
-        UsageError: A folder has none.
-    """
+    """Return the files named, and those in folders that look like trajectories, in the order of their names."""
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():

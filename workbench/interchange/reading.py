@@ -179,12 +179,8 @@ def parsed(data: bytes) -> Any:
 
 
 def _document(value: Any, path: Path, place: str = "") -> Read:
-    if samples.is_row(value):
-        return Read("repotest", samples.read_row(value), place=place)
-    if samples.is_problem(value):
-        return Read("humaneval", samples.read_problem(value), place=place)
-    if samples.is_sample(value):
-        return Read("evalplus", samples.read_sample(value, path.name), place=place)
+    if (found := samples.read_item(value, path.name)) is not None:
+        return Read(*found, place=place)
     for format, fits, read in _DOCUMENTS:
         if fits(value):
             return Read(format, read(value if place else _named(value, format, path)), place=place)
@@ -242,11 +238,7 @@ def importer_named(text: str) -> Importer:
 
 
 def read_with(importer: Importer, path: Path) -> Iterator[Read]:
-    """Return what an importer finds in a file, each item or what is wrong with it; after an exception nothing more.
-
-    Raises:
-        ForeignProblem: It failed at the file as a whole.
-    """
+    """Return what an importer finds in a file, each item or what is wrong with it; after an exception nothing more."""
     found = _asked(importer, path)
     number = 0
     for item in found:

@@ -9,9 +9,17 @@ from typing import Any
 
 from workbench.agents.protocol import RESPOND, TOOLS, Action, parse_action
 from workbench.interchange.checking import patched
-from workbench.interchange.files_seen import seen_in
-from workbench.interchange.own import recorded_own, without_case
-from workbench.interchange.recording import UNKNOWN, answer_text, head_of, iso, parts_of, read_row
+from workbench.interchange.recording import (
+    UNKNOWN,
+    answer_text,
+    head_of,
+    iso,
+    parts_of,
+    read_row,
+    recorded_own,
+    seen_in,
+    without_case,
+)
 from workbench.interchange.trajectory import (
     OWN,
     Result,

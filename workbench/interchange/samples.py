@@ -81,11 +81,7 @@ def is_results(value: object) -> bool:
 
 
 def read_results(value: Mapping[str, Any], file_name: str) -> Iterator[ForeignCandidate | ForeignProblem]:
-    """Return the candidates of a file of results, sample by sample, or what is wrong with one.
-
-    Raises:
-        ForeignProblem: The file is of an EvalPlus whose results do not hold the samples.
-    """
+    """Return the candidates of a file of results, sample by sample, or what is wrong with one."""
     if value["eval"] and all(isinstance(entries, dict) for entries in value["eval"].values()):
         raise ForeignProblem("has results of an older EvalPlus, which do not hold the samples; evaluate them anew")
     head = {key: one for key, one in value.items() if key not in {"eval"}}
@@ -131,16 +127,17 @@ def _result(entry: Mapping[str, Any], task: str, file_name: str, head: Mapping[s
 # -- lines
 
 
-def is_row(value: object) -> bool:
-    return isinstance(value, dict) and {"left_context", "gt"} <= value.keys()
-
-
-def is_problem(value: object) -> bool:
-    return isinstance(value, dict) and {"task_id", "prompt", "entry_point"} <= value.keys()
-
-
-def is_sample(value: object) -> bool:
-    return isinstance(value, dict) and "task_id" in value and bool({"solution", "completion"} & value.keys())
+def read_item(value: object, file_name: str) -> tuple[str, ForeignTask | ForeignCandidate] | None:
+    """Return the format of a JSON value with its task or candidate; None where it is neither."""
+    if not isinstance(value, dict):
+        return None
+    if {"left_context", "gt"} <= value.keys():
+        return "repotest", read_row(value)
+    if {"task_id", "prompt", "entry_point"} <= value.keys():
+        return "humaneval", read_problem(value)
+    if "task_id" in value and {"solution", "completion"} & value.keys():
+        return "evalplus", read_sample(value, file_name)
+    return None
 
 
 def read_row(value: Mapping[str, Any]) -> ForeignTask:
@@ -225,11 +222,7 @@ class SampleRecorder:
     """
 
     def __init__(
-        self,
-        reader: SessionReader,
-        writer: SessionWriter,
-        run: Callable[[], str],
-        origin: Mapping[str, str],
+        self, reader: SessionReader, writer: SessionWriter, run: Callable[[], str], origin: Mapping[str, str]
     ) -> None:
         self._reader = reader
         self._writer = writer

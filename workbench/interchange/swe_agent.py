@@ -183,9 +183,7 @@ def _observed(message: Mapping[str, Any]) -> Result:
     text, identity = ("output", "call_id") if "output" in message else ("content", "tool_call_id")
     content, call = message.get(text), message.get(identity)
     kept = without(
-        message,
-        *([text] if isinstance(content, str) else []),
-        *([identity] if isinstance(call, str) else []),
+        message, *([text] if isinstance(content, str) else []), *([identity] if isinstance(call, str) else [])
     )
     return Result(_text(content), call if isinstance(call, str) else None, {_MINI: kept})
 

@@ -14,8 +14,8 @@ from workbench.reports.contents import read_contents
 from workbench.reports.writing import ReportError
 from workbench.results.items import find_item
 from workbench.session.damage import Damage
+from workbench.session.importer import ReportFormat
 from workbench.session.reader import SessionReader
-from workbench.session.report_format import ReportFormat
 
 _MODULES = {"md": "page_markdown", "html": "html_report", "json": "records", "csv": "csv_report"}
 

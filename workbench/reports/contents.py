@@ -10,8 +10,7 @@ from workbench.grounding.exploration import WHOLE
 from workbench.reports.regenerated import Regenerated, regenerated
 from workbench.results.items import Item, all_items, short_ids
 from workbench.results.scores import ImportedScore, agreement_of, card_of, imported_scores, totals_of
-from workbench.rubric.agreement import Agreement
-from workbench.rubric.spread import Spread, Total, spreads
+from workbench.rubric.spread import Agreement, Spread, Total, spreads
 from workbench.rubric.works import works_by_trial
 from workbench.session.forks import below_parents
 from workbench.session.labels import in_words, labels_by_part, part_in_words

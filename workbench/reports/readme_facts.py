@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.checking.stored import CheckDamaged, checked_of
-from workbench.checking.verdicts import BlockResult, alarm, shown_lines
+from workbench.checking.verdicts import BlockResult, CheckDamaged, alarm, checked_of, shown_lines
 from workbench.grounding import read_trial
 from workbench.grounding.items import NOT_SEEN, NOWHERE, SEEN, UNSEEN
 from workbench.text import one_line

@@ -95,7 +95,7 @@ CREATE TABLE scorecards (
     PRIMARY KEY (trial_id, rubric, judge)
 ) WITHOUT ROWID;
 
--- Whether a README holds, see workbench.checking: result_blob is JSON of workbench.checking.stored, partial what is known while a
+-- Whether a README holds, see workbench.checking: result_blob is JSON of workbench.checking.verdicts, partial what is known while a
 -- check is under way. `again` is the block that is run once more, NULL for all of it.
 CREATE TABLE checks (
     trial_id TEXT NOT NULL REFERENCES trials (id), executed INTEGER NOT NULL, step_seconds REAL NOT NULL, rules INTEGER NOT NULL,
@@ -178,7 +178,7 @@ CREATE TABLE study_cells (
     pointer TEXT NOT NULL DEFAULT '{}', problem TEXT, PRIMARY KEY (study, row_name, column_name)
 ) WITHOUT ROWID;
 
--- Orders to improve docstrings: plan is JSON of workbench.engine.improvement_plan.ImprovementPlan, run_id the run with the original
+-- Orders to improve docstrings: plan is JSON of workbench.engine.plan.ImprovementPlan, run_id the run with the original
 -- docs, now_run the one that is under way; spent_before is what run_id had cost when it was ordered.
 CREATE TABLE improvements (
     id TEXT PRIMARY KEY, run_id TEXT, plan TEXT NOT NULL,

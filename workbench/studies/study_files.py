@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 from workbench import numbers
 from workbench.agents.names import current_name
 from workbench.agents.remote_names import is_remote
-from workbench.catalog.cases import BadCase
-from workbench.catalog.reading import Table, load_toml
+from workbench.catalog.reading import BadCase, Table, load_toml
 from workbench.files import expanded, shown
 from workbench.studies.declaration import (
     AGENTS,

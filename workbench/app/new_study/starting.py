@@ -173,8 +173,7 @@ class NewStudyDialog(OrderForm[Study]):
         return replace(study, settings=replace(study.settings, sandbox="process"))
 
     def begin(self, study: Study, values: Values) -> Begun:
-        from workbench.engine.study_client import order_study
-        from workbench.engine.study_execution import launch_study
+        from workbench.engine.study_client import launch_study, order_study
 
         place = offering.place_of(values["session"], study.name)
         order_study(place, study)

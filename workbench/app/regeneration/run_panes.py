@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import getters
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -144,17 +145,9 @@ class RunPanes(RunScreen):
     def shows_building(self) -> bool:
         return self.has_class("-building")
 
-    @property
-    def table(self) -> TaskTable:
-        return self.query_one(TaskTable)
-
-    @property
-    def building(self) -> Building:
-        return self.query_one(Building)
-
-    @property
-    def detail(self) -> Detail:
-        return self.query_one(Detail)
+    table = getters.query_one(TaskTable)
+    building = getters.query_one(Building)
+    detail = getters.query_one(Detail)
 
     @property
     def sample(self) -> SamplePane:

@@ -20,7 +20,6 @@ from workbench.app.regeneration.standings import Standings, beside
 from workbench.app.regeneration.wording import header, trouble
 from workbench.app.toolkit.header import Part
 from workbench.app.toolkit.latest import Live
-from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.typed_line import PromptLine
@@ -51,20 +50,11 @@ class RegenerationScreen(RunPanes):
         self.finder = Finder(self)
         self.actions = Actions(self)
         self.following = Following(self)
-        self.improving = Live(
-            self,
-            "improvement",
-            self._read_improvements,
-            self._show_improvements,
-            lambda sentence: None,
-            kinds={"improvement"},
-        )
+        read, show, failed = self._read_improvements, self._show_improvements, lambda sentence: None
+        self.improving = Live(self, "improvement", read, show, failed, kinds={"improvement"})
         self.standings = Standings()
 
     def on_mount(self) -> None:
-        for pane in self.query(Pane):
-            pane.titled(pane.short)
-            pane.set_class(pane in self.building.query(Pane), "-off")
         self.focus_pane(self.query_one("#tasks"))
         self._show_no_session()
         self.set_interval(1.0, self._tick)
@@ -349,12 +339,8 @@ class RegenerationScreen(RunPanes):
         host, view, this, every = self.workbench, self.view, self.selected_task, tuple(self.table.rows)
         if view is not None and host.session_path is not None:
             marked = host.marks.letters(host.session_path, "task")
-            lines = {
-                THIS: [this] if this else [],
-                MARKED: [line for line in every if line.id in marked],
-                FAILED: every,
-            }
-            if await ask_and_start(host, view, lines):
+            chosen = [line for line in every if line.id in marked]
+            if await ask_and_start(host, view, {THIS: [this] if this else [], MARKED: chosen, FAILED: every}):
                 self.action_improvements()
 
     def action_improvements(self) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from workbench.session.rows import Change
 
 ReadT = TypeVar("ReadT")
+_BUSY_SECONDS = 0.05
+"""Time until it is looked again whether a job has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class Latest:
         def now() -> None:
             self.due = False
             if self._busy and not beside:
-                self.soon(what, seconds)
+                self.soon(what, max(seconds, _BUSY_SECONDS))
             else:
                 what()
 
@@ -207,8 +209,17 @@ class Live(Latest, Generic[ReadT]):
 
     def refresh_soon(self, *, at_once: bool = False) -> None:
         """Read again, at once where the last reading is long over; ``at_once`` also where it is not."""
-        since, pause = perf_counter() - self.ended, max(self._seconds, 4 * self.took)
-        self.soon(self.refresh, 0.001 if at_once else max(0.001, pause - since))
+
+        def now() -> None:
+            if at_once or self._rest() <= 0:
+                self.refresh()
+            else:
+                self.refresh_soon()
+
+        self.soon(now, 0.001 if at_once else max(0.001, self._rest()))
+
+    def _rest(self) -> float:
+        return max(self._seconds, 4 * self.took) - (perf_counter() - self.ended)
 
     def refresh(self) -> None:
         app = cast("WorkbenchApp", self._node.app)

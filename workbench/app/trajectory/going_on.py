@@ -126,8 +126,8 @@ async def edit_and_go_on(
         drafts: What was edited before and not started.
     """
     from workbench.engine.estimate import estimate_fork
-    from workbench.engine.forking import Edit, editable
     from workbench.engine.measured import measure
+    from workbench.engine.trial_orders import Edit, editable
 
     reader, trial = host.reader, state.trial
     choices = editable(step)
