@@ -164,15 +164,16 @@ class StudyMatrix(CellTable[RowSummary]):
     def words_of_row(self, row: RowSummary) -> str:
         return " ".join((row.title, row.row, *sorted({cell.state for cell in row.cells.values()} - {"done"})))
 
-    def head_of(self, column: Column[RowSummary], width: int) -> Part:
-        sorts, first = self.arrangement.order == column.title, self.columns.first
-        if column is self.columns.names:
-            return column.title + (f" ‹{first}" if first else ""), "strong" if sorts else "dim"
-        letter = f"{'AB'[self.marked.index(column.title)]} " if column.title in self.marked else ""
-        arrow = ("↑" if self.arrangement.reverse else "↓") if sorts else ""
-        at = self.columns.shown.index(column)
+    def head_of(self, at: int, width: int) -> Part:
+        order, first = self.arrangement.order, self.columns.first
+        if at < 0:
+            noun = self.columns.names.title
+            return noun + (f" ‹{first}" if first else ""), "strong" if order == noun else "dim"
+        name = self._summaries[at].column.name
+        letter = f"{'AB'[self.marked.index(name)]} " if name in self.marked else ""
+        arrow = ("↑" if self.arrangement.reverse else "↓") if order == name else ""
         title = shortened(self._heading(self._summaries[at]), width - len(arrow) - len(letter))
-        return f"{letter}{title}{arrow}", "marked" if letter else "strong" if sorts or at == self.at else "dim"
+        return f"{letter}{title}{arrow}", "marked" if letter else "strong" if arrow or at == self.at else "dim"
 
     def _heading(self, one: ColumnSummary) -> str:
         title = (one.column.model or "default model") if self._has_systems else one.title
