@@ -241,7 +241,7 @@ def test_modes_know_the_app_as_a_type_alone() -> None:
     code = f"""
 import importlib, sys
 for mode in {modes!r}:
-    importlib.import_module(f"workbench.app.{{mode}}." + ("frame" if mode == "compare" else "screen"))
+    importlib.import_module(f"workbench.app.{{mode}}.screen")
 assert "workbench.app.app" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)

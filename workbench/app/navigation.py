@@ -136,10 +136,10 @@ class NavigatingApp(SessionApp):
 
     def show_pair(self, pair: Pair) -> None:
         """Show two things side by side, over the mode."""
-        from workbench.app.compare.frame import screen_for
+        from workbench.app.compare.screen import SideBySide
 
         self.leave_place()
-        self.push_screen(screen_for(pair))
+        self.push_screen(SideBySide(pair))
 
     async def _show_what_matters(self) -> None:
         """Show what the state of the open session is about: a trial, with the table of all where there are more, or a run."""

@@ -115,7 +115,14 @@ class Forest:
     folded: bool = False
 
 
-Part = Note | Points | Facts | Grid | Heat | Forest
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Lines in which two texts differ, each with its sign: ``-`` is the first one's, ``+`` the other's."""
+
+    lines: tuple[tuple[str, str], ...]
+
+
+Part = Note | Points | Facts | Grid | Heat | Forest | Diff
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.reports import figures
 from workbench.reports.html_frame import closing, opening
 from workbench.reports.html_parts import details, e, facts
-from workbench.reports.page import Facts, Forest, Grid, Heat, Note, Page, Part, Points
+from workbench.reports.page import Diff, Facts, Forest, Grid, Heat, Note, Page, Part, Points
 
 _BOUNDS = re.compile(r"([−+]?\d[\d.,]*) ((?:\[[^\]]*\])?(?: ?\([^)]*\))?(?: of \d+)?)$")
 _STYLE = Path(__file__).with_name("page.css")
@@ -56,6 +56,8 @@ def _part(part: Part) -> str:
             return _grid(part)
         case Heat():
             return figures.heat(part)
+        case Diff():
+            return f"<pre>{e(chr(10).join(f'{sign} {text}' for sign, text in part.lines))}</pre>\n"
         case Forest(folded=True):
             return details(e(part.caption), figures.forest(part))
         case Forest():

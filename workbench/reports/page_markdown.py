@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from workbench.reports.markdown_text import inline, table
-from workbench.reports.page import Facts, Grid, Note, Page, Part, Points
+from workbench.reports.markdown_text import fence, inline, table
+from workbench.reports.page import Diff, Facts, Grid, Note, Page, Part, Points
 
 # An interval in brackets is no link unless something is attached to it; people read this on terminals, too.
 _INTERVAL = re.compile(r"\\\[([−+\d., ]+)\\\](?![\[(:])")
@@ -40,6 +40,8 @@ def _part(part: Part) -> str:
             written = table([inline(one) for one in part.headings], part.rows, right)
             bare = "\n".join(" | ".join(_bare(cell) for cell in line.split(" | ")) for line in written.split("\n"))
             return f"{_line(part.caption)}\n\n{bare}" if part.rows else ""
+        case Diff():
+            return fence("\n".join(f"{sign} {text}" for sign, text in part.lines), "diff")
         case _:
             return ""
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.document import Document, Line, prepared
 from workbench.app.trajectory.scores import judge_of, points
-from workbench.comparison import join_criteria
-from workbench.comparison.criteria import difference
+from workbench.comparison.criteria import join_criteria
+from workbench.comparison.panes import difference
 from workbench.rubric.losses import missing_points
 from workbench.session.json_forms import TIER_NAMES
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.comparison import CriterionPair
+    from workbench.comparison.criteria import CriterionPair
     from workbench.rubric.scorecard import Criterion, Scorecard
     from workbench.rubric.spread import PointSpread
 
