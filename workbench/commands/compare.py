@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from workbench.reports.page import Page, Part
     from workbench.session import SessionReader
 
-_TRIALS = "group of trials"
 SUMMARY = "compare two trials, agents, tasks, samples, evaluators or runs, of one session or of two"
 
 
@@ -48,11 +47,7 @@ class _Named:
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison, or write it as Markdown."""
     from workbench.commands.output import print_json, tell
-    from workbench.comparison.candidates import CANDIDATES
-    from workbench.comparison.groups import GROUPS
-    from workbench.comparison.tasks import TASKS
-    from workbench.comparison.trial_sets import TRIAL_SETS
-    from workbench.comparison.trials import TRIALS
+    from workbench.comparison import kind_of
     from workbench.errors import UsageError
     from workbench.files import expanded
     from workbench.reports.comparison_page import comparison_page
@@ -60,7 +55,6 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.reports.writing import check_place, write_atomically
     from workbench.session import SessionReader
 
-    kinds = {"trial": TRIALS, _TRIALS: TRIAL_SETS, "task": TASKS, "candidate": CANDIDATES, "run": GROUPS}
     paths = [_split(text) for text in (arguments.a, arguments.b)]
     out = expanded(arguments.output) if arguments.output else None
     if out is not None:
@@ -70,8 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
         readers = {path: stack.enter_context(SessionReader(path)) for path in {path for path, _ in paths}}
         left, right = (_named(readers[path], item) for path, item in paths)
         if left.kind != right.kind:
-            raise UsageError(f"A is a {left.kind}, B is a {right.kind}; name two of one kind.")
-        kind = kinds[left.kind]
+            a, b = ("group of trials" if one.kind == "trials" else one.kind for one in (left, right))
+            raise UsageError(f"A is a {a}, B is a {b}; name two of one kind.")
+        kind = kind_of(left.kind)
         alone: list[str] = []
         if left.kind == "run":
             found, alone = _all_groups(left, right)
@@ -180,7 +175,7 @@ def _named(reader: SessionReader, item: str) -> _Named:
         return _of_run(reader, runs[-1].id)
     trials = _trials_of(reader, item)
     if trials is not None:
-        return _Named(reader, _TRIALS, trials)
+        return _Named(reader, "trials", trials)
     first, _, rest = item.partition("/")
     meant = [run for run in runs if run.id.startswith(first.lower()) or run.name == first]
     if len(meant) == 1:

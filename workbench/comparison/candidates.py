@@ -127,8 +127,7 @@ def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Compa
             "failing_tests": [
                 {
                     "test": one.test,
-                    "a": one.left.message if one.left else None,
-                    "b": one.right.message if one.right else None,
+                    **panes.pair_json(one, lambda test: test.message),
                     "fails": "both" if one.both else "a" if one.left else "b",
                 }
                 for one in tests
@@ -187,3 +186,4 @@ CANDIDATES = panes.Kind(
     },
     lambda left, right, *scale: compare_candidates(*panes.both(left, right, read_candidate, "Candidate")),
 )
+KINDS = {"candidate": CANDIDATES}

@@ -36,14 +36,7 @@ _MOST_SAMPLES = 50
 
 @dataclass(frozen=True, slots=True)
 class GroupSide:
-    """One of the two groups, as it was read.
-
-    Attributes:
-        outcome: What came of it; the group itself is ``outcome.group``.
-        name: Its evaluator, with what tells it from others of the run.
-        tasks: The tasks of the run by their ids.
-        ks: The k that the run was asked for.
-    """
+    """One of the two groups: ``name`` tells it from others of its run, ``tasks`` are those of the run, ``ks`` what that was asked for."""
 
     session: str
     run: RunRow
@@ -261,7 +254,7 @@ def _compared(
     common, only_left, only_right = panes.in_each(pairs)
     conditions = _conditions(left, right)
     other_snapshot = _of_other_snapshots(left.functions.values(), right.functions.values())
-    names = [what for what, _, _ in conditions]
+    names = ", ".join(what for what, _, _ in conditions)
     over = next((one.difference.interval.over for one in tallies.values() if one.bounds[0] is not None), "")
     sides = (("A", left), ("B", right))
     said = [f"{key} {', '.join(marks)}" for key, side in sides if (marks := side.outcome.marks)]
@@ -271,7 +264,7 @@ def _compared(
     said += ["other snapshots: joined by file and function"] if other_snapshot else []
     head = panes.Head(
         names=panes.names_apart(_name(left), _name(right), 1),
-        shared=f"differ in: {', '.join(names)}" if names else "made alike",
+        shared=f"differ in: {names}" if names else "made alike",
         figures=(
             panes.plain("tasks", left.outcome.figures.tasks, right.outcome.figures.tasks, 6, 7),
             panes.plain("samples", left.outcome.totals.samples, right.outcome.totals.samples, 8, 6),
@@ -319,8 +312,7 @@ def _compared(
                 {
                     "path": pair.path,
                     "name": pair.name,
-                    "a": result_json(pair.left[1], ks, task=pair.left[0].id) if pair.left else None,
-                    "b": result_json(pair.right[1], ks, task=pair.right[0].id) if pair.right else None,
+                    **panes.pair_json(pair, lambda side: result_json(side[1], ks, task=side[0].id)),
                     "difference": dict(zip(map(str, ks), pair.differences, strict=True)),
                 }
                 for pair in pairs
@@ -456,3 +448,4 @@ def telling_samples(
 _TITLES = {"task-diff": "Tasks", "test-diff": "Failing tests", "docs-diff": "Docstrings"}
 GROUPS = panes.Kind("groups", "two evaluators", _TITLES, read_groups, head_lines=5)
 RUNS = panes.Kind("groups", "two runs", _TITLES, read_runs, head_lines=5)
+KINDS = {"group": GROUPS, "run": RUNS}

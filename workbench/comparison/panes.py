@@ -145,6 +145,12 @@ def efforts_json(efforts: Iterable[Effort]) -> dict[str, Any]:
     return {one.name: {"a": one.left, "b": one.right, "difference": one.difference} for one in efforts}
 
 
+def pair_json(pair: Pair[Side], of: Callable[[Side], Any]) -> dict[str, Any]:
+    """Return what a pair has of each side, None for nothing."""
+    left, right = pair.left, pair.right
+    return {"a": None if left is None else of(left), "b": None if right is None else of(right)}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
     """What stands over the panes.
@@ -215,9 +221,7 @@ class Table(Generic[Row]):
 
     Attributes:
         said: What its title says beside the name.
-        sign: Which side has a row, or that both differ in it.
         nothing: What to say where there is no row.
-        heading: Whether a row is a heading.
         by_stretch: Whether adjoining differences are one.
         below: What is said below the list of the row under the cursor: texts, each with its share of the lines.
         page: The rows of a page: ``all``, ``differences``, or "" for none but what the title says.
@@ -236,12 +240,9 @@ class Table(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Two texts side by side, or with ``under`` the one and what stands in its place.
+    """Two texts side by side, or with ``under`` the one and what stands in its place; ``page`` is whether a page has their differences.
 
-    Attributes:
-        said: What its title says beside the name.
-        page: Whether a page has the lines that differ.
-        optional: Whether it takes no room where both are the same, unless it was asked for.
+    An ``optional`` pane takes no room where both are the same, unless it was asked for.
     """
 
     pair: TextPair

@@ -25,15 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TaskSide:
-    """One of the two tasks, as it was read.
-
-    Attributes:
-        run: Name of its run, its id where it has none.
-        ks: The k that the run was asked for.
-        function: The function as it was before anything was taken out, or its body where the file is not kept.
-        tests: T_i, each with how many samples of all evaluators together did not pass it.
-        results: What came of each group of samples, controls left out.
-    """
+    """One of the two tasks: ``tests`` are T_i, each with how many samples of all evaluators fail it, ``ks`` what its run was asked for."""
 
     task: TaskRow
     session: str
@@ -53,10 +45,7 @@ class TaskSide:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorPair(panes.Pair[TaskResult]):
-    """What one evaluator (with one prompt, context and settings) made of both tasks, None where it was not asked.
-
-    ``differences`` are pass@k of the right task minus that of the left one for each k, None unless both are defined.
-    """
+    """What one evaluator (with one prompt, context and settings) made of both tasks; ``differences`` are those of pass@k."""
 
     name: str
     differences: tuple[float | None, ...]
@@ -68,9 +57,7 @@ class EvaluatorPair(panes.Pair[TaskResult]):
         return a is not None and b is not None and (a.passed, a.counted) == (b.passed, b.counted)
 
 
-def result_json(result: TaskResult | None, ks: Iterable[int], **more: str) -> dict[str, Any] | None:
-    if result is None:
-        return None
+def result_json(result: TaskResult, ks: Iterable[int], **more: str) -> dict[str, Any]:
     at = {str(k): result.at(k) for k in ks}
     return {**more, "samples": result.counted, "passed": result.passed, "pass_at_k": at}
 
@@ -147,12 +134,11 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
             "same_function": functions.same,
             "same_docstring": docstrings.same,
             "same_prompt": prompts.same,
-            "tests": [{"test": one.test, "a": _test_json(one.left), "b": _test_json(one.right)} for one in tests],
+            "tests": [{"test": one.test, **panes.pair_json(one, _test_json)} for one in tests],
             "evaluators": [
                 {
                     "evaluator": one.name,
-                    "a": result_json(one.left, ks),
-                    "b": result_json(one.right, ks),
+                    **panes.pair_json(one, lambda result: result_json(result, ks)),
                     "difference": dict(zip(map(str, ks), one.differences, strict=True)),
                 }
                 for one in evaluators
@@ -285,8 +271,8 @@ def _how(test: FailedTest | None) -> panes.Cell:
     return ("✓", "passed") if test.samples else ("·", "dim")
 
 
-def _test_json(test: FailedTest | None) -> dict[str, int] | None:
-    return None if test is None else {"failed": test.failed, "samples": test.samples}
+def _test_json(test: FailedTest) -> dict[str, int]:
+    return {"failed": test.failed, "samples": test.samples}
 
 
 TASKS = panes.Kind(
@@ -302,3 +288,4 @@ TASKS = panes.Kind(
     },
     lambda left, right, *scale: compare_tasks(*panes.both(left, right, read_task, "Task")),
 )
+KINDS = {"task": TASKS}

@@ -30,16 +30,7 @@ _Scores = dict[tuple[str, str, str], "ScoreRow"]
 
 @dataclass(frozen=True, slots=True)
 class ScoredTrial:
-    """The repeats of a trial on one side, with their mean points by one rubric and judge.
-
-    Attributes:
-        trial: The first repeat that is in the mean, else the first of all.
-        points: Mean points, None where no repeat is scored.
-        out_of: What they are out of.
-        tiers: Of which tiers they are.
-        repeats: How many repeats there are.
-        scores: The scores that are in the mean.
-    """
+    """The repeats of a trial on one side: mean points of those with ``scores``, None for none; ``trial`` is the first of these, else of all."""
 
     trial: TrialRow
     points: float | None
@@ -206,8 +197,7 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
             "trials": [
                 {
                     "case": pair.either.trial.case_name or pair.either.trial.case_id,
-                    "a": pair.left.to_json() if pair.left else None,
-                    "b": pair.right.to_json() if pair.right else None,
+                    **panes.pair_json(pair, ScoredTrial.to_json),
                     "difference": pair.difference,
                 }
                 for pair in pairs
@@ -355,3 +345,4 @@ def _trials_pane(pairs: Sequence[TrialPair], said: str) -> panes.Table[TrialPair
 TRIAL_SETS = panes.Kind(
     "trials", "two sets of trials", {"paired-points": "Points", "run-trials": "Trials"}, read_sets, head_lines=5
 )
+KINDS = {"trials": TRIAL_SETS}

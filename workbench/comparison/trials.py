@@ -230,8 +230,7 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
                 {
                     "tier": one.tier,
                     "criterion": one.title,
-                    "a": one.left.points if one.left else None,
-                    "b": one.right.points if one.right else None,
+                    **panes.pair_json(one, lambda judged: judged.points),
                     "difference": one.difference,
                     "reason_a": one.left.reason if one.left else None,
                     "reason_b": one.right.reason if one.right else None,
@@ -377,3 +376,4 @@ TRIALS = panes.Kind(
     {"steps-diff": "Steps", "points-diff": "Points", "files-diff": "Files", "readme-diff": "README"},
     read_trials,
 )
+KINDS = {"trial": TRIALS}

@@ -23,7 +23,7 @@ from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import PaneTabs
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
-from workbench.comparison import panes
+from workbench.comparison import kind_of, panes
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
@@ -32,29 +32,6 @@ if TYPE_CHECKING:
 
 REFRESH_SECONDS = 0.5
 """Time between two readings of what is at work."""
-
-
-def kind_of(pair: Pair) -> panes.Kind:
-    """Return as what two of one kind are compared."""
-    if pair.left.kind == "trial":
-        from workbench.comparison.trials import TRIALS
-
-        return TRIALS
-    if pair.left.kind == "candidate":
-        from workbench.comparison.candidates import CANDIDATES
-
-        return CANDIDATES
-    if pair.left.kind == "task":
-        from workbench.comparison.tasks import TASKS
-
-        return TASKS
-    if all(one.kind == "trials" or one.of_trials for one in (pair.left, pair.right)):
-        from workbench.comparison.trial_sets import TRIAL_SETS
-
-        return TRIAL_SETS
-    from workbench.comparison.groups import GROUPS, RUNS
-
-    return RUNS if pair.left.kind == "run" else GROUPS
 
 
 class SideBySide(ModeScreen):
@@ -83,7 +60,8 @@ class SideBySide(ModeScreen):
     def __init__(self, pair: Pair) -> None:
         super().__init__()
         self.pair = pair
-        self.kind = kind_of(pair)
+        of_trials = all(one.kind == "trials" or one.of_trials for one in (pair.left, pair.right))
+        self.kind = kind_of("trials" if of_trials else pair.left.kind)
         self.add_class(f"-{self.kind.what.replace(' ', '-')}")
         # Whose docstring or prompt was looked at sees these first.
         asked = (name for name, title in self.kind.titles.items() if title == f"{pair.about}s")
@@ -136,8 +114,8 @@ class SideBySide(ModeScreen):
 
         def work() -> Any:
             with (
-                reading(opened, pair.left.session, surveyed=surveyed) as left,
-                reading(opened, pair.right.session, surveyed=surveyed) as right,
+                _reading(opened, pair.left.session, surveyed) as left,
+                _reading(opened, pair.right.session, surveyed) as right,
             ):
                 return read(left, right)
 
@@ -326,14 +304,8 @@ def _key(one: Marked) -> Any:
 
 
 @contextlib.contextmanager
-def reading(opened: SessionReader | None, session: Path, *, surveyed: bool = True) -> Iterator[SessionReader]:
-    """Give a reader of a session: that of the open one, else one for the time being.
-
-    ``surveyed`` is False where single texts are wanted, at once.
-
-    Raises:
-        SessionError: The file cannot be read, or is gone.
-    """
+def _reading(opened: SessionReader | None, session: Path, surveyed: bool) -> Iterator[SessionReader]:
+    """Give a reader of a session: that of the open one, else one for the time being; not ``surveyed`` where single texts are wanted."""
     if opened is not None and opened.path == session:
         yield opened
         return

@@ -12,7 +12,7 @@ from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain
 from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, COLOURED_AT_MOST, code
-from workbench.comparison.sent import Sent, SentPart, read_sent
+from workbench.results.sent import Sent, SentPart, read_sent
 from workbench.text import one_line
 
 if TYPE_CHECKING:
