@@ -82,7 +82,7 @@ def building_beside(place: Path, what: str) -> Path:
     return place.with_name(f".{place.name}.{os.getpid()}-{threading.get_ident()}.{what}")
 
 
-_BUILT = re.compile(r"\.(.+)\.(\d{1,9})(?:-\d+)?\.(?:new|merging|migrating|moving|copy)(?:-wal|-shm|-journal)?")
+_BUILT = re.compile(r"\.(.+)\.(\d{1,9})(?:-\d+)?\.(?:new|merging|moving|copy)(?:-wal|-shm|-journal)?")
 _STALE_SECONDS = 86_400.0
 
 

@@ -14,7 +14,7 @@ from trajectory_app import screen_text, until
 
 from workbench import settings
 from workbench.app.app import WorkbenchApp
-from workbench.app.regeneration.figures_line import FiguresLine
+from workbench.app.regeneration.head import FiguresLine
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.regeneration.outcome import PassFigures
 
@@ -22,7 +22,7 @@ from workbench.regeneration.outcome import PassFigures
 def quiet(screen: RegenerationScreen) -> bool:
     """Whether everything that was asked for is on the screen; a live run asks again every second."""
     loaders = (screen.searching, screen.doing, screen.detail.loader)
-    return screen.following.idle and screen.comparing.idle and all(loader.idle for loader in loaders)
+    return screen.following.idle and all(loader.idle for loader in loaders)
 
 
 @contextlib.asynccontextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import sys
 from pathlib import Path
@@ -20,8 +19,7 @@ from trajectory_app import press, screen_text, trajectory, until
 from workbench.app.trajectory.check_list import CheckList
 from workbench.app.trajectory.outcome import CHECK
 from workbench.app.trajectory.screen import TrajectoryScreen
-from workbench.checking.stored import RULES, columns, to_json
-from workbench.checking.verdicts import BlockResult, Checked, ClaimResult, Part, Truth, Verdict
+from workbench.checking.verdicts import RULES, BlockResult, Checked, ClaimResult, Part, Truth, Verdict, columns, to_json
 from workbench.session import engine_starts
 
 PAGE = "README.md"
@@ -244,23 +242,3 @@ async def test_five_thousand_lines_with_three_hundred_blocks(recorder: Recorder)
         assert shown.number == starts[299]
         assert "fails: exit status 2" in screen_text(pilot.app)
         assert "297 of 300 blocks work" in screen_text(pilot.app)
-
-
-async def test_checking_on_a_session_of_a_former_schema_checks_it(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    former = Path(__file__).parents[1] / "session" / "former" / "schema-8.session"
-    session = Path(shutil.copy(former, tmp_path / "older.session"))
-    async with trajectory(session) as (pilot, screen):
-        told: list[str] = []
-        monkeypatch.setattr(type(pilot.app), "notify", lambda self, message, **_: told.append(message))
-        await checks(pilot, screen)
-        await press(pilot, screen, "V")
-        await until(
-            pilot,
-            lambda: screen.outcome.checks.shown is not None and screen.outcome.checks.shown.row is not None,
-            "the check",
-        )
-        ended = ("done", "failed")
-        await until(pilot, lambda: screen.outcome.checks.shown.row.state in ended, "its end", 60)  # type: ignore[union-attr]
-        assert not [one for one in told if "followed" in one], told

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from textual import events
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.geometry import Size
 from textual.keys import _character_to_key
 from textual.message import Message
@@ -32,7 +32,7 @@ from sweeps import ALL, spread
 from workbench import paths
 from workbench.app.app import WorkbenchApp
 from workbench.app.toolkit import latest
-from workbench.app.toolkit.lifecycle import Dialog
+from workbench.app.toolkit.lifecycle import BaseScreen, Dialog, OutlivesScreens, is_gone
 from workbench.errors import WorkbenchError
 from workbench.settings import Settings
 
@@ -136,7 +136,9 @@ async def handled(app: WorkbenchApp) -> None:
     for node in (app, app.screen, app):
         done = asyncio.Event()
         if node.call_later(done.set):
-            await asyncio.wait_for(done.wait(), 120)
+            async with asyncio.timeout(120):
+                while not done.is_set() and not is_gone(node):  # a screen that ends meanwhile drops what waits for it
+                    await asyncio.sleep(0.01)
 
 
 async def answers(app: WorkbenchApp, pressed: list[str]) -> None:
@@ -156,13 +158,13 @@ async def answers(app: WorkbenchApp, pressed: list[str]) -> None:
 async def walk(
     template: Path, state: str, looks: list[walking.Look], chance: random.Random, faults: list[object]
 ) -> None:
-    """Go to each screen, each time in a session that nothing was done with, and press keys there."""
+    """Go to each screen, each time in a copy of the template, and press keys there, which may delete any session."""
     asyncio.get_running_loop().set_exception_handler(lambda _, told: faults.append(told.get("exception") or told))
     app = KeptApp(template, faults)
     app.paints = 0  # type: ignore[attr-defined]
     async with app.run_test(size=walking.SIZES[1], notifications=True) as pilot:
         for number, look in enumerate(looks):
-            session = template.with_name(f"{number}.session")
+            session = paths.sessions_dir() / f"{number}.session"
             shutil.copy(template, session)
             with states.leased(session, state):
                 await walking.until(pilot, lambda: not app.is_opening, "the app")
@@ -198,9 +200,12 @@ def turns() -> Iterator[Any]:
 
 @pytest.mark.timeout(1200 if ALL else 240)
 @pytest.mark.parametrize(("state", "seed", "looks"), [*turns()])
-def test_no_keys_end_the_app(faults: list[object], state: str, seed: int, looks: list[walking.Look]) -> None:
-    template = paths.sessions_dir() / "demo.session"
-    template.parent.mkdir(parents=True)
+def test_no_keys_end_the_app(
+    faults: list[object], state: str, seed: int, looks: list[walking.Look], own_folders: Path
+) -> None:
+    template = own_folders / "template" / "demo.session"
+    template.parent.mkdir()
+    paths.sessions_dir().mkdir(parents=True)
     states.STATES[state](template)
     try:
         asyncio.run(walk(template, state, looks, random.Random(f"{state} {seed} {looks[0].name}"), faults))
@@ -258,3 +263,27 @@ async def test_what_was_deferred_while_a_screen_was_shown_outlives_it(seed: int)
                     await asyncio.sleep(0)
                 app.screen.dismiss(None)
                 await walking.until(pilot, done.is_set, "what was deferred", seconds=5)
+
+
+async def test_what_asks_a_screen_for_a_widget_after_it_was_removed_does_not_end_the_app() -> None:
+    class Left(BaseScreen[None]):
+        def compose(self) -> ComposeResult:
+            yield Input(id="text")
+
+    class Leaving(OutlivesScreens, App[None]):
+        asked = False
+
+        async def ask(self, screen: Left) -> None:
+            await screen.remove()
+            self.asked = True
+            screen.query_one("#text", Input)
+
+    app = Leaving()
+    async with app.run_test() as pilot:
+        screen = Left()
+        await app.push_screen(screen)
+        app.pop_screen()
+        app.call_later(app.ask, screen)
+        await walking.until(pilot, lambda: app.asked, "the question")
+        await app.push_screen(Left())
+        await walking.until(pilot, lambda: app.screen.query("#text"), "the next screen")

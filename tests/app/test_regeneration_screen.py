@@ -95,7 +95,7 @@ async def test_figures_are_those_of_the_report(finished: Path) -> None:
 async def test_samples_tabs_and_failing_tests(finished: Path) -> None:
     async with regeneration(finished) as (pilot, screen):
         assert "The candidate is the original body" in screen.sample.text.document.text
-        assert "14 tests passed in 0.03 s" in screen.failing.text.document.text
+        assert "14 tests passed in 0.03 s" in screen.detail.failing_text.document.text
         await press(pilot, screen, "l")
         text = screen_text(screen.app)
         assert "count_text · sample 2 ✗ failed in 0.03 s" in text
@@ -169,18 +169,18 @@ async def test_search_goes_through_names_bodies_docstrings_and_failures(finished
     async with regeneration(finished) as (pilot, screen):
         await press(pilot, screen, "slash", *"lines", "enter")
         found = screen.finder.found
-        assert {(hit.task, hit.tab) for hit in found.hits} >= {
+        assert {(hit.task, hit.tab) for hit in found} >= {
             (f"{RUN}-count_text", "Docstring"),
             (f"{RUN}-total", "Candidate"),
         }
-        total = len(found.hits)
+        total = len(found)
         assert f"/lines  1 of {total}" in screen_text(screen.app)
         await press(pilot, screen, "N")
         assert f"{total} of {total}" in screen_text(screen.app)
         assert screen.table.selected.name == "total"
         assert screen.sample.tab == "Candidate"
         await press(pilot, screen, "escape", "slash", *"trailing_line", "enter")
-        assert {hit.tab for hit in screen.finder.found.hits} == {"Failing"}
+        assert {hit.tab for hit in screen.finder.found} == {"Failing"}
         await press(pilot, screen, "n")
         assert screen.table.selected.name == "format_stats"
         await press(pilot, screen, "slash", *"nowhere at all".replace(" ", ""), "enter")

@@ -23,7 +23,7 @@ from trajectory_app import screen_text, trajectory, until
 
 from workbench import settings
 from workbench.app.app import WorkbenchApp
-from workbench.app.regeneration import loading
+from workbench.app.regeneration import following
 from workbench.engine import regeneration_client
 from workbench.engine.plan import Ask, RegenerationPlan
 from workbench.session import SessionReader
@@ -50,8 +50,8 @@ def two_evaluators(recorder: Recorder) -> None:
 
 def held_back(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Have every reading of a run wait for the event that is returned."""
-    gate, real = threading.Event(), loading.load_view
-    monkeypatch.setattr(loading, "load_view", lambda *given: (gate.wait(120), real(*given))[1])
+    gate, real = threading.Event(), following.load_view
+    monkeypatch.setattr(following, "load_view", lambda *given: (gate.wait(120), real(*given))[1])
     return gate
 
 

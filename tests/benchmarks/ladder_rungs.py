@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from workbench.rubric.judging import FactsLike, ViewLike
+from workbench.catalog import Facts
+from workbench.repository import View
 
 _HEADING = re.compile(r"^(?:#{1,6} .+|[^\n]{3,80}\n(?:={3,}|-{3,}|~{3,}|\^{3,})[ \t]*)$", re.M)
 _NAME = re.compile(r"(?<![\w-])(?:--[a-z][\w-]+|[a-z]\w*_\w+|[a-z]\w*(?=\()|[A-Z][a-z]+[A-Z]\w+)")
@@ -21,8 +22,8 @@ class Project:
 
     name: str
     readme: str
-    facts: FactsLike
-    view: ViewLike
+    facts: Facts
+    view: View
     held_out: bool = False
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from planted import README, write_project
 
-from workbench.checking.inline_commands import MOST, with_commands
 from workbench.checking.page import parse_page
 from workbench.checking.pages import check
 from workbench.checking.project import Project
+from workbench.checking.steps import MOST, with_commands
 from workbench.checking.verdicts import Checked
 
 pytestmark = [

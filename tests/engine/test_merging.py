@@ -101,6 +101,14 @@ def test_what_is_equal_is_there_once_and_a_merge_again_adds_nothing(tmp_path: Pa
     assert again.rows == both.rows
 
 
+def test_a_run_without_a_name_stays_without_one(tmp_path: Path) -> None:
+    """The second one was named "None (two)"."""
+    one, two = documented(tmp_path / "one.session", 1), documented(tmp_path / "two.session", 2, run="run2")
+    merge([one, two], tmp_path / "both.session")
+    with SessionReader(tmp_path / "both.session") as reader:
+        assert [run.name for run in reader.runs()] == [None, None]
+
+
 def test_runs_on_the_same_tasks_become_one_with_all_their_samples(tmp_path: Path) -> None:
     made = []
     for name in ("one", "two"):

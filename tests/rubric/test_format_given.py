@@ -11,9 +11,9 @@ from workbench.agents.constrained import Knowledge, grammar
 from workbench.catalog import Facts
 from workbench.repository import View
 from workbench.rubric import OfflineJudge, Scorecard, score
-from workbench.rubric.format_given import skeleton
 from workbench.rubric.judging import Brief, unscored
 from workbench.rubric.scorecard import Criterion
+from workbench.rubric.scoring import skeleton
 
 CASE = Path(__file__).resolve().parents[2] / "test_cases" / "word_counter"
 SHAPE = grammar(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.rubric import Criterion, Scorecard
-from workbench.rubric.losses import Loss, losses_among, lost_points
+from workbench.rubric.scorecard import Loss, losses_among, lost_points
 
 
 def criterion(title: str, points: float | None, maximum: float = 10.0) -> Criterion:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.rubric import metadata_findings
-from workbench.rubric.schema_org import SCALARS, SOFTWARE_TYPES, owners, properties
+from workbench.rubric.metadata import SCALARS, SOFTWARE_TYPES, owners, properties
 
 GOOD = {
     "@context": "https://schema.org",

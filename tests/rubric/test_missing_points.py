@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.rubric import Scorecard
-from workbench.rubric.losses import missing_points
+from workbench.rubric.scorecard import missing_points
 from workbench.rubric.spread import point_spreads
 
 

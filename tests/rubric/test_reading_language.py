@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.repository import View
+from workbench.rubric.commands import Project
 from workbench.rubric.grounding import Grounding
-from workbench.rubric.markdown import outline
-from workbench.rubric.project import Project
-from workbench.rubric.restructured import is_restructured
+from workbench.rubric.markdown import is_restructured, outline
 from workbench.rubric.sources import sources_of
 from workbench.rubric.word_order import order, rank
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.rubric.standing import standing
+from workbench.rubric.scorecard import standing
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from workbench.errors import UsageError
 from workbench.rubric import Criterion, OfflineJudge, Scorecard, rubrics, score
-from workbench.rubric.totals import NO_FACTS_POINTS
+from workbench.rubric.spread import NO_FACTS_POINTS
 
 
 @dataclass(frozen=True)

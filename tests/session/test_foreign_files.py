@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 import tracemalloc
 import zlib
@@ -13,11 +12,9 @@ import pytest
 
 from workbench.cli import main
 from workbench.session import SessionError, SessionReader, SessionWriter, blobs, create
-from workbench.session.blob_reader import TextDamaged
-from workbench.session.file import migrate
 from workbench.session.placing import delete
+from workbench.session.row_reader import TextDamaged
 
-FORMER = sorted((Path(__file__).parent / "former").glob("*.session"))
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT"
 
 
@@ -58,7 +55,7 @@ def hostile(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def test_what_no_session_has_is_refused_in_a_sentence(hostile: Path) -> None:
     before = hostile.read_bytes()
-    for opened in (SessionReader, SessionWriter, migrate):
+    for opened in (SessionReader, SessionWriter):
         with pytest.raises(
             SessionError, match=r"^from elsewhere\.session is not opened: it holds the \w+ '\w+', [^\n]+$"
         ):
@@ -86,7 +83,6 @@ def test_it_can_be_put_into_the_trash(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-@pytest.mark.parametrize("former", FORMER, ids=lambda path: path.stem)
 @pytest.mark.parametrize(
     ("script", "fine"),
     [
@@ -99,10 +95,8 @@ def test_it_can_be_put_into_the_trash(tmp_path: Path) -> None:
     ],
     ids=["plain", "trigger", "view"],
 )
-def test_files_of_former_versions(script: str, fine: bool, former: Path, tmp_path: Path) -> None:
-    path = tmp_path / "s.session"
-    shutil.copy(former, path)
-    changed(path, script)
+def test_what_a_person_may_add(script: str, fine: bool, tmp_path: Path) -> None:
+    path = changed(tmp_path / "s.session", script)
     opened: list[Callable[[Path], SessionReader | SessionWriter]] = [SessionReader, SessionWriter, SessionReader]
     for each in opened:
         if fine:

@@ -13,7 +13,6 @@ from samples.sessions import document_session, regeneration_session
 from workbench.session import SessionReader, SessionWriter, create, read_blob, schema
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "session.md"
-FORMER = Path(__file__).parent / "former"
 
 
 def documented() -> dict[str, list[str]]:
@@ -66,30 +65,6 @@ def test_no_column_is_missing_and_none_is_too_many(session: Path) -> None:
         name: sorted(columns) for name, columns in there.items()
     }
     assert f"`PRAGMA user_version` = {schema.SCHEMA_VERSION}" in DOCUMENT.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("version", range(1, schema.SCHEMA_VERSION))
-def test_a_migrated_file_has_everything_that_a_new_one_has(tmp_path: Path, session: Path, version: int) -> None:
-    def objects(path: Path) -> set[tuple[str, str]]:
-        connection = sqlite3.connect(path)
-        found = set(connection.execute("SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"))
-        connection.close()
-        return found
-
-    path = tmp_path / "older.session"
-    path.write_bytes((FORMER / f"schema-{version}.session").read_bytes())
-    SessionWriter(path).close()
-    assert objects(path) == objects(session)
-
-
-@pytest.mark.parametrize("version", range(1, schema.SCHEMA_VERSION))
-def test_a_migrated_file_has_the_same_tables_and_views(tmp_path: Path, version: int) -> None:
-    path = tmp_path / "older.session"
-    path.write_bytes((FORMER / f"schema-{version}.session").read_bytes())
-    SessionWriter(path).close()
-    assert {name: sorted(columns) for name, columns in real(path).items()} == {
-        name: sorted(columns) for name, columns in documented().items()
-    }
 
 
 def test_the_examples_answer_with_sqlite3_alone(session: Path) -> None:

@@ -19,15 +19,13 @@ from workbench.session import (
     SessionError,
     SessionFull,
     SessionMissing,
-    SessionNewer,
+    SessionOfOtherVersion,
     SessionReader,
     SessionWriter,
     blobs,
     create,
-    former_schemas,
     schema,
 )
-from workbench.session.file import peek_version
 from workbench.session.lease import RunHeld
 from workbench.session.rows import AccessedFileRow, StepRow
 
@@ -221,42 +219,15 @@ def test_another_programs_database_is_refused(tmp_path: Path) -> None:
         SessionReader(path)
 
 
-def test_a_newer_session_is_refused_unchanged(session: Path) -> None:
+@pytest.mark.parametrize(("step", "age"), [(1, "newer"), (-1, "older")])
+def test_a_session_of_another_version_is_refused_unchanged(session: Path, step: int, age: str) -> None:
     connection = sqlite3.connect(session)
-    connection.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION + 1}")
+    connection.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION + step}")
     connection.close()
     before = session.read_bytes()
-    with pytest.raises(SessionNewer, match="newer version"):
-        SessionReader(session)
-    assert session.read_bytes() == before
-
-
-def test_the_first_writer_migrates_an_older_session_on_a_copy_and_keeps_the_old_file(
-    session: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with_trial(session).close()
-    before, version = session.read_bytes(), schema.SCHEMA_VERSION
-    monkeypatch.setattr(schema, "SCHEMA_VERSION", version + 1)
-    monkeypatch.setattr(
-        former_schemas, "MIGRATIONS", {version: lambda c: c.execute("ALTER TABLE trials ADD COLUMN extra TEXT")}
-    )
-    with SessionWriter(session) as writer, writer.transaction() as connection:
-        assert connection.execute("SELECT extra FROM trials").fetchall() == [(None,)]
-    assert peek_version(session) == version + 1
-    kept = session.with_name(f"demo.session.schema-{version}")
-    assert kept.read_bytes() == before
-    assert sorted(item.name for item in session.parent.iterdir()) == ["demo.session", kept.name]
-
-
-def test_a_migration_that_fails_leaves_the_file_as_it_was(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with_trial(session).close()
-    before = session.read_bytes()
-    monkeypatch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION + 1)
-    monkeypatch.setattr(
-        former_schemas, "MIGRATIONS", {schema.SCHEMA_VERSION - 1: lambda c: c.execute("DROP TABLE nonsense")}
-    )
-    with pytest.raises(SessionError):
-        SessionWriter(session)
+    for opened in (SessionReader, SessionWriter):
+        with pytest.raises(SessionOfOtherVersion, match=f"an? {age} version of the workbench"):
+            opened(session)
     assert session.read_bytes() == before
     assert [item.name for item in session.parent.iterdir()] == ["demo.session"]
 

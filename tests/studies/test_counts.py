@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import random
-import shutil
 import sqlite3
 from pathlib import Path
 
-import pytest
 from studies.declared_studies import put_candidates, put_run, put_task
 
-from workbench.session import SessionReader, SessionWriter, create, schema
+from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.verdict_counts import COUNTS_OF_CANDIDATES
-
-FORMER = Path(__file__).parents[1] / "session" / "former"
 
 
 def kept_and_counted(path: Path) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
@@ -49,18 +45,6 @@ def test_whatever_is_written_the_sums_follow(tmp_path: Path) -> None:
     kept, counted = kept_and_counted(path)
     assert kept == counted
     assert len(kept) >= 3
-
-
-@pytest.mark.parametrize("version", range(1, schema.SCHEMA_VERSION))
-def test_a_migrated_file_has_counted_its_candidates(tmp_path: Path, version: int) -> None:
-    path = Path(shutil.copy(FORMER / f"schema-{version}.session", tmp_path / "older.session"))
-    with SessionReader(path) as reader:
-        assert reader.studies() == []
-        before = reader.query(f"SELECT * FROM {COUNTS_OF_CANDIDATES}")
-    SessionWriter(path).close()
-    kept, counted = kept_and_counted(path)
-    assert kept == counted
-    assert len(kept) == len(before) > 0
 
 
 def test_a_damaged_declaration_is_named_and_the_session_opens(tmp_path: Path) -> None:

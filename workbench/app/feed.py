@@ -46,14 +46,6 @@ class SessionFailed(Message):
         self.sentence = sentence
 
 
-class SessionMigrated(Message):
-    """A writer gave a session of a former version the form of this one: another file is in its place."""
-
-    def __init__(self, reader: SessionReader) -> None:
-        super().__init__()
-        self.reader = reader
-
-
 def merged(earlier: tuple[Change, ...], later: tuple[Change, ...]) -> tuple[Change, ...]:
     """Return both batches as one: no change lost, and what changed twice named once, at its last place."""
     last = {(change.kind, change.item, change.part): change for change in earlier}
@@ -69,9 +61,6 @@ class SessionFeed(threading.Thread):
 
     A plain daemon thread and no Textual worker, because it never completes: who waits for the app's workers would
     wait for ever.
-
-    Args:
-        target: Where messages go, the app.
     """
 
     def __init__(self, target: MessagePump) -> None:
@@ -83,19 +72,16 @@ class SessionFeed(threading.Thread):
         self._stopped = False
 
     def watch(self, reader: SessionReader | None, since: int = 0) -> None:
-        """Follow ``reader`` from change number ``since`` on, or nothing."""
         with self._wake:
             self._reader, self._since = reader, since
             self._wake.notify()
 
     def stop(self) -> None:
-        """End the thread at its next breath."""
         with self._wake:
             self._stopped = True
             self._wake.notify()
 
     def run(self) -> None:
-        """Poll until stopped."""
         watched: SessionReader | None = None
         version, asked = -1, 0.0
         states: dict[str, str] = {}
@@ -127,7 +113,7 @@ class SessionFeed(threading.Thread):
                     news = merged(news, self._liveness(states, fresh))
                     states = fresh
             except Exception as error:
-                self._fail(reader, SessionMigrated(reader) if self._is_migrated(reader) else _failure(error))
+                self._fail(reader, _failure(error))
                 continue
             with self._wake:
                 if self._reader is not reader:
@@ -147,17 +133,6 @@ class SessionFeed(threading.Thread):
             raise WorkbenchError(f"{reader.path.name} was {fate.value}; what is shown is how it was before.")
 
     @staticmethod
-    def _is_migrated(reader: SessionReader) -> bool:
-        """Return whether a file of a former schema gave its place to one of this, as the first writer makes it."""
-        from workbench.errors import WorkbenchError
-        from workbench.session.file import peek_version
-
-        try:
-            return peek_version(reader.path) > reader.version()
-        except WorkbenchError:
-            return False
-
-    @staticmethod
     def _read(reader: SessionReader, since: int) -> tuple[tuple[Change, ...], int]:
         news: tuple[Change, ...] = ()
         while batch := reader.changes(since, _BATCH):
@@ -174,12 +149,12 @@ class SessionFeed(threading.Thread):
         changed = [run for run, state in after.items() if before.get(run, state) != state]
         return tuple(Change(0, "run", run, "liveness") for run in changed)
 
-    def _fail(self, reader: SessionReader, told: SessionFailed | SessionMigrated) -> None:
+    def _fail(self, reader: SessionReader, failure: SessionFailed) -> None:
         with self._wake:
             if self._reader is not reader or self._stopped:
                 return  # the app closed it under us: it watches something else now
             self._reader = None
-        self._target.post_message(told)
+        self._target.post_message(failure)
 
 
 def _failure(error: Exception) -> SessionFailed:

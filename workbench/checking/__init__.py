@@ -2,7 +2,7 @@
 
 :func:`check` does it for pages of a folder and returns :class:`Checked`; :func:`fixed` writes the nearest true name where only one
 can be meant. Nothing here knows of a model or a screen, and only
-:mod:`.recorded` of a session.
+:mod:`.stored` of a session.
 """
 
 import lazy_loader
@@ -11,7 +11,7 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "fixing": ["fixed"],
+        "claims": ["fixed"],
         "pages": ["check"],
         "verdicts": ["BlockResult", "Checked", "ClaimResult", "Truth", "Verdict"],
     },

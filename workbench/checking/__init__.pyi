@@ -1,4 +1,4 @@
-from workbench.checking.fixing import fixed as fixed
+from workbench.checking.claims import fixed as fixed
 from workbench.checking.pages import check as check
 from workbench.checking.verdicts import BlockResult as BlockResult
 from workbench.checking.verdicts import Checked as Checked

@@ -9,12 +9,171 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.checking.kinds import python_of
-from workbench.checking.name_flow import Names, names_of
-from workbench.checking.shell_commands import simple_commands
+from workbench.checking.kinds import python_of, simple_commands
 from workbench.checking.steps import Plan, Step
+
+#: What reaches names in another way: functions of Python, modules, and words that stand in the text of strings as well.
+_NAMED = "globals locals vars dir help exec eval compile __import__ setattr delattr __builtins__ get_ipython"
+_FUNCTIONS = frozenset(_NAMED.split())
+_IMPORTED = "importlib inspect pickle shelve multiprocessing doctest unittest timeit runpy gc ctypes builtins imp code"
+_MODULES = frozenset(_IMPORTED.split())
+_WORDS = re.compile(r"__main__|__dict__|sys\.modules|_getframe|_current_frames|__class__|__subclasses__")
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of a snippet.
+
+    Attributes:
+        binds: Those that it may bind or delete, but for what its imports bind that anybody can repeat.
+        needs: Those that it may take from before.
+        repeated: The source of each of these imports: they stand at the top level and do not depend on anything else.
+        open: Whether it may use or bind others.
+    """
+
+    binds: frozenset[str] = frozenset()
+    imports: frozenset[str] = frozenset()
+    needs: frozenset[str] = frozenset()
+    repeated: tuple[str, ...] = ()
+    open: bool = False
+
+
+def names_of(tree: ast.Module, code: str) -> Names:
+    mentioned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    if _WORDS.search(code) or mentioned & _FUNCTIONS or _modules(tree) & _MODULES:
+        return Names(open=True)
+    repeated = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = set(_imported(repeated))
+    own = _stored(tree)
+    if "*" in imports | own or any(_reaches_out(node, own - imports) for node in ast.walk(tree)):
+        return Names(open=True)
+    needs: set[str] = set()
+    _follow(tree.body, set(), needs)
+    binds = {name for node in tree.body if node not in repeated for name in _bound(node)}
+    return Names(
+        frozenset(binds), frozenset(imports), frozenset(needs), tuple(ast.unparse(node) for node in repeated), False
+    )
+
+
+def _modules(tree: ast.AST) -> set[str]:
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").split(".")[0])
+    return found
+
+
+def _reaches_out(node: ast.AST, own: set[str]) -> bool:
+    """Tell whether something is set in an object that the snippet has not made: ``lib.option = 3`` lasts longer than it."""
+    if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        root: ast.AST = node
+        while isinstance(root, ast.Attribute | ast.Subscript | ast.Call):
+            root = root.func if isinstance(root, ast.Call) else root.value
+        return not (isinstance(root, ast.Name) and (root.id in own or root.id in ("self", "cls")))
+    return isinstance(node, ast.Global)
+
+
+def _stored(tree: ast.AST) -> set[str]:
+    return {name for node in ast.walk(tree) for name in _binding(node)}
+
+
+def _binding(node: ast.AST) -> Iterable[str]:
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        yield node.id
+    elif isinstance(node, _DEFINITIONS):
+        yield node.name
+    elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+        yield node.name or ""
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        yield from _imported([node])
+
+
+def _imported(nodes: Sequence[ast.Import | ast.ImportFrom]) -> Iterable[str]:
+    for node in nodes:
+        for alias in node.names:
+            yield alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else alias.name.split(".")[0])
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    """Return what a statement of the top level may bind there; what functions bind for themselves counts as well where in doubt."""
+    if isinstance(statement, _DEFINITIONS):
+        return {statement.name, *(name for one in statement.decorator_list for name in _stored(one))}
+    return _stored(statement)
+
+
+def _follow(statements: Sequence[ast.stmt], bound: set[str], needs: set[str]) -> None:
+    """Add what statements need that is not bound yet; ``bound`` then has what they surely bind."""
+    for one in statements:
+        if isinstance(one, ast.Import | ast.ImportFrom):
+            bound |= set(_imported([one]))
+        elif isinstance(one, _DEFINITIONS):
+            # A function may be called at once: what it mentions has to be there already, or counts as needed.
+            needs |= _used(one, frozenset()) - bound - {one.name}
+            bound.add(one.name)
+        elif isinstance(one, ast.For | ast.AsyncFor):
+            needs |= _used(one.iter, frozenset()) - bound
+            inside = bound | _stored(one.target)
+            _follow(one.body, inside, needs)
+            _follow(one.orelse, set(bound), needs)
+        elif isinstance(one, ast.With | ast.AsyncWith):
+            inside = set(bound)
+            for item in one.items:
+                needs |= _used(item.context_expr, frozenset()) - inside
+                inside |= _stored(item.optional_vars) if item.optional_vars is not None else set()
+            bound |= inside
+            _follow(one.body, set(inside), needs)
+        elif isinstance(one, ast.If | ast.While):
+            needs |= _used(one.test, frozenset()) - bound
+            _follow(one.body, set(bound), needs)
+            _follow(one.orelse, set(bound), needs)
+        elif isinstance(one, ast.Assign) and all(isinstance(target, ast.Name | ast.Tuple) for target in one.targets):
+            needs |= _used(one, frozenset()) - bound
+            bound |= {name for target in one.targets for name in _stored(target)}
+        elif isinstance(one, ast.AnnAssign):
+            needs |= _used(one, frozenset()) - bound
+            bound |= _stored(one.target) if one.value is not None else set()
+        else:
+            # What else there is binds nothing for sure: try, match, del, an augmented assignment.
+            needs |= (_used(one, frozenset()) | _handled(one)) - bound
+
+
+def _handled(statement: ast.stmt) -> set[str]:
+    """Return what a statement both binds and has bound before, as ``x += 1`` and ``del x`` do."""
+    return _stored(statement) if isinstance(statement, ast.AugAssign | ast.Delete) else set()
+
+
+def _used(node: ast.AST, local: frozenset[str]) -> set[str]:
+    """Return the names that a piece of code reads and does not bind for itself alone."""
+    if isinstance(node, ast.Name):
+        return {node.id} - local if isinstance(node.ctx, ast.Load) else set()
+    if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        own = local | {name for one in node.generators for name in _stored(one.target)}
+        first = _used(node.generators[0].iter, local)
+        return first | {name for child in ast.iter_child_nodes(node) for name in _used(child, own)}
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        given = node.args
+        outside: list[ast.AST] = [one for one in (*given.defaults, *given.kw_defaults) if one is not None]
+        parameters = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+        outside += [one.annotation for one in parameters if one is not None and one.annotation is not None]
+        body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
+        if not isinstance(node, ast.Lambda):
+            outside += [*node.decorator_list, *([node.returns] if node.returns is not None else [])]
+        own = local | {one.arg for one in parameters if one is not None}
+        if not isinstance(node, ast.Lambda):
+            own |= {name for one in body for name in _stored(one)}
+        return {name for one in outside for name in _used(one, local)} | {
+            name for one in body for name in _used(one, own)
+        }
+    return {name for child in ast.iter_child_nodes(node) for name in _used(child, local)}
+
 
 #: Commands after which the place to work in, its files or variables are others.
 _CHANGES = frozenset(
@@ -34,7 +193,6 @@ class Chain:
     """Steps that are run together.
 
     Attributes:
-        steps: Their places in the plan, in order.
         imports: Places of earlier snippets whose imports they use; those have to have gone well.
     """
 
@@ -43,12 +201,10 @@ class Chain:
 
 
 def imports_of(step: Step) -> tuple[str, ...]:
-    """Return the imports of a snippet or session that are repeated where it is not run."""
     return _names(step).repeated
 
 
 def chains_of(plan: Plan) -> tuple[Chain, ...]:
-    """Return the chains of a page that may be run apart, in the order of their first steps."""
     run = [(at, step) for at, step in enumerate(plan.steps) if step.kind != "settled"]
     first_change = next((at for at, step in run if _changes(step)), len(plan.steps))
     pythons = {at: _names(step) for at, step in run if step.kind != "shell"}
@@ -107,7 +263,8 @@ def _names(step: Step) -> Names:
 
 
 def typed(code: str) -> str:
-    """Return what is typed in a session, a snippet as it is."""
+    """Return what is typed in a session, in its lines; a snippet as it is."""
     lines = [line.lstrip() for line in code.splitlines()]
-    found = [line[4:] for line in lines if line.startswith((">>> ", "... "))]
-    return "\n".join(found) if found else code
+    if not any(line.startswith((">>> ", "... ")) for line in lines):
+        return code
+    return "\n".join(line[4:] if line.startswith((">>> ", "... ")) else "" for line in lines)

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
-from workbench.checking.default_claims import DefaultClaims
 from workbench.checking.fact_claims import FactClaims
-from workbench.checking.option_claims import OptionClaims
-from workbench.checking.package_claims import PackageClaims
+from workbench.checking.installs import PackageClaims
+from workbench.checking.kinds import python_of
+from workbench.checking.option_claims import DefaultClaims, OptionClaims
 from workbench.checking.page import Page, parse_page
 from workbench.checking.project import Project
 from workbench.checking.python_claims import PythonClaims
-from workbench.checking.verdicts import ClaimResult, Truth
+from workbench.checking.verdicts import BlockResult, ClaimResult, Part, Truth, Verdict
 from workbench.rubric.judging import UntrueClaim
 from workbench.rubric.spans import at
 from workbench.text import one_line
 
 
 def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> list[ClaimResult]:
-    """Return the claims of a page in the order of its lines, each once per line.
-
-    Args:
-        page: The page.
-        project: The repository that its names are looked up in.
-        helps: What the project's commands say of themselves, see :mod:`.help_texts`.
-    """
+    """Return the claims of a page in the order of its lines, each once per line; ``helps`` is :func:`.environment.help_texts`."""
     found: dict[tuple[int, str, str], ClaimResult] = {}
     for claims in (
         PythonClaims(page, project).all(),
@@ -43,12 +38,7 @@ def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> li
 
 
 def untrue_claims(readme: str, root: Path) -> list[UntrueClaim]:
-    """Return the claims of a README that the repository contradicts, as a judge is told of them; nothing is run.
-
-    Args:
-        readme: The README.
-        root: The folder of the repository.
-    """
+    """Return the claims of a README that the repository contradicts, as a judge is told of them; nothing is run."""
     starts = [0, *accumulate(len(line) + 1 for line in readme.split("\n"))]
     return [
         UntrueClaim(one.kind, one_line(one.reason, 120), at(readme, starts[one.line - 1], starts[one.line] - 1))
@@ -85,3 +75,59 @@ def _in_its_section(claim: ClaimResult, page: Page) -> ClaimResult:
             reason = f"{claim.reason}; it stands below “{one_line(heading, 40)}”"
             return replace(claim, truth=Truth.UNKNOWN, reason=reason, nearest="", exact=False)
     return claim
+
+
+_OF_SNIPPETS = frozenset({"name", "module", "parameter"})
+
+
+def agreed(claims: Iterable[ClaimResult], blocks: Sequence[BlockResult]) -> list[ClaimResult]:
+    """Return claims; what sources have as untrue and a snippet or example that worked has used cannot be said."""
+    used: dict[tuple[str, int], str] = {}
+    for block in blocks:
+        if block.kind in ("python", "doctest"):
+            for part in block.parts:
+                if part.verdict is Verdict.WORKS:
+                    for line, text in _executed(part):
+                        used[block.path, line] = f"{used.get((block.path, line), '')}\n{text}"
+    found = []
+    for claim in claims:
+        row = used.get((claim.path, claim.line), "")
+        word = (re.findall(r"\w+", claim.text) or [""])[-1]
+        if claim.truth is Truth.UNTRUE and claim.kind in _OF_SNIPPETS and re.search(rf"\b{re.escape(word)}\b", row):
+            reason = f"{claim.reason} in the sources, and it works"
+            claim = replace(claim, truth=Truth.UNKNOWN, reason=reason, nearest="", exact=False)
+        found.append(claim)
+    return found
+
+
+def _executed(part: Part) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a snippet that running it has executed: all but the bodies of functions."""
+    tree = python_of(part.code)
+    lines = part.code.split("\n")
+    inside = {
+        number
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.If | ast.Try)
+        for number in range(node.lineno + 1, (node.end_lineno or node.lineno) + 1)
+    }
+    for number, text in enumerate(lines, 1):
+        if number not in inside:
+            yield part.line + number - 1, text
+
+
+def fixed(text: str, claims: Iterable[ClaimResult]) -> tuple[str, tuple[ClaimResult, ...]]:
+    """Return a page's text with what could be mended, and the claims that were.
+
+    A claim is mended if its nearest true name is unambiguous and it stands exactly once, as a whole, on its line.
+    """
+    lines = text.splitlines(keepends=True)
+    mended = []
+    for claim in claims:
+        if claim.truth is not Truth.UNTRUE or not claim.exact or not claim.nearest or claim.line > len(lines):
+            continue
+        pattern = rf"(?<![\w-]){re.escape(claim.text)}(?![\w-])"
+        line, count = re.subn(pattern, lambda _: claim.nearest, lines[claim.line - 1])  # noqa: B023 - used at once
+        if count == 1:
+            lines[claim.line - 1] = line
+            mended.append(claim)
+    return "".join(lines), tuple(mended)

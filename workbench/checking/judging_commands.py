@@ -3,15 +3,94 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
 from typing import Any
 
 from workbench.checking.comparing import of_one_kind, of_the_machine, shell_difference
-from workbench.checking.judging_context import MACHINE, MEANT, Context, StepVerdict, comments, lacking, not_run, works
+from workbench.checking.project import Project
 from workbench.checking.steps import Step
-from workbench.checking.verdicts import Verdict
+from workbench.checking.verdicts import Part, Verdict
 from workbench.reasons import last_words
 from workbench.text import clean, one_line
+
+#: What a sandbox does not have, by what programs say where they miss it.
+_LACKS = (
+    ("a network", r"name resolution|name or service not known|nodename nor servname|network is unreachable|max retries exceeded|"
+     r"connection ?refused|connect(?:ion)?error|failed to (?:connect|resolve)|urlopen error|could not resolve|cannot connect|gaierror|"
+     r"connect ?timeout|no route to host|proxyerror|httpx\.|unable to connect|temporary failure"),
+    ("a key or an account", r"api[ _-]?key|access[ _-]?token|credential|unauthorized|authentication|\b40[13]\b|not logged in|login"),
+    ("a GPU", r"\bcuda\b|\bgpu\b|nvidia|nvml"),
+    ("a screen", r"\$?display\b|no display|tkinter|cannot open display|\bx11\b|wayland|qt\.qpa|xcb|not a tty|inappropriate ioctl|terminal"),
+    ("root", r"permission denied|operation not permitted|must be root|permissionerror|read-only file system"),
+    ("input", r"eof when reading|eoferror|aborted!|no input"),
+    ("a server or a browser", r"docker|\bdaemon\b|browser|webdriver|playwright|redis|postgres|mysql|mongodb"),
+    ("something that is not installed", r"is not installed|are not installed|not installed\)|pip install|(?:must|to) be installed|please install"),
+    ("another version of Python", r"\b(?:requires?|needs?|only|supported)\b.{0,40}\bpython\s*(?:>=?\s*)?\d"),
+    ("the source of its caller", r"underlying source code|source code not available|could not get source"),
+    ("a sandbox of its own", r"\bnamespaces?\b|seccomp|landlock|bwrap|bubblewrap"),
+    ("a time zone or locale", r"zoneinfo|locale\.error|unsupported locale"),
+)  # fmt: skip
+MEANT = re.compile(
+    r"\b(?:raises?|raised|errors?|exceptions?|fails?|failed|failing|invalid|traceback|refuse[sd]?|reject(?:s|ed)?)\b|\w+Error\b",
+    re.I,
+)
+#: An absolute path outside of a project: what is printed about it depends on the machine.
+MACHINE = re.compile(r"(?<![\w./])(?:/(?:home|root|etc|usr|var|opt|Users|tmp|mnt|srv)\b|~[/\\]|[A-Z]:\\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a verdict depends on besides the step.
+
+    Attributes:
+        around: The paragraph before the block, and its code.
+        before: An earlier step of the page that was not run or did not work, "" if there is none.
+        imported: Names that the page's code defines or imports.
+        shown: The page's code that is not for a shell.
+        elsewhere: Names that only code of other sections of the page has bound so far.
+        unbound: Names that code which was not run or did not work would have bound.
+    """
+
+    page: str
+    project: Project
+    commands: Set[str]
+    around: str
+    before: str
+    imported: Set[str]
+    shown: str = ""
+    elsewhere: Set[str] = frozenset()
+    unbound: Set[str] = frozenset()
+
+
+def part(
+    verdict: Verdict, line: int, reason: str = "", output: str = "", diff: tuple[str, ...] = (), code: str = ""
+) -> Part:
+    """Return what became of a step, or of the part of it that ``code`` is."""
+    return Part(line, code, verdict, reason, output, diff)
+
+
+def works(step: Step) -> Part:
+    return part(Verdict.WORKS, step.line)
+
+
+def not_run(step: Step, reason: str, line: int | None = None) -> Part:
+    return part(Verdict.NOT_RUN, line or step.line, reason)
+
+
+def lacking(text: str) -> str:
+    """Return what a sandbox lacks by a program's last words, "" where they do not say so."""
+    for what, words in _LACKS:
+        if re.search(words, text, re.I):
+            return what
+    return ""
+
+
+def comments(around: str) -> str:
+    """Return what of a block and its paragraph is said to a reader: all but code that has no comment."""
+    prose, _, code = around.partition("\0")
+    return f"{prose}\n" + "\n".join(re.findall(r"#.*$|\bexcept\b.*$|'''.*|\"\"\".*", code, re.M))
+
 
 _USAGE = re.compile(
     r"unrecognized arguments|no such option|no such command|invalid choice|unknown (?:option|command|argument|flag|subcommand)|"
@@ -31,8 +110,7 @@ _LAST_ERROR = re.compile(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning|Exi
 _NO_MODULE = re.compile(r"No module named '?([\w.]+)'?")
 
 
-def command_verdict(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict:
-    """Return the verdict on a command that was run."""
+def command_verdict(step: Step, ended: Mapping[str, Any], context: Context) -> Part:
     out, err, status = str(ended.get("stdout", "")), str(ended.get("stderr", "")), int(ended.get("status") or 0)
     if step.expected is not None:
         diff = shell_difference(step.expected, out, err)
@@ -63,13 +141,13 @@ def command_verdict(step: Step, ended: Mapping[str, Any], context: Context) -> S
         return not_run(step, "its output is the reader's own")
     if set(step.code.split()) & {"--version", "-V", "version"}:
         return not_run(step, "what it says of its version depends on how it was built and on what it runs")
-    return StepVerdict(Verdict.DIFFERS, step.line, "what it prints differs from what the page says", out[-1500:], diff)
+    return part(Verdict.DIFFERS, step.line, "what it prints differs from what the page says", out[-1500:], diff)
 
 
-def _failed_command(step: Step, out: str, err: str, status: int, context: Context) -> StepVerdict:
+def _failed_command(step: Step, out: str, err: str, status: int, context: Context) -> Part:
     said = last_words(err, 200) or last_words(out, 200)
     output = clean(err or out).strip()[-1500:]
-    fails = StepVerdict(Verdict.FAILS, step.line, f"exit status {status}" + (f": {said}" if said else ""), output)
+    fails = part(Verdict.FAILS, step.line, f"exit status {status}" + (f": {said}" if said else ""), output)
     if status == 127 or "command not found" in err:
         return not_run(step, f"it ended with: {said}")
     if re.search(r"^\s*usage:", f"{err}\n{out}", re.I | re.M) and not _arguments(step.code):
@@ -77,13 +155,13 @@ def _failed_command(step: Step, out: str, err: str, status: int, context: Contex
     if status in (126, 130, 137, 143) or status < 0:
         return not_run(step, f"it was ended with status {status}")
     modules = _NO_MODULE.findall(err)
-    if modules and modules[-1].split(".")[0] not in context.modules:
+    if modules and modules[-1].split(".")[0] not in context.project.modules:
         return not_run(step, f"it needs {modules[-1]}, which is not installed")
     if _USAGE.search(err) and _runs_own(step.code, context):
         return fails
     asked = not modules or (
         re.search(rf"(?<![\w.]){re.escape(modules[-1])}\b", step.code) is not None
-        and context.lacks(*modules[-1].rpartition(".")[::2])
+        and context.project.lacks(*modules[-1].rpartition(".")[::2])
     )
     if asked and (modules or re.search(r"ImportError: cannot import name", err)):
         return fails if not context.before else not_run(step, f"it ended with {said}, after {context.before}")
@@ -119,11 +197,10 @@ def _of_the_page(code: str, err: str, context: Context) -> str:
 
 
 def _arguments(code: str) -> list[str]:
-    """Return what a program, or a module that ``python -m`` runs, is told."""
     words = code.split()
     return words[3:] if len(words) > 1 and words[1] == "-m" else words[1:]
 
 
 def _runs_own(code: str, context: Context) -> bool:
     words = set(re.findall(r"[\w.-]+", code))
-    return bool(words & set(context.commands)) or any(word.split(".")[0] in context.modules for word in words)
+    return bool(words & set(context.commands)) or any(word.split(".")[0] in context.project.modules for word in words)

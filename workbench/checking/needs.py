@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Set
 
-from workbench.checking.kinds import is_install, python_of
-from workbench.checking.shell_commands import simple_commands
+from workbench import python_syntax
+from workbench.checking.kinds import is_install, python_of, simple_commands
 from workbench.grounding import known
 
 _HARMLESS = frozenset(
@@ -58,11 +59,8 @@ def why_not_shell(
 ) -> str:
     """Return why a command is not run, "" where it can be.
 
-    Args:
-        command: What a shell would be given.
-        own_commands: The project's commands.
-        own_names: Its modules and the plain name of its distribution: ``python -m`` with one is the project's.
-        in_environment: Other commands that the page has installed.
+    ``own_names`` are the project's modules and the plain name of its distribution: ``python -m`` with one is the project's;
+    ``in_environment`` are other commands that the page has installed.
     """
     if re.search(r"\bHEAD\b|\borigin/", command):
         return "it needs the history of a repository, of which a check has one state"
@@ -109,7 +107,6 @@ _ASKS = {"input", "getpass", "breakpoint"}
 
 
 def why_not_python(code: str) -> str:
-    """Return why a snippet is not run, "" where it can be."""
     tree = python_of(code)
     if tree is None:
         return "it is no complete Python"
@@ -143,3 +140,72 @@ def _left_out(tree: ast.Module) -> str:
         ):
             return "it leaves something out (…)"
     return ""
+
+
+_OF_PYTHON_2 = re.compile(
+    r"Missing parentheses in call to '(?:print|exec)'|multiple exception types must be parenthesized"
+)
+_NAMES = r"[A-Za-z_]\w*(?:\s+as\s+\w+)?(?:\s*,\s*[A-Za-z_]\w*(?:\s+as\s+\w+)?)*"
+#: An import without the word, or with a comma after it; nothing else, as other languages (``cimport``) have imports as well.
+_IMPORT = re.compile(
+    rf"\s*(?:>>> )?from\s+([A-Za-z_]\w*)(?:\.\w+)*\s+(?:(?!import\b){_NAMES}|import\s*,\s*{_NAMES})\s*(?:#.*)?"
+)
+_PAGE_OF_PYTHON_2 = re.compile(r"\bpython[ -]?2", re.I)
+
+
+def syntax_fault(
+    code: str, modules: Set[str], oldest: tuple[int, ...] | None, said: str = ""
+) -> tuple[int, str] | None:
+    """Return the line of a slip in a snippet, from 1, and what it is; None where it parses, or may be meant as it stands."""
+    code = textwrap.dedent(code)
+    error = _error_of(code)
+    if error is None:
+        return None
+    lines, message = code.split("\n"), str(error.msg)
+    number = min(max(error.lineno or 1, 1), len(lines))
+    line = lines[number - 1]
+    if _OF_PYTHON_2.search(message):
+        known = oldest is not None and oldest >= (3,) and not _PAGE_OF_PYTHON_2.search(said)
+        wanted = ".".join(map(str, oldest or ()))
+        return (
+            (number, f"it is Python 2, and the project needs Python {wanted}: {message.partition('.')[0]}")
+            if known
+            else None
+        )
+    if (found := _IMPORT.fullmatch(line)) and found[1] in modules:
+        return number, f"it is no import: {line.strip()}"
+    column = (error.offset or 1) - 1
+    if (
+        message.startswith("unmatched")
+        and python_of(_with(lines, number, line[:column] + line[column + 1 :])) is not None
+    ):
+        return number, message
+    mended = (python_of(_with(lines, number, line[:at] + ":" + line[at:])) for at in (column, len(line.rstrip())))
+    if message == "expected ':'" and any(tree is not None and not _shows_a_signature(tree, number) for tree in mended):
+        return number, f"a colon is missing: {line.strip()}"
+    return None
+
+
+def _shows_a_signature(tree: ast.Module, number: int) -> bool:
+    """Tell whether what begins at a line has no body but a docstring: tools write signatures so, with what they are for below."""
+    return any(
+        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and node.lineno <= number <= node.body[0].lineno
+        and all(
+            isinstance(one, ast.Pass) or (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+            for one in node.body
+        )
+        for node in ast.walk(tree)
+    )
+
+
+def _error_of(code: str) -> SyntaxError | None:
+    try:
+        python_syntax.parse(code)
+    except python_syntax.UNREADABLE as error:
+        return error if isinstance(error, SyntaxError) else None
+    return None
+
+
+def _with(lines: list[str], number: int, line: str) -> str:
+    return "\n".join([*lines[: number - 1], line, *lines[number:]])

@@ -10,9 +10,50 @@ from pathlib import Path, PurePosixPath
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from workbench.checking.other_times import is_of_another_time
+from workbench.checking.environment import tree_files
 from workbench.errors import UsageError
 from workbench.files import read_bytes
+
+_PAST_OR_FUTURE = (
+    r"change[ _-]?logs?|changes|history|releases?|release[ _-]notes?|version[ _-]history|what'?s[ _-]+new|"
+    r"migrat(?:ion|ions|ing)|upgrad(?:es?|ing)|breaking[ _-]changes|deprecat(?:ed|ions?)|removed|archived?|legacy|"
+    r"road[ _-]?map|to[ _-]?do|planned|future|plans?|proposals?"
+)
+_FOR_DEVELOPERS = r"news|old|planning|designs?|rfcs?|peps?|adrs?|decisions?|research|internals?|notes|meetings?|analysis|audits?|reviews?|specs?|postmortems?"
+#: A heading that is such a word, perhaps with what it is of: "Changelog", "Migrating from 1.x", "What's new in 2.0".
+_HEADING = re.compile(
+    rf"\W*(?:the |full )?(?:{_PAST_OR_FUTURE})(?:\s+(?:log|notes?|history|guide|items|work|features|in|from|to|of|for|since)\b.{{0,40}})?\W*",
+    re.I,
+)
+#: The name of a page or folder that has such a word as its first or last one.
+_NAME = re.compile(
+    rf"(?:{_PAST_OR_FUTURE}|{_FOR_DEVELOPERS})\b.*|.*\b(?:{_PAST_OR_FUTURE}|{_FOR_DEVELOPERS})\W*\d*", re.I
+)
+#: A heading that is a version: "0.1.5", "[1.2.0] - 2020-01-01", "Version 1.31.3, 2 July 2025 (unreleased)".
+_VERSION = re.compile(
+    r"\W*(?:version|release|new in)?\W*v?\d+\.\d+(?:\.\w+)*(?:[\W\d]|\b(?:un)?released?\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|"
+    r"(?:alpha|beta|rc|dev|post|yanked|on|th|st|nd|rd))*",
+    re.I,
+)
+_OF_PROJECTS = ("contributing", "code_of_conduct", "security", "license", "authors")
+
+
+def is_of_another_time(heading: str) -> bool:
+    """Tell whether a section with that heading tells what was or what may come."""
+    title = heading.strip("#=-*_ \n\t")
+    return bool(_VERSION.fullmatch(title) or _HEADING.fullmatch(title))
+
+
+def is_page_for_readers(path: str) -> bool:
+    """Tell whether a page in a folder of docs is for those who use the project, by its name and the folders below the first."""
+    *folders, name = PurePosixPath(path).parts[1:]
+    if any(part.startswith(("_", ".")) for part in folders) or name.lower().startswith(_OF_PROJECTS):
+        return False
+    return not any(
+        _NAME.fullmatch(said) or _VERSION.fullmatch(said)
+        for said in (re.sub(r"[_-]+", " ", part) for part in (*folders, PurePosixPath(name).stem))
+    )
+
 
 #: Pages beyond that are machine output, not documentation.
 LARGEST = 2_000_000
@@ -27,11 +68,8 @@ class Code:
     """A block of code.
 
     Attributes:
-        line: Line of its first line of code, from 1.
-        code: Its text.
         info: What stands after the fence, "" for an indented block.
-        fenced: Whether it has fences.
-        before: The paragraph or heading right before it.
+            before: The paragraph or heading right before it.
         skip: Why its author wants it left out, "" if not.
         adjacent: Whether nothing but ``before`` stands between the block before and this one.
         section: Number of the section that it stands in, by headings of the first two levels.
@@ -42,7 +80,6 @@ class Code:
     line: int
     code: str
     info: str
-    fenced: bool
     before: str = ""
     skip: str = ""
     adjacent: bool = False
@@ -75,10 +112,6 @@ class Page:
     Attributes:
         path: Its name in messages: relative to the repository where it lies in it, else as it was given.
         folder: The folder of the repository from which its relative links lead, "" for the top one.
-        text: All of it.
-        codes: Blocks of code in order.
-        spans: Code in running text in order.
-        links: Links and pictures in order.
         prose: Paragraphs, headings and table rows as written, with their first line.
         another_time: Lines of sections that tell what was or may come: first, last, and the heading.
     """
@@ -114,7 +147,6 @@ def read_page(root: Path, file: Path) -> Page:
 
 
 def parse_page(text: str, path: str, folder: str = "") -> Page:
-    """Return a page from its text."""
     text = _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     lines = text.splitlines()
     reader = _Reader(lines)
@@ -154,11 +186,10 @@ class _Reader:
         if token.map:
             self._line = token.map[0] + 1
         if token.type in ("fence", "code_block"):
-            fenced = token.type == "fence"
-            line = self._line + 1 if fenced else self._line
+            line = self._line + (token.type == "fence")
             adjacent = bool(self.codes) and self._pieces <= 1
             self.codes.append(
-                Code(line, token.content, token.info.strip(), fenced, self._before, self._skip, adjacent, self._section)
+                Code(line, token.content, token.info.strip(), self._before, self._skip, adjacent, self._section)
             )
             self._before, self._skip, self._pieces = "", "", 0
         elif token.type == "heading_open":
@@ -192,3 +223,25 @@ class _Reader:
                 self.links.append(Link(line, str(child.attrs.get("src", ""))))
             elif child.type == "html_inline" and (match := _SKIP.search(child.content)):
                 self._skip = match[1] or "its author says so"
+
+
+_PAGES = (".md", ".markdown", ".rst")
+_DOCS = {"docs", "doc", "documentation"}
+
+
+def find_pages(root: Path) -> tuple[str, ...]:
+    """Return the README and the pages in the folders of docs, relative to ``root``; the README comes first.
+
+    A README in reStructuredText is among them where there is none in Markdown.
+    """
+    paths = [path.relative_to(root).as_posix() for path in tree_files(root) if path.suffix.lower() in _PAGES]
+    readmes = sorted(path for path in paths if "/" not in path and path.lower().startswith("readme"))
+    markdown = [path for path in readmes if not path.lower().endswith(".rst")]
+    docs = [
+        path
+        for path in sorted(paths)
+        if PurePosixPath(path).parts[0].lower() in _DOCS
+        and not path.lower().endswith(".rst")
+        and is_page_for_readers(path)
+    ]
+    return (*(markdown or readmes), *docs)

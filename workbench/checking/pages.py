@@ -9,18 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.checking import finding, installs
-from workbench.checking.agreeing import agreed
-from workbench.checking.claims import claims_of_page
-from workbench.checking.environment import Environment, NotInstalled, environment_for
+from workbench.checking import installs
+from workbench.checking.claims import agreed, claims_of_page
+from workbench.checking.environment import Environment, NotInstalled, environment_for, help_texts, require_isolation
 from workbench.checking.executing import NotSandboxed
-from workbench.checking.help_texts import help_texts
-from workbench.checking.inline_commands import with_commands
-from workbench.checking.page import Page, read_page
+from workbench.checking.page import Page, find_pages, read_page
 from workbench.checking.project import Project
 from workbench.checking.running import STEP_SECONDS, Known, run_page, settled
-from workbench.checking.sandboxed import require_isolation
-from workbench.checking.steps import plan_of, up_to
+from workbench.checking.steps import plan_of, up_to, with_commands
 from workbench.checking.verdicts import BlockResult, Checked, ClaimResult
 from workbench.errors import UsageError
 
@@ -33,14 +29,7 @@ async def check(
     seconds: float = STEP_SECONDS,
     on_progress: Callable[[str], None] = lambda line: None,
 ) -> Checked:
-    """Check pages of the repository at ``root``, which is not written to.
-
-    Args:
-        root: Its folder.
-        files: Pages, which need not lie in it; its README and docs unless given.
-        run: Whether blocks are run; without, only claims are looked up.
-        seconds: How long a step may take.
-        on_progress: Called with a line per step.
+    """Check pages of the repository at ``root``, which is not written to; its README and docs unless ``files`` are given.
 
     Raises:
         NoIsolation: Blocks are to be run and no sandbox isolates here.
@@ -60,9 +49,7 @@ class Asked:
 
     Attributes:
         run: Whether blocks are run; without, only claims are looked up.
-        seconds: How long a step may take.
         last: The last block of the page that is run, with all before it; None for all.
-        on_progress: Called with a line per step.
         on_known: Called with the whole check as far as it is known, a few times a second.
     """
 
@@ -74,17 +61,7 @@ class Asked:
 
 
 async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems: Sequence[str] = ()) -> Checked:
-    """Check pages that were read already.
-
-    Args:
-        root: The folder of the repository.
-        pages: The pages.
-        asked: How.
-        problems: What could not be read of others.
-
-    Raises:
-        NoIsolation: Blocks are to be run and no sandbox isolates here.
-    """
+    """Check pages that were read already; ``problems`` are what could not be read of others."""
     began = time.monotonic()
     project = Project(root)
     pages = [with_commands(page, project) for page in pages]
@@ -116,13 +93,13 @@ async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems:
 
 
 async def _claims(pages: Sequence[Page], project: Project, environment: Environment | None) -> list[ClaimResult]:
-    helps = await help_texts(project, environment) if environment is not None else {}
+    helps = await help_texts(environment) if environment is not None else {}
     return [claim for page in pages for claim in await asyncio.to_thread(claims_of_page, page, project, helps)]
 
 
 def _pages(root: Path, files: Sequence[Path]) -> tuple[list[Page], list[str]]:
     pages, problems = [], []
-    for file in files or [root / name for name in finding.find_pages(root)]:
+    for file in files or [root / name for name in find_pages(root)]:
         try:
             pages.append(read_page(root, file))
         except UsageError as error:

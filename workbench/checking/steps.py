@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from workbench.checking import needs
 from workbench.checking.environment import Environment, plain
-from workbench.checking.inline_commands import SECONDS
 from workbench.checking.installs import install_verdict
-from workbench.checking.kinds import Kind, is_install, kind_of
-from workbench.checking.page import Code, Page
+from workbench.checking.kinds import Kind, commands_of, is_install, kind_of, simple_commands
+from workbench.checking.needs import syntax_fault
+from workbench.checking.page import Code, Page, Span
 from workbench.checking.project import Project
 from workbench.checking.project_facts import needed_python
-from workbench.checking.shell_commands import commands_of, simple_commands
-from workbench.checking.syntax_faults import syntax_fault
 from workbench.grounding import known
 
 #: What a file that a reader would bring along holds where the page does not say it.
@@ -38,14 +36,9 @@ class Step:
     """One thing to run, or one that is not.
 
     Attributes:
-        block: Index of its block on the page.
         kind: ``shell``, ``python`` or ``doctest``; ``settled`` where nothing has to be run to know what becomes of it.
-        code: What is run.
-        line: Its first line on the page.
-        expected: What the page says that it prints; None where it says nothing.
         reason: Why it is not run; "" where it is, or where it is settled and works.
         harmless: Nothing that follows can fail because it was not run.
-        failed: Whether it is settled and fails.
         stand_ins: Files of the reader's that were provided in their place.
         files: Files that are written before it: name and content.
         absent: Files that it names and that neither the repository nor the page has.
@@ -75,14 +68,7 @@ class Plan:
 
 
 def plan_of(page: Page, project: Project, environment: Environment | None, broken: str = "") -> Plan:
-    """Return what is to be run of a page.
-
-    Args:
-        page: The page.
-        project: The repository.
-        environment: Where it is run; None where the project does not install.
-        broken: Why it does not.
-    """
+    """Return what is to be run of a page; without an environment the project does not install, for the reason ``broken``."""
     commands = environment.commands if environment else frozenset(project.declared.scripts)
     modules = project.modules
     planner = _Planner(page, project, environment, commands, broken)
@@ -95,32 +81,24 @@ def plan_of(page: Page, project: Project, environment: Environment | None, broke
 
 def up_to(plan: Plan, last: int) -> Plan:
     """Return a plan that runs nothing after a block: what it builds on is run before it."""
+    return _leaving_out(plan, lambda step: step.block > last, "only an earlier block was to be run")
+
+
+def only(plan: Plan, blocks: Sequence[int]) -> Plan:
+    return _leaving_out(plan, lambda step: step.block not in blocks, "only other blocks were to be run")
+
+
+def _leaving_out(plan: Plan, leaves: Callable[[Step], bool], reason: str) -> Plan:
     steps = [
-        replace(step, kind="settled", reason="only an earlier block was to be run", harmless=True)
-        if step.block > last and step.kind != "settled"
-        else step
+        replace(step, kind="settled", reason=reason, harmless=True) if leaves(step) and step.kind != "settled" else step
         for step in plan.steps
     ]
     return Plan(plan.kinds, steps)
 
 
 def without(plan: Plan, places: Set[int]) -> Plan:
-    """Return a plan that leaves out some steps."""
-    steps = [
-        replace(step, kind="settled", reason="it had not ended when its time was up") if at in places else step
-        for at, step in enumerate(plan.steps)
-    ]
-    return Plan(plan.kinds, steps)
-
-
-def only(plan: Plan, blocks: Sequence[int]) -> Plan:
-    """Return a plan that runs nothing but some of its blocks."""
-    steps = [
-        replace(step, kind="settled", reason="only other blocks were to be run", harmless=True)
-        if step.block not in blocks and step.kind != "settled"
-        else step
-        for step in plan.steps
-    ]
+    late = "it had not ended when its time was up"
+    steps = [replace(one, kind="settled", reason=late) if at in places else one for at, one in enumerate(plan.steps)]
     return Plan(plan.kinds, steps)
 
 
@@ -145,12 +123,8 @@ class _Planner:
         if kind not in ("shell", "session", "install", "command", "python", "doctest"):
             if (name := self._file_named(code)) and kind == "configuration":
                 self._named[name] = code.code
-            words = {
-                "output": "it is output",
-                "configuration": "it is configuration",
-                "other": "it is in another language",
-            }
-            self._not_run(index, code, words[kind], harmless=True)
+            what = "in another language" if kind == "other" else kind
+            self._not_run(index, code, f"it is {what}", harmless=True)
             return
         if self._broken:
             failing = kind == "install" and any(
@@ -264,3 +238,42 @@ class _Planner:
                     stand_ins.append(name)
                     files.append((name, content))
         return tuple(stand_ins), tuple(files)
+
+
+#: So many of a page are run, each for so many seconds: some start servers, and a page that mentions hundreds is no tutorial.
+MOST = 20
+SECONDS = 3.0
+_INTERPRETER = re.compile(r"python[\d.]*|py")
+
+
+def with_commands(page: Page, project: Project) -> Page:
+    """Return a page whose blocks are followed by the commands of the project in running text, each once, as blocks of their own.
+
+    What a block has as well is left to the block.
+    """
+    known = {command.text.strip() for code in page.codes for command in commands_of(code.code)}
+    found: list[Code] = []
+    for span in page.spans:
+        text = " ".join(span.text.removeprefix("$ ").split())
+        if text not in known and _is_command(text, project) and len(found) < MOST:
+            known.add(text)
+            found.append(_block(page, span, text))
+    return replace(page, codes=(*page.codes, *found)) if found else page
+
+
+def _is_command(text: str, project: Project) -> bool:
+    """Tell whether a text is one command of the project's with what it is told, as ``python -m`` with a module of its is."""
+    commands = simple_commands(text) if " " in text and len(text) < 200 else None
+    if commands is None or len(commands) != 1:
+        return False
+    words = commands[0]
+    if _INTERPRETER.fullmatch(words[0]):
+        return len(words) > 2 and words[1] == "-m" and words[2].split(".")[0] in project.modules
+    return words[0] in project.declared.scripts and len(words) > 1
+
+
+def _block(page: Page, span: Span, text: str) -> Code:
+    before = [code for code in page.codes if code.line <= span.line]
+    section = before[-1].section if before else 0
+    elsewhen = next((said for first, last, said in page.another_time if first <= span.line <= last), "")
+    return Code(span.line, text, "", span.around, section=section, another_time=elsewhen, inline=True)

@@ -11,13 +11,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from workbench.commands.terminal import Terminal
     from workbench.comparison.groups import GroupSide
     from workbench.comparison.panes import Comparison
-    from workbench.reports.page import Page, Part
     from workbench.session import SessionReader
-
-SUMMARY = "compare two trials, agents, tasks, samples, evaluators or runs, of one session or of two"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +43,7 @@ class _Named:
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison, or write it as Markdown."""
     from workbench.commands.output import print_json, tell
+    from workbench.commands.showing import Printer
     from workbench.comparison import kind_of
     from workbench.errors import UsageError
     from workbench.files import expanded
@@ -81,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_atomically(out, [page_markdown(page)])
         tell(f"Written: {out}")
     elif not arguments.json:
-        _print(page)
+        Printer().page(page)
     return 0
 
 
@@ -100,42 +97,6 @@ def _all_groups(left: _Named, right: _Named) -> tuple[list[Comparison], list[str
     if not pairs:
         raise UsageError("They have no samples that could be compared.")
     return compare_groups(pairs), alone
-
-
-def _print(page: Page) -> None:
-    from workbench.commands.terminal import Terminal
-
-    terminal = Terminal(piped_width=160)
-    for part in page.lead:
-        _print_part(terminal, part)
-    for section in page.sections:
-        terminal.print(f"\n{section.title}")
-        for part in section.parts:
-            _print_part(terminal, part)
-
-
-def _print_part(terminal: Terminal, part: Part) -> None:
-    from rich.table import Table
-
-    from workbench.reports.page import Diff, Facts, Grid, Note
-
-    match part:
-        case Note():
-            terminal.print(part.text)
-        case Facts():
-            for label, value in part.pairs:
-                terminal.print(f"{label}: {value}")
-        case Diff():
-            for sign, text in part.lines:
-                terminal.print(terminal.foreign(f"{sign} {text}"))
-        case Grid():
-            table = Table(box=None, pad_edge=False, header_style="dim")
-            for place, title in enumerate(part.headings):
-                table.add_column(title, justify="left" if place in part.texts else "right", overflow="fold")
-            for row in part.rows:
-                table.add_row(*row)
-            terminal.print(part.caption) if part.caption else None
-            terminal.print(table)
 
 
 def _split(text: str) -> tuple[Path, str]:

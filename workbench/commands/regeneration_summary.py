@@ -10,7 +10,6 @@ from typing import Any
 
 from workbench.engine.orders import Order, is_finished, last_order, ordered_work, refusal
 from workbench.engine.plan import RegenerationPlan
-from workbench.engine.selection import row_id
 from workbench.regeneration.breakdown import pass_by
 from workbench.regeneration.failure_groups import FailureGroup
 from workbench.regeneration.outcome import (
@@ -28,13 +27,14 @@ from workbench.results.samples import run_check
 from workbench.session import SessionReader
 from workbench.session.rows import CandidateRow, TaskRow
 from workbench.session.sample_counts import counts_of, sample_counts
+from workbench.session.task_names import row_id
 
 _FAILURES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One task that was meant, its samples and what came of them."""
+    """A task that was meant, with its samples."""
 
     task: TaskRow
     candidates: tuple[CandidateRow, ...]
@@ -188,3 +188,11 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
 
 def _brief(group: FailureGroup) -> dict[str, Any]:
     return {**group.to_json(), "candidates": len(group.candidates), "tests": len(group.tests)}
+
+
+def self_check_line(checked: dict[str, Any]) -> str:
+    """Return the quiet line: ``self-check: reference 38/38 · stub 0/38 · cold re-checks 41, disagreements 0``; "" for none."""
+    parts = [f"{name} {one['passed']}/{one['tested']}" for name, one in checked["controls"].items()]
+    if checked["rechecks"]:
+        parts.append(f"cold re-checks {checked['rechecks']}, disagreements {checked['disagreements']}")
+    return f"self-check: {' · '.join(parts)}" if parts else ""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.comparison import panes
 from workbench.comparison.paired import paired_points, paired_points_pane
 from workbench.results.scores import totals_of
-from workbench.rubric.totals import Total, comparable
+from workbench.rubric.spread import Total, comparable
 from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.judges import in_words
 from workbench.text import one_line

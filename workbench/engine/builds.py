@@ -20,19 +20,12 @@ from workbench import paths
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """The tasks of a source as they were built last.
-
-    Attributes:
-        source: Its name as it was asked for.
-        seconds: From the start to the last task, None where no complete build was measured.
-        ready: Whether they are in the cache. A folder may have been changed since; then they are built anew.
-        tasks: The file that has them, None where it is gone.
-    """
+    """The tasks of a source as they were built last."""
 
     source: str
-    seconds: float | None
-    ready: bool
-    tasks: Path | None = None
+    seconds: float | None  # From the start to the last task, None where no complete build was measured
+    ready: bool  # Whether they are in the cache. A folder may have been changed since; then they are built anew
+    tasks: Path | None = None  # The file that has them, None where it is gone
 
 
 def note_build(source: str, tasks: Path, seconds: float | None) -> None:

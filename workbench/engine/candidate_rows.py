@@ -22,40 +22,22 @@ TAKEN_OUT = "The task was taken out."
 
 @dataclass(slots=True)
 class Work:
-    """One candidate to be tested.
-
-    Attributes:
-        id: Its identity.
-        item: Its task.
-        ask: The ask that it belongs to, which names its evaluator.
-        sample: Its index.
-        control: Whether it is shown as a control, separate from the candidates asked for.
-        decides: Whether its verdict decides if the task is excluded.
-        answer_text: The model's answer, if the session already holds it.
-        former: Its verdict from an earlier test, kept until there is a new one.
-        body: The body tested earlier, if it came from a samples file, which may have changed since.
-        extraction: The extracted body, once there is one.
-    """
+    """One candidate to be tested."""
 
     id: str
     item: TaskItem
-    ask: Ask
+    ask: Ask  # The ask that it belongs to, which names its evaluator
     sample: int
-    control: bool
-    decides: bool
-    answer_text: str | None = None
-    former: str | None = None
-    body: str | None = None
+    control: bool  # Whether it is shown as a control, separate from the candidates asked for
+    decides: bool  # Whether its verdict decides if the task is excluded
+    answer_text: str | None = None  # The model's answer, if the session already holds it
+    former: str | None = None  # Its verdict from an earlier test, kept until there is a new one
+    body: str | None = None  # The body tested earlier, if it came from a samples file, which may have changed since
     extraction: Extraction | None = None
 
 
 class CandidateTable:
-    """The candidates of one run.
-
-    Args:
-        writer: The session.
-        run: Id of the run.
-    """
+    """The candidates of one run."""
 
     def __init__(self, writer: SessionWriter, run: str) -> None:
         self._writer = writer
@@ -81,7 +63,6 @@ class CandidateTable:
         return found
 
     def add(self, plan: RegenerationPlan, asked: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators) -> None:
-        """Write a row for every candidate that the plan requires and the session lacks."""
         own = {ask.evaluator for ask in asked}
         self._controls = plan.controls
         ordered: set[str] = set()
@@ -110,13 +91,7 @@ class CandidateTable:
             self._take_up(ordered)
 
     def remarks(self, asked: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators, tasks: Collection[str]) -> str:
-        """Return remarks for the user about the asks: lines of a samples file that match no task.
-
-        Args:
-            asked: As for :meth:`add`.
-            evaluators: As for :meth:`add`.
-            tasks: Readable ids of all tasks of the repository, including those not asked for.
-        """
+        """Return remarks for the user about the asks: lines of a samples file that match no task."""
         told = []
         known = {*tasks, *(item.id for items in asked.values() for item in items)}
         for ask in asked:
@@ -197,7 +172,6 @@ class CandidateTable:
             ]
 
     def asked_again(self) -> bool:
-        """Return whether there are candidates to test again, because the user asked for it meanwhile."""
         with SessionReader(self._writer.path) as reader:
             return bool(self._due(reader))
 

@@ -47,24 +47,11 @@ class _Gate:
 class Candidates:
     """Executes the candidates of one run.
 
-    Args:
-        writer: The session.
-        evaluators: Who gives the bodies.
-        pool: The sandboxes.
-        limits: What a candidate may use at most.
-        progress: Is told how far the stages are.
-
-    Attributes:
-        not_again: Candidates with a verdict that could not be tested again, for an error of ours, and why: they keep it.
+    ``not_again``: Candidates with a verdict that could not be tested again, for an error of ours, and why: they keep it.
     """
 
     def __init__(
-        self,
-        writer: SessionWriter,
-        evaluators: Evaluators,
-        pool: Sandboxes,
-        limits: Limits,
-        progress: StageProgress,
+        self, writer: SessionWriter, evaluators: Evaluators, pool: Sandboxes, limits: Limits, progress: StageProgress
     ) -> None:
         self._writer = writer
         self._evaluators = evaluators
@@ -83,16 +70,10 @@ class Candidates:
     async def run(self, works: Sequence[Work], counts: Mapping[bool, tuple[int, int]], askers: int) -> None:
         """Bring every candidate to its verdict.
 
-        Args:
-            works: Candidates without one, in the order in which they are to be done.
-            counts: How many controls (True) and candidates (False) are done already, of how many.
-            askers: Requests prepared at once.
-
         Raises:
             EvaluatorGone: The model fails every time.
             MissingKey: The model's key is not there.
             SandboxError: The sandbox does not start.
-            SessionError: The session cannot be written.
         """
         controls = [work for work in works if work.decides]
         # What has its answer only needs its test, in a second: it must not wait behind minutes of generation.

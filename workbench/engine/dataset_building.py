@@ -25,28 +25,17 @@ from workbench.sandbox import Backend
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of building one source.
+    """The result of building one source."""
 
-    Attributes:
-        source: As the user wrote it.
-        repo: ``owner/name`` or a name; the source if not even that is known.
-        error: Why it has no tasks, as one sentence; empty if it has some.
-        built: The tasks and dropped functions, if its tests could be run.
-        prepared: Repository and environment, if it has tasks.
-        rows: Its rows of the dataset.
-        seconds: Wall-clock time.
-    """
-
-    source: str
-    repo: str
-    error: str = ""
+    source: str  # As the user wrote it
+    repo: str  # `owner/name` or a name; the source if not even that is known
+    error: str = ""  # Why it has no tasks, as one sentence; empty if it has some
     built: TaskSet | None = None
     prepared: Prepared | None = None
     rows: tuple[Row, ...] = field(default=(), repr=False)
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Return its entry in the summary."""
         values: dict[str, Any] = {
             "source": self.source,
             "repo": self.repo,
@@ -96,21 +85,8 @@ async def build_dataset(
 ) -> list[Outcome]:
     """Build the tasks of every source and write the dataset; an unusable source does not affect the others.
 
-    The files are written after each source, so that an interrupted build keeps what it has finished.
-
-    Args:
-        sources: Cases, repositories of the catalogue, or sources.
-        backend: The sandbox.
-        progress: Returns the object that reports a source's progress.
-        folder: Folder of the dataset.
-        formats: ``jsonl`` and ``parquet``.
-        rebuild: Build again even if the tasks are cached.
-        workers: Sandboxes at once; 0 for as many as there are cores.
-        rules: Limits for slow and hanging tests.
-        on_outcome: Called with each source's outcome.
-
-    Raises:
-        OSError: The folder cannot be written.
+    The files are written after each source, so that an interrupted build keeps what it has finished. Raises OSError:
+    the folder cannot be written.
     """
     outcomes: list[Outcome] = []
     for source in dict.fromkeys(sources):
@@ -122,7 +98,6 @@ async def build_dataset(
 
 
 def summary_of(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the summary of a dataset: totals and an entry for each repository."""
     totals: Counter[str] = Counter()
     for outcome in outcomes:
         totals.update(outcome.built.counts if outcome.built is not None else {})

@@ -15,7 +15,6 @@ SAMPLES = 3
 
 
 def agent_model(settings: Settings) -> str:
-    """Return the model of agents."""
     from workbench.models.defaults import default_model
 
     return settings.agent_model or default_model("agent", base_url=settings.base_url)
@@ -30,10 +29,18 @@ def judge(settings: Settings) -> str:
 
 
 def evaluator(settings: Settings) -> str:
-    """Return who writes candidates."""
     from workbench.models.defaults import default_model
 
     return settings.evaluator or default_model("evaluator", base_url=settings.base_url)
+
+
+def check_model(model: str, role: str) -> None:
+    """Refuse a model that cannot be asked with this machine's settings, before anything is fetched, run or written for it."""
+    from workbench.models import names
+    from workbench.settings import load
+
+    settings = load()
+    names.check_model(model, role, base_url=settings.base_url, local_model_path=settings.local_model_path)
 
 
 def document_plan(settings: Settings, cases: tuple[str, ...] = ()) -> DocumentPlan:

@@ -34,9 +34,7 @@ class _Asked:
 def documentation(measured: Measured, orders: Iterable[tuple[RegenerationPlan, bool]]) -> Documentation:
     """Return what the doc systems of orders will ask, each about each source once.
 
-    Args:
-        measured: What former runs took.
-        orders: Written-out plans, and whether the session has that source documented by that system already.
+    ``orders`` are written-out plans, and whether the session has that source documented by that system already.
     """
     rates = [*measured.documenting, *kept_rates()]
     known: list[tuple[RegenerationPlan, _Asked]] = []
@@ -63,8 +61,7 @@ def model_of(name: DocsName) -> str:
 
 
 def kept_rates() -> list[DocsRate]:
-    """Return what programs asked of whose docstrings the cache still has."""
-    from workbench.documenters.programs.kept import kept
+    from workbench.documenters.programs.work_folder import kept
 
     found = []
     for one in kept():
@@ -153,7 +150,6 @@ def _asked_by_llm(measured: Measured, plan: RegenerationPlan, snapshot: Snapshot
 
 
 def _definitions(snapshot: Snapshot, only: set[str] | None) -> Counter[str]:
-    """Return how many functions, classes and modules a repository has, or some of its files."""
     from workbench.repository.definitions import find_definitions
 
     found: Counter[str] = Counter()
@@ -166,7 +162,7 @@ def _definitions(snapshot: Snapshot, only: set[str] | None) -> Counter[str]:
 
 
 def _is_kept(name: DocsName, snapshot: Snapshot) -> bool:
-    from workbench.documenters.programs.known import kept_place
+    from workbench.documenters.programs.program import kept_place
 
     return kept_place(name, snapshot).is_file()
 

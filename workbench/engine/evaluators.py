@@ -41,18 +41,11 @@ CUT = {
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What an evaluator gives for one candidate.
-
-    Attributes:
-        extraction: The body, or why there is none.
-        text: The answer as it came; None where there was none to read.
-        answer: The model's answer with its figures, where a model was asked.
-        call: Number of the call in the session.
-    """
+    """What an evaluator gives for one candidate."""
 
     extraction: Extraction
-    text: str | None = None
-    answer: Answer | None = None
+    text: str | None = None  # The answer as it came; None where there was none to read
+    answer: Answer | None = None  # The model's answer with its figures, where a model was asked
     call: int | None = None
 
 
@@ -62,8 +55,7 @@ class Evaluator(Protocol):
     async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
         """Return the ``sample``-th body for a task.
 
-        Raises:
-            WorkbenchError: There is none, and that is not the model's fault.
+        Raises WorkbenchError: there is none, and that is not the model's fault.
         """
         ...
 
@@ -75,19 +67,12 @@ class Control:
         self._name = name
 
     async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
-        """Return the body; every sample is the same."""
         body = item.task.body if self._name == "reference" else minimal_stub(item.function)
         return Given(Extraction(body))
 
 
 class ModelEvaluator:
-    """A model, asked through the gateway.
-
-    Args:
-        ask: Which model, which prompt and context.
-        gateway: Who asks.
-        calls: The gateway's log.
-    """
+    """A model, asked through the gateway."""
 
     def __init__(self, ask: Ask, gateway: Gateway, calls: SessionCallLog) -> None:
         self._ask = ask
@@ -100,9 +85,7 @@ class ModelEvaluator:
     async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
         """Ask the model; an answer that the session has already is not asked for again.
 
-        Raises:
-            ContextOverflow: The prompt does not fit the model's window.
-            ModelError: The model gave no answer.
+        Raises ContextOverflow: the prompt does not fit the model's window; ModelError: the model gave no answer.
         """
         prompt = build_prompt(
             item.shown,
@@ -141,12 +124,10 @@ class ModelEvaluator:
 
 
 def read_answer(text: str, item: TaskItem, style: Style = "chat") -> Extraction:
-    """Return the body that an answer to the prompt gives."""
     return extract_body(text, item.function, item.source, style=style)
 
 
 def sampling(ask: Ask) -> Sampling:
-    """Return the settings that an ask sends to its model."""
     usual = sampling_for(ask.sampled_as or ask.evaluator, "evaluator")
     return replace(usual, extra_body=json.loads(ask.extra_body)) if ask.extra_body else usual
 
@@ -178,8 +159,7 @@ class SamplesEvaluator:
     def require_some(self, items: Sequence[TaskItem]) -> None:
         """Check that the file holds samples for at least one of the tasks.
 
-        Raises:
-            UsageError: It does not; the sentence names an id that is no task here.
+        Raises UsageError: it does not; the sentence names an id that is no task here.
         """
         if not any(self._lines(item) for item in items):
             raise UsageError(
@@ -203,11 +183,7 @@ class SamplesEvaluator:
         return " ".join(told)
 
     async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
-        """Return the body that the file holds.
-
-        Raises:
-            WorkbenchError: The file has no such sample any more.
-        """
+        """Return the body that the file holds. Raises WorkbenchError: the file has no such sample any more."""
         lines = self._lines(item)
         if sample >= len(lines):
             raise WorkbenchError(f"{self._path.name} holds no sample {sample} of {item.task.id}; restore the file.")
@@ -218,12 +194,7 @@ class SamplesEvaluator:
 
 
 class Evaluators:
-    """The evaluators of a run, each made when it is first needed.
-
-    Args:
-        gateway: Who asks models.
-        calls: The gateway's log.
-    """
+    """The evaluators of a run, each made when it is first needed."""
 
     def __init__(self, gateway: Gateway, calls: SessionCallLog) -> None:
         self._gateway = gateway
@@ -231,18 +202,13 @@ class Evaluators:
         self._made: dict[tuple[str, str, str], Evaluator] = {}
 
     def of(self, ask: Ask) -> Evaluator:
-        """Return the evaluator that an ask names.
-
-        Raises:
-            UsageError: A samples file cannot be read.
-        """
+        """Return the evaluator that an ask names. Raises UsageError: a samples file cannot be read."""
         key = (ask.evaluator, ask.prompt_version, ask.sampled_as)
         if key not in self._made:
             self._made[key] = self._make(ask)
         return self._made[key]
 
     def billed(self, candidate: str) -> dict[str, Any]:
-        """Return what was billed for a candidate, as columns of its row."""
         return self._calls.billed(candidate)
 
     def _make(self, ask: Ask) -> Evaluator:

@@ -7,12 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.engine.improvement_plan import ImprovementPlan
 from workbench.engine.orders import Order, ordered_work
-from workbench.engine.plan import Ask, RegenerationPlan
-from workbench.improving.attempts import Attempt, Refusal
+from workbench.engine.plan import Ask, ImprovementPlan, RegenerationPlan
+from workbench.improving.attempts import Attempt, Gain, Refusal, Share
 from workbench.improving.changes import Change, commit_message
-from workbench.improving.gain import Gain, Share
 from workbench.improving.standing import Standing, standings
 from workbench.repository.functions import Function, find_functions
 from workbench.session import SessionReader
@@ -21,15 +19,7 @@ from workbench.session.rows import AttemptRow, ImprovementRow, TaskRow
 
 @dataclass(frozen=True, slots=True)
 class Improved:
-    """What came of it.
-
-    Attributes:
-        standings: Every function of the repository.
-        attempts: Every attempt, in the order of the functions, then by number.
-        changes: The files with the docstrings that were kept.
-        plan: What was asked for.
-        run: The run with the original docs.
-    """
+    """What came of it."""
 
     standings: tuple[Standing, ...]
     attempts: tuple[Attempt, ...]
@@ -53,11 +43,7 @@ class Improved:
 
 
 def improved(session: Path, improvement: str) -> Improved:
-    """Read what came of an order, as far as it is known.
-
-    Raises:
-        PlanDamaged: What was asked for cannot be read.
-    """
+    """Read what came of an order, as far as it is known. Raises PlanDamaged: what was asked for cannot be read."""
     with SessionReader(session) as reader:
         row = reader.improvement(improvement)
         assert row is not None
@@ -70,7 +56,6 @@ def improved(session: Path, improvement: str) -> Improved:
 
 
 def standings_of(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[Standing, ...]:
-    """Return how every function of the repository is documented."""
     order = base_order(reader, row, plan)
     if order is None:
         return ()
@@ -118,7 +103,6 @@ def _share(text: str | None) -> Share | None:
 
 
 def task_source(reader: SessionReader, task: TaskRow) -> tuple[bytes, Function]:
-    """Return the file of a task, and the function in it."""
     assert task.source_blob is not None
     source = reader.data(task.source_blob)
     names = (task.qualified_name, task.occurrence)

@@ -21,7 +21,6 @@ from workbench.session import engine_starts
 
 
 def engine_log(run: str) -> Path:
-    """Return the path of the log of the engine that executes (or executed) a run."""
     return paths.state_dir() / "engine" / f"{run}.log"
 
 
@@ -66,7 +65,6 @@ class WarmEngine:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the process unless one is already waiting; returns at once."""
         if self._process is None or self._process.poll() is not None:
             self._process = engine_process(
                 ["--warm"], paths.state_dir() / "engine" / "warm.log", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
@@ -89,7 +87,6 @@ class WarmEngine:
         return process
 
     def close(self) -> None:
-        """Let the waiting process exit."""
         process, self._process = self._process, None
         if process is not None and process.stdin is not None:
             with contextlib.suppress(OSError):
@@ -101,9 +98,6 @@ def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subproces
 
     A run that waits in the queue gets a process of its own, which imports nothing until its turn: a warm one would hold its
     libraries in memory all the while.
-
-    Returns:
-        The process, so that the caller can tell when it exits; :func:`engine_of` returns it as well.
     """
     must_write("start a run")
     said = _log_size(run)
@@ -129,7 +123,6 @@ def _log_size(run: str) -> int:
 
 
 def engine_of(run: str) -> subprocess.Popen[bytes] | None:
-    """Return the latest process that this program started for a run, None if it started none."""
     return _launched[run][0] if run in _launched else None
 
 

@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.engine.merged_rows import COUNTED, Source, Tally, add_source
+from workbench.engine.merged_rows import COUNTED, Tally, add_source
 from workbench.errors import UsageError, WorkbenchError
 from workbench.files import building_beside
 from workbench.session import SUFFIX, SessionError, SessionReader, create, schema
 from workbench.session.damage import summary
-from workbench.session.file import SessionExists, migrate, translated
+from workbench.session.file import SessionExists, translated
 
 MOST = 100
 """Sessions that are merged at once."""
@@ -39,7 +39,6 @@ class Merged:
     equal: dict[str, int]
 
     def sentence(self) -> str:
-        """Return what is in it in a few words."""
         named = (("runs", "run"), ("trials", "trial"), ("tasks", "task"), ("candidates", "candidate"))
         parts = [
             f"{self.rows[table]:,} {noun}{'s' if self.rows[table] != 1 else ''}"
@@ -54,10 +53,8 @@ class Merged:
 def merge(sources: Sequence[Path], target: Path, told: Callable[[str], None] = lambda _: None) -> Merged:
     """Write a new session with all that several sessions have.
 
-    Args:
-        sources: Two sessions or more; a run that is under way is taken as it is now and stands as interrupted there.
-        target: The new session's file.
-        told: Called with the name of each session as it is read.
+    A run that is under way is taken as it is now and stands as interrupted there. ``told`` is called with the name of
+    each session as it is read.
 
     Raises:
         UsageError: Fewer than two different sessions are named, or too many.
@@ -102,11 +99,10 @@ def _add(building: Path, path: Path, copy: Path) -> Tally:
         if reader.damage:
             raise SessionError(f"{path.name} is not merged: {summary(reader.damage)}")
         reader.copy_to(copy)
-    migrate(copy)
     with translated(building), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as connection:
         connection.execute("ATTACH ? AS src", (str(copy),))
         connection.execute("BEGIN IMMEDIATE")
-        tally = add_source(connection, Source(path.stem))
+        tally = add_source(connection, path.stem)
         connection.execute("COMMIT")
         connection.execute("DETACH src")
     for file in copy.parent.glob(f"{copy.name}*"):
@@ -117,8 +113,7 @@ def _add(building: Path, path: Path, copy: Path) -> Tally:
 def _checked(building: Path, tallies: Sequence[Tally]) -> tuple[dict[str, int], dict[str, int]]:
     """Return how many rows there are, and how many were equal, once that is what went in.
 
-    Raises:
-        MergeFailed: It is not.
+    Raises MergeFailed: it is not.
     """
     with translated(building), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as connection:
         schema.prune_changes(connection)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
 from workbench.errors import WorkbenchError
 
 Plan = TypeVar("Plan")
+Item = TypeVar("Item")
 #: What a document is scored by unless somebody chooses.
 RUBRICS = ("aeo-bench", "strict")
 
@@ -20,59 +21,36 @@ class PlanDamaged(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class DocumentPlan:
-    """Run an agent on test cases.
+    """Run an agent on test cases."""
 
-    Attributes:
-        cases: Ids of test cases, or sources (folder, git URL@revision, NAME==VERSION).
-        agent: Name of an agent, see :data:`workbench.agents.names.AGENTS`, ``a2a:URL`` or ``package.module:Class``.
-        model: A LiteLLM name, ``local``, ``replay:SESSION``; empty = the default of this machine; of ``a2a:URL`` what stands
-            for the agent itself, see :data:`workbench.agents.remote_names.PEER_MODEL`.
-        judge: ``offline``, a model or ``package.module:Class``; empty = the default of this machine.
-        repeats: Trials per case.
-        first_repeat: Number of the first of them; 0 = of each case after the trials that the session has of it already.
-        rubrics: Rubrics to score by.
-        spend_limit: US dollars, 0 = no limit.
-        max_steps: Steps after which the agent must have answered.
-        read_limit: Characters that ``read_file`` returns at most; 0 = as fits the model.
-        answer_tokens: Tokens that an answer of the agent's model may have; 0 = 4,096, as in all older sessions.
-        judge_repeats: Times that an LLM judge scores each tier.
-        trials: Identities of the trials asked for, also of those that the session had already.
-        judges: Who scores, where there are several; empty = ``judge`` alone.
-        rescore: What of trials that other runs recorded is scored: "" nothing, ``missing`` what they lack of the rubrics
-            and judges, ``anew`` everything, as of the time when the run was ordered. No agent is run for it.
-        import_folders: Where classes named by dotted path are imported from first.
-        fork_of: The trial of which this run is a fork, "" for trials of their own.
-        fork_step: The last step that the fork inherits.
-        card: What an agent that is reached over A2A said of itself when the run was planned, one line.
-        check: How the READMEs of ``trials`` are checked: ``run`` with their blocks, ``claims`` without, "" not at all.
-        check_only: Whether nothing else is done with them: they are trials that other runs recorded.
-        check_seconds: How long a command or snippet of a README may take.
-        check_again: The block that is run once more; -1 for all of them.
-    """
-
-    cases: tuple[str, ...]
-    agent: str = "white"
+    cases: tuple[str, ...]  # Ids of test cases, or sources (folder, git URL@revision, NAME==VERSION)
+    agent: str = "white"  # Name of an agent, see `workbench.agents.names.AGENTS`, `a2a:URL` or `package.module:Class`
+    # A LiteLLM name, `local`, `replay:SESSION`; empty = the default of this machine; of `a2a:URL` what stands for the
+    # agent itself, see `workbench.agents.remote_names.PEER_MODEL`
     model: str = ""
-    judge: str = ""
+    judge: str = ""  # `offline`, a model or `package.module:Class`; empty = the default of this machine
     repeats: int = 1
+    # Number of the first of them; 0 = of each case after the trials that the session has of it already
     first_repeat: int = 1
     rubrics: tuple[str, ...] = RUBRICS
-    spend_limit: float = 0.0
-    max_steps: int = 15
-    read_limit: int = 0
-    judge_repeats: int = 1
-    trials: tuple[str, ...] = ()
-    judges: tuple[str, ...] = ()
+    spend_limit: float = 0.0  # US dollars, 0 = no limit
+    max_steps: int = 15  # Steps after which the agent must have answered
+    read_limit: int = 0  # Characters that `read_file` returns at most; 0 = as fits the model
+    judge_repeats: int = 1  # Times that an LLM judge scores each tier
+    trials: tuple[str, ...] = ()  # Identities of the trials asked for, also of those that the session had already
+    judges: tuple[str, ...] = ()  # Who scores, where there are several; empty = `judge` alone
+    # What of trials that other runs recorded is scored: "" nothing, `missing` what they lack of the rubrics and judges,
+    # `anew` everything, as of the time when the run was ordered. No agent is run for it
     rescore: str = ""
-    import_folders: tuple[str, ...] = ()
-    fork_of: str = ""
+    import_folders: tuple[str, ...] = ()  # Where classes named by dotted path are imported from first
+    fork_of: str = ""  # The trial of which this run is a fork, "" for trials of their own
     fork_step: int = 0
-    answer_tokens: int = 0
-    card: str = ""
-    check: str = ""
-    check_only: bool = False
-    check_seconds: float = 10.0
-    check_again: int = -1
+    answer_tokens: int = 0  # Tokens that an answer of the agent's model may have; 0 = 4,096, as in all older sessions
+    card: str = ""  # What an agent that is reached over A2A said of itself when the run was planned, one line
+    check: str = ""  # How the READMEs of `trials` are checked: `run` with their blocks, `claims` without, "" not at all
+    check_only: bool = False  # Whether nothing else is done with them: they are trials that other runs recorded
+    check_seconds: float = 10.0  # How long a command or snippet of a README may take
+    check_again: int = -1  # The block that is run once more; -1 for all of them
 
     @property
     def asked_judges(self) -> tuple[str, ...]:
@@ -89,29 +67,17 @@ class DocumentPlan:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request to one evaluator within a regeneration run; a run grows by adding asks.
+    """A request to one evaluator within a regeneration run; a run grows by adding asks."""
 
-    Attributes:
-        evaluator: A model, ``reference``, ``stub``, ``replay:SESSION`` or ``samples:FILE``.
-        samples: Candidates per task (m).
-        tasks: Ids, prefixes of ids or globs that select tasks; empty = all.
-        limit: Only the first ``limit`` of them; 0 = all.
-        prompt: Prompt version, see ``workbench.regeneration.PROMPTS``, or the name of the person's own.
-        context: Context policy, see ``workbench.regeneration.POLICIES``.
-        sampled_as: The model whose sampling settings are used: the recorded one in a replay, else the evaluator.
-        prompt_text: The text of the person's own prompt, see :class:`workbench.regeneration.prompts.OwnPrompt`.
-        extra_body: Further fields of each request as JSON, see :func:`workbench.models.defaults.read_extra_body`.
-    """
-
-    evaluator: str
+    evaluator: str  # A model, `reference`, `stub`, `replay:SESSION` or `samples:FILE`
     samples: int
-    tasks: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()  # Ids, prefixes of ids or globs that select tasks; empty = all
     limit: int = 0
-    prompt: str = ""
-    context: str = ""
-    sampled_as: str = ""
-    prompt_text: str = ""
-    extra_body: str = ""
+    prompt: str = ""  # Prompt version, see `workbench.regeneration.PROMPTS`, or the name of the person's own
+    context: str = ""  # Context policy, see `workbench.regeneration.POLICIES`
+    sampled_as: str = ""  # The model whose sampling settings are used: the recorded one in a replay, else the evaluator
+    prompt_text: str = ""  # The text of the person's own prompt, see `workbench.regeneration.prompts.OwnPrompt`
+    extra_body: str = ""  # Further fields of each request as JSON, see `workbench.models.defaults.read_extra_body`
 
     @property
     def prompt_version(self) -> str:
@@ -133,65 +99,66 @@ class Acceptance:
         return same_but_samples(self.ask, ask) and bool(enough)
 
 
+def repeating(ask: Ask | RegenerationPlan) -> dict[str, Any]:
+    """Return the fields of a plan that repeat its latest ask."""
+    names = ("evaluator", "samples", "tasks", "limit", "prompt", "context", "extra_body")
+    return {name: getattr(ask, name) for name in names}
+
+
+def filled(plan: Plan, other: object, *names: str) -> Plan:
+    """Return a plan that has from another what it leaves open (0, "", ()) of these fields."""
+    values = {name: getattr(plan, name) or getattr(other, name) for name in names}
+    return replace(plan, **values)  # type: ignore[type-var]
+
+
+def as_text(plan: DocumentPlan | RegenerationPlan | ImprovementPlan) -> str:
+    """Return a plan as its column has it."""
+    return json.dumps(plan.to_json(), ensure_ascii=False, sort_keys=True)
+
+
+def chosen(ask: Ask, items: Sequence[tuple[str, str, Item]]) -> list[Item]:
+    """Return the items that an ask selects from ``(readable id, hashed id, item)``, keeping the order."""
+    from workbench.session.task_names import picked
+
+    return picked(ask.tasks, ask.limit, items)
+
+
 def same_but_samples(one: Ask, other: Ask) -> bool:
-    """Return whether two asks are equal apart from the number of samples."""
     return replace(one, samples=0) == replace(other, samples=0)
 
 
 @dataclass(frozen=True, slots=True)
 class RegenerationPlan:
-    """Regenerate the function bodies of a repository from their documentation.
+    """Regenerate the function bodies of a repository from their documentation."""
 
-    Attributes:
-        source: Id of a test case, a folder, git URL@revision or NAME==VERSION.
-        docs: A doc system: original, none, llm:MODEL, folder:PATH, source:SOURCE or ``package.module:Class``.
-        docs_scope: Where its docstrings stand, see :data:`workbench.documenters.SCOPES`; runs of older versions have none
-            written down and are ``target``.
-        evaluator: See :class:`Ask`; empty = the default of this machine.
-        samples: Candidates per task (m); 0 = 3, or 1 for reference and stub, or what a samples file holds.
-        k: The k of pass@k.
-        tasks: Ids, prefixes of ids or globs that select tasks; empty = all.
-        limit: Only the first ``limit`` of them; 0 = all.
-        controls: Whether ``reference`` and ``stub`` are tested on every task.
-        sandbox: Name of a back end or ``package.module:Class``; empty = the strongest one here.
-        weaknesses: What a back end from outside does not isolate, as it declares it.
-        prompt: Version of the prompt, or a file with one's own; empty = as fits the evaluator.
-        context: Version of the context policy; empty = as fits the evaluator.
-        extra_body: Further fields of each request to the evaluator as JSON; empty = as fits the evaluator, ``{}`` = none.
-        spend_limit: US dollars, 0 = no limit.
-        rebuild: Whether the tasks are built anew although the cache has them.
-        asks: Everything asked for in this run so far; the fields above say what was asked for last.
-        acceptances: Which of the asks an engine has taken up, or refused.
-        snapshot: Digest of the repository's content, once the run has fetched it.
-        engine: Where candidates are tested: ``dask://HOST:PORT``; empty = on this machine.
-        import_folders: Where classes named by dotted path are imported from first.
-        selection: By which rule functions become tasks, see ``workbench.regeneration.selections``; with ``published`` there is
-            no stub filter, and no control ``stub``.
-        lasting: Whether the run failed in a way that a resume cannot mend: only another order can.
-    """
-
-    source: str
+    source: str  # Id of a test case, a folder, git URL@revision or NAME==VERSION
+    # A doc system: original, none, llm:MODEL, folder:PATH, source:SOURCE or `package.module:Class`
     docs: str = "original"
-    evaluator: str = ""
-    samples: int = 0
+    evaluator: str = ""  # See `Ask`; empty = the default of this machine
+    samples: int = 0  # Candidates per task (m); 0 = 3, or 1 for reference and stub, or what a samples file holds
     k: tuple[int, ...] = (1, 3)
     tasks: tuple[str, ...] = ()
     limit: int = 0
     controls: bool = True
-    sandbox: str = ""
-    weaknesses: tuple[str, ...] = ()
-    prompt: str = ""
-    context: str = ""
-    spend_limit: float = 0.0
-    rebuild: bool = False
-    asks: tuple[Ask, ...] = ()
-    acceptances: tuple[Acceptance, ...] = ()
-    snapshot: str = ""
-    engine: str = ""
-    import_folders: tuple[str, ...] = ()
-    lasting: bool = False
+    sandbox: str = ""  # Name of a back end or `package.module:Class`; empty = the strongest one here
+    weaknesses: tuple[str, ...] = ()  # What a back end from outside does not isolate, as it declares it
+    prompt: str = ""  # Version of the prompt, or a file with one's own; empty = as fits the evaluator
+    context: str = ""  # Version of the context policy; empty = as fits the evaluator
+    spend_limit: float = 0.0  # US dollars, 0 = no limit
+    rebuild: bool = False  # Whether the tasks are built anew although the cache has them
+    asks: tuple[Ask, ...] = ()  # Everything asked for in this run so far; the fields above say what was asked for last
+    acceptances: tuple[Acceptance, ...] = ()  # Which of the asks an engine has taken up, or refused
+    snapshot: str = ""  # Digest of the repository's content, once the run has fetched it
+    engine: str = ""  # Where candidates are tested: `dask://HOST:PORT`; empty = on this machine
+    import_folders: tuple[str, ...] = ()  # Where classes named by dotted path are imported from first
+    lasting: bool = False  # Whether the run failed in a way that a resume cannot mend: only another order can
+    # Where its docstrings stand, see `workbench.documenters.SCOPES`; runs of older versions have none written down and
+    # are `target`
     docs_scope: str = "repository"
+    # By which rule functions become tasks, see `workbench.regeneration.selections`; with `published` there is no stub
+    # filter, and no control `stub`
     selection: str = "filtered"
+    # Further fields of each request to the evaluator as JSON; empty = as fits the evaluator, `{}` = none
     extra_body: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -219,7 +186,6 @@ class RegenerationPlan:
         )
 
     def acceptance(self, ask: Ask) -> Acceptance | None:
-        """Return the acceptance that covers an ask, or None while there is none."""
         return next((one for one in self.acceptances if one.answers(ask)), None)
 
     @property
@@ -273,3 +239,52 @@ def _damaged(what: str) -> PlanDamaged:
         f"The plan of a run in this session is damaged ({what}), so it cannot go on; what it did can be shown. "
         "Start it anew."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ImprovementPlan:
+    """What is asked for."""
+
+    # The regeneration with the original docs; its `samples` are those that the writer sees, its spend limit holds for
+    # the whole order
+    base: RegenerationPlan
+    writer: str
+    held_out: int = 5  # Samples of each docstring that the writer never sees
+    below: float = 0.5  # A pass@1 below this is bad
+    attempts: int = 2  # Docstrings that are tried for a function at most
+    most: int = 0  # Functions that are tried at most; 0 = all that are badly documented
+    second_evaluator: str = ""  # Who writes the held-out samples; empty = the evaluator of `base`
+
+    @property
+    def held_out_by(self) -> str:
+        return self.second_evaluator or self.base.evaluator
+
+    @property
+    def meaning(self) -> tuple[object, ...]:
+        """What makes its result another one; more attempts, more functions or another limit only lead on."""
+        base = self.base
+        # Once resolved, both spellings say that a request has no further fields.
+        further = [] if base.extra_body in ("", "{}") else [base.extra_body]
+        return (
+            (base.source, base.snapshot, base.docs_scope, base.selection, base.sandbox, base.tasks),
+            (base.evaluator, base.prompt, base.context, base.samples, *further),
+            (self.writer, self.held_out, self.below, self.second_evaluator),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {**values, "base": self.base.to_json()}
+
+    @classmethod
+    def from_json(cls, text: str) -> ImprovementPlan:
+        """Return the plan encoded by :meth:`to_json`; unknown keys are ignored. Raises PlanDamaged: it is none."""
+        try:
+            values = json.loads(text)
+            known = {one.name: values[one.name] for one in fields(cls) if one.name in values}
+            if not isinstance(known["base"], Mapping):
+                raise TypeError
+            plan = cls(**{**known, "base": RegenerationPlan.from_json(known["base"])})
+            # Arithmetic says whether the numbers are numbers.
+            return replace(plan, below=plan.below + 0.0, attempts=plan.attempts + 0, most=plan.most + 0)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise PlanDamaged("An order to improve docstrings in this session is damaged; order it anew.") from None

@@ -40,9 +40,8 @@ class SessionRemoved(SessionError):
 async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) -> None:
     """Renew the lease, checkpoint the session file, and cancel the work on request.
 
-    Raises:
-        SessionRemoved: The file was deleted, moved, replaced or overwritten; the work was cancelled.
-        WorkbenchError: The file cannot be used any more; the work was cancelled.
+    Raises SessionRemoved: the file was deleted, moved, replaced or overwritten; the work was cancelled;
+    WorkbenchError: the file cannot be used any more; the work was cancelled.
     """
     try:
         await _heed(writer, held, work)
@@ -214,9 +213,8 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
 def serve(session: Path, run_id: str) -> int:
     """Execute one run of a session in this process.
 
-    Returns:
-        0 if the run is done (trials may have failed), 130 if it was cancelled, else the error's exit code; the reason
-        is recorded in the run and printed to standard output.
+    Returns 0 if the run is done (trials may have failed), 130 if it was cancelled, else the error's exit code; the reason is recorded
+    in the run and printed to standard output.
     """
     try:
         # Also where it was waited for already: while this module was imported the run may have been moved or paused.
@@ -246,13 +244,8 @@ def _acquired(writer: SessionWriter, run_id: str) -> tuple[Lease, bool]:
     """Take the lease on a run; wait for a holder that may exit without doing the work this engine was started for.
 
     An engine that is about to exit, or that is failing, does not check the run for new asks again: without the wait,
-    nobody would do what was asked for in that moment.
-
-    Returns:
-        The lease, and whether another engine held it first.
-
-    Raises:
-        RunHeld: Another engine holds it and has processed everything asked for.
+    nobody would do what was asked for in that moment. Returns the lease, and whether another engine held it first.
+    Raises RunHeld: another engine holds it and has processed everything asked for.
     """
     pause = threading.Event()
     waited = False

@@ -31,14 +31,7 @@ _FAST = (Route.HOT, Route.WARM)
 
 
 def why_again(candidate: str, evaluator: str, route: str | None, verdict: str | None) -> str:
-    """Return why a verdict is due for a re-check: ``original``, ``random`` or nothing.
-
-    Args:
-        candidate: Its id, hexadecimal.
-        evaluator: Who gave the body.
-        route: The route of its verdict.
-        verdict: The verdict.
-    """
+    """Return why a verdict is due for a re-check: ``original``, ``random`` or nothing."""
     if route not in _FAST or verdict not in _LOOKED_AT:
         return ""
     if evaluator == "reference":
@@ -55,15 +48,7 @@ class _Due:
 
 
 class Rechecks:
-    """The re-checks of one run.
-
-    Args:
-        writer: The session.
-        run: Id of the run.
-        pool: The sandboxes.
-        limits: What a candidate may use at most.
-        progress: Is told how far this is.
-    """
+    """The re-checks of one run."""
 
     def __init__(
         self, writer: SessionWriter, run: str, pool: Sandboxes, limits: Limits, progress: StageProgress
@@ -79,9 +64,7 @@ class Rechecks:
     async def run(self, items: Mapping[str, TaskItem], goes_on: Callable[[], bool]) -> bool:
         """Look again at what is due, until it is done or ``goes_on`` says no; return whether it is done.
 
-        Raises:
-            SandboxError: The sandbox does not start.
-            SessionError: The session cannot be written.
+        Raises SandboxError: the sandbox does not start.
         """
         due, done, disagreeing = await asyncio.to_thread(self._due, items)
         total = done + len(due)

@@ -41,10 +41,7 @@ def _as_path(source: str) -> str:
 def new_candidates(measured: Measured, source: str, ask: Ask) -> int | None:
     """Return how many candidates an ask adds, those that the session has left out; None where tasks were never built.
 
-    Args:
-        measured: What former runs took, and what the session has.
-        source: The source.
-        ask: Evaluator, samples, tasks and limit. Of an ask for some tasks by pattern it is not known how many they are.
+    Of an ask for some tasks by pattern it is not known how many they are.
     """
     if ask.tasks:
         return len(ask.tasks) * ask.samples if not set("*?[") & set("".join(ask.tasks)) else None
@@ -56,14 +53,7 @@ def new_candidates(measured: Measured, source: str, ask: Ask) -> int | None:
 
 
 def estimate_ask(measured: Measured, source: str, ask: Ask, *, rebuild: bool = False) -> Estimate:
-    """Return what an ask will take: its tasks are built where they are not yet, then its candidates are written and tested.
-
-    Args:
-        measured: What former runs and builds took, and what the session has.
-        source: The source, by its name or as a path.
-        ask: See :func:`new_candidates`.
-        rebuild: Whether the tasks are built anew although the cache has them.
-    """
+    """Return what an ask will take: its tasks are built where they are not yet, then its candidates are written and tested."""
     told = estimate_candidates(measured, source, ask.evaluator, candidates=new_candidates(measured, source, ask))
     return building_first(told, measured, source, rebuild=rebuild)
 
@@ -71,13 +61,7 @@ def estimate_ask(measured: Measured, source: str, ask: Ask, *, rebuild: bool = F
 def estimate_order(measured: Measured, plan: RegenerationPlan, into: Path | None) -> Estimate:
     """Return what an order will take in a session: :func:`estimate_ask`, and before it what its doc system asks.
 
-    Args:
-        measured: What former runs and builds took, and what the session has.
-        plan: The order.
-        into: The session, which need not be there; None for a new one.
-
-    Raises:
-        UsageError: The plan names what cannot be used here.
+    Raises UsageError: the plan names what cannot be used here.
     """
     from workbench.engine.regeneration_client import full_ask
 
@@ -86,11 +70,7 @@ def estimate_order(measured: Measured, plan: RegenerationPlan, into: Path | None
 
 
 def documentation_of(measured: Measured, plan: RegenerationPlan, into: Path | None) -> Documentation:
-    """Return what the doc system of an order asks before candidates are written; it reads the source, so call it in a thread.
-
-    Raises:
-        UsageError: See :func:`estimate_order`.
-    """
+    """Return what the doc system of an order asks before candidates are written; it reads the source, so call it in a thread."""
     from workbench.engine.docs_estimate import documentation
     from workbench.engine.regeneration_client import resolved
     from workbench.engine.study_estimate import is_documented

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from workbench.engine.launching import WarmEngine, launch
 from workbench.engine.orders import Order
-from workbench.engine.plan import RegenerationPlan
+from workbench.engine.plan import RegenerationPlan, repeating
 from workbench.engine.plan_checks import check_regeneration
 from workbench.engine.regeneration_client import full_ask, grow
-from workbench.engine.selection import matches, row_id
 from workbench.errors import UsageError
 from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.rows import CandidateRow, RunRow, TaskRow
+from workbench.session.task_names import matches, row_id
 
 
 def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[CandidateRow]]:
@@ -40,7 +40,6 @@ def rerun_items(
     samples: int = 0,
     warm: WarmEngine | None = None,
 ) -> list[str]:
-    """Run tasks or a candidate again like :func:`rerun_orders`, and return the ids of the runs."""
     found = rerun_orders(session, item, failed=failed, model=model, samples=samples, warm=warm)
     return [one.run if isinstance(one, Order) else one for one in found]
 
@@ -57,28 +56,18 @@ def rerun_orders(
     """Run tasks or a candidate again; return an order per run, or only the run's id if just the tests run again.
 
     With a model, that model is asked for the tasks meant: as many samples as the run has, or ``samples``. With
-    ``samples`` alone the evaluator whose samples are meant is asked until each task has that many. With neither, the answers that are there
-    are tested again, and asked for where there is none: nothing is drawn anew because its result did not please,
-    which would raise pass@k by choice. Until its new verdict is there, a candidate has the former one.
-
-    Args:
-        session: The session file.
-        item: A task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
-        failed: Only candidates that did not pass, and their tasks.
-        model: Another evaluator.
-        samples: Candidates per task.
-        warm: A waiting engine to use.
-
-    Raises:
-        UsageError: Nothing is meant, a candidate's beginning is not unique, or with ``samples`` alone the samples meant
-            are of several evaluators.
+    ``samples`` alone the evaluator whose samples are meant is asked until each task has that many. With neither, the
+    answers that are there are tested again, and asked for where there is none: nothing is drawn anew because its
+    result did not please, which would raise pass@k by choice. Until its new verdict is there, a candidate has the
+    former one. ``item`` is a task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty
+    = all. Raises UsageError: nothing is meant, a candidate's beginning is not unique, or with ``samples`` alone the
+    samples meant are of several evaluators.
     """
     with SessionReader(session) as reader:
         candidates = _meant(session, reader, item, failed)
         runs = {row.id: row for row in reader.runs()}
     touched = list(dict.fromkeys(row.run_id for row in candidates))
     orders: list[Order | str] = []
-    # Check everything before opening a writer, which migrates an older file.
     grown = {
         key: _asked_again(runs[key], [row for row in candidates if row.run_id == key], model, samples)
         for key in touched
@@ -178,22 +167,13 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
     )
     check_regeneration(again)
     ask = full_ask(again)
-    return replace(
-        again,
-        evaluator=ask.evaluator,
-        samples=ask.samples,
-        prompt=ask.prompt,
-        context=ask.context,
-        extra_body=ask.extra_body,
-        asks=(ask,),
-    )
+    return replace(again, **repeating(ask), asks=(ask,))
 
 
 def _evaluator_of(plan: RegenerationPlan, rows: Sequence[CandidateRow]) -> str:
     """Return the evaluator whose samples the rows are.
 
-    Raises:
-        UsageError: They are of several, and nobody said whose are meant.
+    Raises UsageError: they are of several, and nobody said whose are meant.
     """
     names = list(dict.fromkeys(row.evaluator for row in rows if not row.control))
     if len(names) > 1:

@@ -25,12 +25,7 @@ class StageProgress(Protocol):
 
 
 class StageTable:
-    """Stages in the ``stages`` table of a session.
-
-    Args:
-        writer: The session.
-        run: Id of the run.
-    """
+    """Stages in the ``stages`` table of a session."""
 
     def __init__(self, writer: SessionWriter, run: str) -> None:
         self._writer = writer
@@ -52,19 +47,12 @@ class StageTable:
                 self._known[name] = fresh
                 if before["state"] in ("done", "failed"):
                     self._ended[name] = before["state"]
-                row = {
-                    "run_id": run,
-                    "name": name,
-                    "position": position,
-                    **before,
-                    "state": "waiting",
-                }
+                row = {"run_id": run, "name": name, "position": position, **before, "state": "waiting"}
                 writer.insert("stages", row, conflict="REPLACE")
 
     def update(
         self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
     ) -> None:
-        """See :class:`StageProgress`."""
         now = time.monotonic()
         self._ended.pop(name, None)
         known = self._known[name]

@@ -19,8 +19,7 @@ from workbench.documenters import (
     as_documented,
     document_file,
 )
-from workbench.engine.plan import Ask
-from workbench.engine.selection import chosen, readable_id, row_id
+from workbench.engine.plan import Ask, chosen
 from workbench.engine.stages import StageProgress
 from workbench.engine.verdict_rows import decide_task
 from workbench.errors import WorkbenchError
@@ -30,9 +29,10 @@ from workbench.regeneration.tasks import Dropped, Task
 from workbench.repository import Snapshot
 from workbench.repository.functions import Function, find_functions
 from workbench.session import SessionReader, SessionWriter
-from workbench.session.blob_reader import TextDamaged
 from workbench.session.identity import task_id, tested_by
+from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import TaskRow
+from workbench.session.task_names import readable_id, row_id
 from workbench.task_groups import task_group
 from workbench.text import one_line
 
@@ -45,32 +45,21 @@ _AT_ONCE = 16  # doc systems that ask a model: requests prepared at a time; the 
 
 @dataclass(frozen=True, slots=True)
 class TaskItem:
-    """A task as the engine works on it.
-
-    Attributes:
-        id: Its identity in the session.
-        task: What the builder found.
-        function: The function in the pristine file.
-        source: The pristine file.
-        docstring: What the doc system says; None for nothing.
-        shown: The file from which prompts are made: the documented one where the scope is the repository.
-        shown_function: The function in that file.
-    """
+    """A task as the engine works on it."""
 
     id: str
     task: Task
-    function: Function
-    source: bytes
-    docstring: str | None
-    shown: bytes
-    shown_function: Function
+    function: Function  # The function in the pristine file
+    source: bytes  # The pristine file
+    docstring: str | None  # What the doc system says; None for nothing
+    shown: bytes  # The file from which prompts are made: the documented one where the scope is the repository
+    shown_function: Function  # The function in that file
 
 
 def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, bytes]]:
     """Return each task with its function and the file that holds it.
 
-    Raises:
-        WorkbenchError: The repository's files are not those that the tasks were built from.
+    Raises WorkbenchError: the repository's files are not those that the tasks were built from.
     """
     files: dict[str, tuple[bytes, dict[tuple[str, int], Function]]] = {}
     found = []
@@ -97,13 +86,7 @@ def identity(
 ) -> str:
     """Return a task's id; the doc system is a part of it, so that two of them never share a row by saying the same.
 
-    Args:
-        snapshot: Digest of the repository's content.
-        task: What the builder found.
-        system: Name of the doc system.
-        docs: What the doc system says: of the function where the scope is ``target``, else of all its file.
-        sandbox: Name of the back end that its tests run in; "" gives the id that older versions used.
-        selection: By which rule it was chosen.
+    ``docs`` is what the system says of the function where the scope is ``target``, else of all its file.
     """
     name = (task.path, task.qualified_name, task.occurrence)
     basis = tested_by(sandbox, task.tests) if sandbox else ""
@@ -113,18 +96,7 @@ def identity(
 
 
 class TaskTable:
-    """The tasks of one run.
-
-    Args:
-        writer: The session.
-        run: Id of the run.
-        snapshot: The repository.
-        system: The doc system.
-        sandbox: Name of the back end that tests the tasks.
-        scope: Where the doc system's docstrings stand, see ``workbench.documenters.SCOPES``.
-        selection: By which rule the tasks were chosen; another one makes other tasks.
-        on_dropped: Called for a task that gets no docstring because a model or the doc system failed.
-    """
+    """The tasks of one run."""
 
     def __init__(
         self,
@@ -155,10 +127,8 @@ class TaskTable:
     ) -> dict[Ask, list[TaskItem]]:
         """Document every task that an ask means and write its row; return the tasks of each ask, none where it means none.
 
-        A task whose docstring a model fails to write is dropped for this time; a resume tries it again.
-
-        Raises:
-            WorkbenchError: The doc system cannot document the repository, or gives no docstring at all.
+        A task whose docstring a model fails to write is dropped for this time; a resume tries it again. Raises
+        WorkbenchError: the doc system cannot document the repository, or gives no docstring at all.
         """
         new = [task for task in self._wanted(tasks, asks) if task.id not in self._documented]
         if new:
@@ -189,9 +159,6 @@ class TaskTable:
         """Take out rows of functions that now are other tasks, or none: their verdicts stay, and count no more.
 
         A row that was taken out so and is a task again counts again.
-
-        Args:
-            built: Readable ids of all tasks of the repository as it is built now.
         """
         now = {item.task.id: item.id for item in self._documented.values() if item is not None}
         with self._writer.transaction() as connection:

@@ -16,11 +16,8 @@ from workbench.agents.inherited import ForkDiverged, Inherited
 from workbench.agents.remote_names import is_peer, is_remote
 from workbench.catalog import TestCase, resolve_case, view_of
 from workbench.checking.claims import untrue_claims
-from workbench.engine.inheriting import inherited_by
 from workbench.engine.plan import DocumentPlan
-from workbench.engine.records import JUDGE, SessionCallLog, TrialLog
-from workbench.engine.replayed_agents import recorded_model
-from workbench.engine.score_rows import score_row
+from workbench.engine.records import JUDGE, SessionCallLog, TrialLog, inherited_by, recorded_model, score_row
 from workbench.engine.trial_contents import ContentChanged, content_for
 from workbench.errors import WorkbenchError
 from workbench.extensions import failure, is_dotted
@@ -28,7 +25,7 @@ from workbench.models.types import ModelError, Sampling
 from workbench.repository import View
 from workbench.rubric import make_judge, score
 from workbench.rubric.judging import Judge, Kept
-from workbench.rubric.totals import NO_FACTS_POINTS
+from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.judges import is_offline
 from workbench.session.pending_work import judge_problem
@@ -48,17 +45,7 @@ def _kind(error: WorkbenchError) -> str:
 
 
 class TrialRunner:
-    """Executes trials of one run.
-
-    Args:
-        writer: The session.
-        run: The run.
-        plan: What was asked for.
-        asker: The gateway.
-        calls: The gateway's log.
-        time_limit: Maximum seconds per trial.
-        message_limit: Maximum seconds for an answer of an agent that is asked over A2A.
-    """
+    """Executes trials of one run."""
 
     def __init__(
         self,
@@ -81,11 +68,8 @@ class TrialRunner:
     async def run(self, trial: TrialRow) -> None:
         """Run a trial; any failure is recorded in the trial and ends only this trial.
 
-        For a trial that is done, only the judge is asked again, for the tiers on which it failed.
-
-        Raises:
-            SessionError: The session cannot be written any more.
-            asyncio.CancelledError: The run was cancelled; the trial keeps what it has recorded.
+        For a trial that is done, only the judge is asked again, for the tiers on which it failed. Raises
+        asyncio.CancelledError: the run was cancelled; the trial keeps what it has recorded.
         """
         # Durations by a clock that nobody sets: the other one may jump while a trial runs.
         began = time.monotonic()

@@ -20,17 +20,11 @@ class ContentChanged(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class OrderedCase:
-    """A case as it is when a trial on it is planned.
+    """A case as it is when a trial on it is planned."""
 
-    Attributes:
-        text: The text with which the case can be resolved again.
-        case: The case.
-        snapshot: Its repository, if available without the network; else None.
-    """
-
-    text: str
+    text: str  # The text with which the case can be resolved again
     case: TestCase
-    snapshot: Snapshot | None
+    snapshot: Snapshot | None  # Its repository, if available without the network; else None
 
     @property
     def content(self) -> str:
@@ -53,11 +47,7 @@ class OrderedCase:
 
 
 def ordered_case(text: str) -> OrderedCase:
-    """Resolve a case together with its current content.
-
-    Raises:
-        WorkbenchError: There is no such case.
-    """
+    """Resolve a case together with its current content. Raises WorkbenchError: there is no such case."""
     case = resolve_case(text)
     path = Path(text).expanduser()
     local = case.source and not path.is_absolute() and path.exists()
@@ -72,8 +62,7 @@ def ordered_case(text: str) -> OrderedCase:
 def content_for(trial: TrialRow, case: TestCase) -> Snapshot:
     """Return the repository that a trial documents: the one it was planned with or started with, if there was one.
 
-    Raises:
-        ContentChanged: The repository or the ground truth has changed, and the former content is not cached.
+    Raises ContentChanged: the repository or the ground truth has changed, and the former content is not cached.
     """
     snapshot = kept_snapshot(case, trial.snapshot or "") or snapshot_of(case)
     anew = "run the case again, as a trial of its own."

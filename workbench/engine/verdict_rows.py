@@ -13,17 +13,11 @@ from workbench.session.groups import CONTROLS
 
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """A fast verdict and the report of the cold route on the same candidate.
+    """A fast verdict and the report of the cold route on the same candidate."""
 
-    Attributes:
-        why: ``original``, ``random`` or ``suspicious``.
-        fast: The first verdict.
-        cold: The report of the cold route, whose verdict counts.
-    """
-
-    why: str
+    why: str  # `original`, `random` or `suspicious`
     fast: Verdict
-    cold: Report
+    cold: Report  # The report of the cold route, whose verdict counts
 
     @property
     def agrees(self) -> bool:
@@ -46,13 +40,8 @@ class Recheck:
 def write_verdict(writer: SessionWriter, candidate: str, report: Report, look: Recheck | None = None) -> None:
     """Write a report with its failing tests, and move an earlier verdict to the history, in one transaction.
 
-    A fast verdict that is overridden by a cold one is kept in the history, too, because it was already shown.
-
-    Args:
-        writer: The session.
-        candidate: The candidate's id.
-        report: The sandbox's report; the cold report after a re-check that disagrees.
-        look: The re-check, if there was one.
+    A fast verdict that is overridden by a cold one is kept in the history, too, because it was already shown. After a
+    re-check that disagrees the report is the cold one.
     """
     with writer.transaction() as connection:
         _keep_former(writer, candidate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.improving.gain import Share, share_of
+from workbench.improving.attempts import Share, share_of
 from workbench.results.kinds import Kind, kind_of
 from workbench.session.rows import CandidateRow, DroppedRow, TaskRow
 from workbench.session.task_names import readable_id, row_id
@@ -13,21 +13,13 @@ from workbench.session.task_names import readable_id, row_id
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A function.
+    """A function."""
 
-    Attributes:
-        name: Its readable id, ``path::qualified_name``.
-        kind: How it is documented.
-        task: Its task; None where it became none.
-        seen: Its samples.
-        why: Why it is untestable, "" where it is not.
-    """
-
-    name: str
+    name: str  # Its readable id, `path::qualified_name`
     kind: Kind
     task: TaskRow | None
     seen: Share
-    why: str = ""
+    why: str = ""  # Why it is untestable, "" where it is not
 
 
 def standings(
@@ -40,12 +32,7 @@ def standings(
 ) -> tuple[Standing, ...]:
     """Return every function in the order of the tasks, those that became none last.
 
-    Args:
-        tasks: The tasks with the original docstrings; one is taken out where its original body does not pass.
-        candidates: The evaluator's samples by task.
-        dropped: Functions that became no task.
-        below: A pass@1 below this is a bad one.
-        samples: Samples of numbers below this count; the others are held out.
+    A pass@1 ``below`` that is bad; samples of numbers from ``samples`` on are held out.
     """
     found = []
     for task in tasks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from workbench.comparison import panes
-from workbench.reports.page import Diff, Facts, Grid, Note, Page, Part, Section
+from workbench.reports.page import Literal, Note, Page, Part, Section, Shown
 from workbench.text import one_line
 
 _WIDEST = 10_000  # names are said whole
@@ -21,7 +21,7 @@ def comparison_page(kind: panes.Kind, found: Sequence[panes.Comparison], notes: 
         sections += [
             Section(kind.titles[name], tuple(_pane(pane))) for name, pane in one.panes.items() if _is_long(pane)
         ]
-    return Page("Side by side", (*lead, *map(Note, notes)), tuple(sections))
+    return Page("Side by side", (*lead, *map(_said, notes)), tuple(sections))
 
 
 def _is_long(pane: panes.Pane) -> bool:
@@ -34,40 +34,45 @@ def _is_long(pane: panes.Pane) -> bool:
 def _head(found: panes.Comparison, kind: panes.Kind) -> Iterator[Part]:
     head = found.head(_WIDEST)
     for side, name in zip("AB", head.names[1], strict=True):
-        yield Note(f"{side}  {name}")
+        yield _said(f"{side}  {name}")
     sentences = (head.status and f"by {head.status}", head.shared, head.alike, head.note, *found.notes())
-    yield from map(Note, filter(None, sentences))
+    yield from map(_said, filter(None, sentences))
     rows = tuple((one.title, *map(_text, one.of)) for one in head.figures)
-    yield Grid("", ("", "A", "B", "B − A"), rows)
-    brief = [(kind.titles[name].lower(), pane.said) for name, pane in found.panes.items() if not _is_long(pane)]
-    yield Facts(tuple(brief))
+    yield Shown(("", "A", "B", "B − A"), rows, frozenset({1, 2, 3}))
+    for name, pane in found.panes.items():
+        if pane.said and not _is_long(pane):
+            yield _said(f"{kind.titles[name].lower()}: {pane.said}")
 
 
 def _pane(pane: panes.Pane) -> Iterator[Part]:
     if isinstance(pane, panes.Texts):
         for side, text in (("A", pane.pair.left), ("B", pane.pair.right)):
             if text.absent:
-                yield Note(f"{side}: {one_line(text.absent, 300)}")
-        yield Diff(
-            tuple(
-                (sign, "".join(piece.text for piece in pieces))
-                for line in pane.pair.diff.pairs
-                if not line.same
-                for sign, pieces in (("-", line.left), ("+", line.right))
-                if pieces is not None
-            )
+                yield _said(f"{side}: {one_line(text.absent, 300)}")
+        lines = (
+            f"{sign} {''.join(piece.text for piece in pieces)}"
+            for line in pane.pair.diff.pairs
+            if not line.same
+            for sign, pieces in (("-", line.left), ("+", line.right))
+            if pieces is not None
         )
+        yield Literal("\n".join(lines), language="diff")
         return
     columns = [one for one in pane.columns if one.page != "-"]
     rows = [row for row in pane.rows if pane.page == "all" or pane.sign(row) != panes.SAME]
-    yield Grid(
-        pane.said,
+    if pane.said:
+        yield _said(pane.said)
+    yield Shown(
         tuple(one.page.lstrip("+") or one.title for one in columns),
         tuple(tuple(one_line(_text(one.cell(row)), 200) for one in columns) for row in rows),
-        frozenset(place for place, one in enumerate(columns) if one.text),
+        frozenset(place for place, one in enumerate(columns) if not one.text),
     )
     if len(rows) < len(pane.rows):
-        yield Note(f"{len(pane.rows) - len(rows):,} more without a difference")
+        yield _said(f"{len(pane.rows) - len(rows):,} more without a difference")
+
+
+def _said(text: str) -> Note:
+    return Note(text, "said")
 
 
 def _text(cell: panes.Cell) -> str:

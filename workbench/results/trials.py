@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.glyphs import STATES, counted
 from workbench.results.costs import total_spend
 from workbench.results.scores import card_of, totals_of
-from workbench.rubric.losses import Lost, lost_points
-from workbench.rubric.spread import Spread, spread_of
-from workbench.rubric.totals import Total
+from workbench.rubric.scorecard import Lost, lost_points
+from workbench.rubric.spread import Spread, Total, spread_of
 from workbench.session.forks import SIGN, below_parents
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem

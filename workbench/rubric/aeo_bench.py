@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from workbench.rubric import spans
-from workbench.rubric.judging import AEO_ACCURACY, QUALITY
+from workbench.rubric.judging import AEO_ACCURACY, QUALITY, Document, Found, Rubric, Rule
 from workbench.rubric.metadata import metadata_findings
-from workbench.rubric.rules import Document, Found, Rubric, Rule
 from workbench.rubric.scorecard import Evidence
 
 NAME = "aeo-bench"
@@ -31,7 +30,6 @@ SECTIONS: tuple[tuple[str, str, float, tuple[str, ...]], ...] = (
 
 
 def answer_parses(document: Document) -> Found:
-    """Score whether the agent's answer parsed as JSON."""
     parsed = document.parsed
     reason = "the answer parses as JSON" if parsed else "the answer does not parse as JSON"
     return Found(5.0 if parsed else 0.0, reason)
@@ -79,8 +77,6 @@ def _remarks(document: Document) -> Found:
 
 
 def _section(maximum: float, words: tuple[str, ...]) -> Callable[[Document], Found]:
-    """Return the rule of tier 2: any one of ``words``, lower-cased, anywhere in the README earns all the points."""
-
     def look(document: Document) -> Found:
         readme = document.readme
         lowered = readme.lower()
@@ -97,7 +93,6 @@ def _section(maximum: float, words: tuple[str, ...]) -> Callable[[Document], Fou
 
 
 def kind_of(value: object) -> str:
-    """Return a plain word for the JSON kind of a value."""
     if value is None:
         return "null"
     if isinstance(value, bool):

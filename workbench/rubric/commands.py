@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from workbench.rubric.markdown import PYTHON, SHELL, Outline
+
+if TYPE_CHECKING:
+    from workbench.catalog import Facts
+    from workbench.repository import View
 
 _PROMPT = re.compile(r"^\s*(?:\(\w+\)\s*)?(?:[$%>]|PS>|C:\\>)\s+")
 _INLINE = re.compile(r"(?<!`)`([^`\n]{2,300})`(?!`)")
@@ -19,8 +24,7 @@ _PACKAGE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*")
 # Tools that any README may tell one to install without them being the project's dependencies.
 _TOOLING = (
     "pip setuptools wheel build virtualenv venv pipx uv poetry pytest tox nox black ruff flake8 mypy pylint isort "
-    "pre-commit coverage pytest-cov twine hatch pipenv conda ipython jupyter "
-    "notebook"
+    "pre-commit coverage pytest-cov twine hatch pipenv conda ipython jupyter notebook"
 )
 TOOLING = frozenset(_TOOLING.split())
 
@@ -55,7 +59,6 @@ def normal(words: tuple[str, ...] | list[str]) -> tuple[str, ...]:
 
 
 def split(line: str) -> tuple[str, ...]:
-    """Split a command line into words; a line that a shell could not read is split at white space."""
     try:
         return tuple(shlex.split(line, comments=True))
     except ValueError:
@@ -121,12 +124,10 @@ def _install_words(command: Command) -> list[str]:
 
 
 def is_install(command: Command) -> bool:
-    """Tell whether a command installs something with ``pip`` or a program like it."""
     return bool(_install_words(command))
 
 
 def installs(command: Command) -> tuple[list[str], list[str]]:
-    """Return the packages and the requirement files that a ``pip install``-like command installs."""
     words = _install_words(command)
     if not words:
         return [], []
@@ -143,3 +144,74 @@ def installs(command: Command) -> tuple[list[str], list[str]]:
         elif name := package_name(word):
             packages.append(name)
     return packages, [name for name in files if name]
+
+
+_NO_MODULES = frozenset({"tests", "test", "docs", "doc", "examples", "benchmarks", "scripts", "setup", "conftest"})
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Names that belong to a project.
+
+    ``files`` holds the visible files' names without folders, None when the repository was not at hand.
+    """
+
+    modules: frozenset[str]
+    packages: frozenset[str]
+    files: frozenset[str] | None
+
+    @staticmethod
+    def known_from(facts: Facts | None, view: View | None) -> Project:
+        modules: set[str] = set()
+        packages: set[str] = set()
+        if facts is not None:
+            modules.update(_module_names([facts.main_file]))
+            start = head(normal(split(facts.run_command)))
+            packages.update(package_name(word) for word in start if word not in {"python", "-m", "-c"})
+            modules.update(word.split(".")[0] for word in start[2:3])
+            said = (*facts.must_mention, facts.main_purpose)
+            packages.update(package_name(word) for item in said for word in item.split() if re.search(r"\w-\w", word))
+        files = None
+        if view is not None:
+            paths = [entry.path for entry in view.files]
+            files = frozenset(path.rsplit("/", 1)[-1] for path in paths)
+            modules.update(_module_names(paths))
+        packages.update(package_name(name) for name in modules)
+        packages.discard("")
+        return Project(frozenset(modules), frozenset(packages), files)
+
+    def owns(self, package: str) -> bool:
+        """Return whether a package name (in normal form) is plausibly the project's own.
+
+        ``python-dotenv`` is, for a project with the module ``dotenv``: such prefixes and suffixes are common.
+        """
+        bare = re.sub(r"^(python|py)-|-(python|py|cli|tool)$", "", package)
+        return package in self.packages or bare in self.packages
+
+    def has_module(self, name: str, dependencies: Iterable[str]) -> bool:
+        if name in self.modules:
+            return True
+        plain = package_name(name)
+        # A package's module often has another name (beautifulsoup4 → bs4): only a hint of likeness is asked.
+        return any(plain in other or other in plain for other in dependencies if len(other) > 2)
+
+    def lacks(self, path: str) -> bool:
+        """Return whether a file named in a command is certainly not in the repository."""
+        if self.files is None or re.search(r"[<>{}$*\[\]]|^(your|my|path|example|docs?/|/|~)", path):
+            return False
+        name = path.rsplit("/", 1)[-1]
+        return name not in self.files
+
+
+def _module_names(paths: Iterable[str]) -> set[str]:
+    names: set[str] = set()
+    for path in paths:
+        if not path.endswith((".py", ".pyi", ".pyx")):
+            continue
+        parts = path.rsplit(".", 1)[0].split("/")
+        if parts[0] == "src" and len(parts) > 1:
+            parts = parts[1:]
+        if parts[0] not in _NO_MODULES:
+            names.add(parts[0])
+        names.update(part for part in parts[-1:] if part not in {"__init__", "__main__"} | _NO_MODULES)
+    return names

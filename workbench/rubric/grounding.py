@@ -16,9 +16,8 @@ from functools import cached_property
 
 from workbench import python_syntax
 from workbench.rubric import spans, terms, word_order
-from workbench.rubric.commands import TOOLING, package_name
+from workbench.rubric.commands import TOOLING, Project, package_name
 from workbench.rubric.markdown import PYTHON, SHELL, Fence, Outline
-from workbench.rubric.project import Project
 from workbench.rubric.scorecard import Evidence
 from workbench.rubric.sources import COMMON, Sources
 
@@ -42,6 +41,8 @@ _ASIDE = re.compile(
     r"change\s?log|history|release|what'?s new|licen[cs]e|contribut|author|acknowledg|credit|thanks|badge|status", re.I
 )
 _VERSION = re.compile(r"^v?\d+\.\d+")
+_OF_ANY_COMMAND = "python -m -c --help -h --version main.py app.py cli.py run.py pip install"
+_GUESSED = frozenset(_OF_ANY_COMMAND.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,6 @@ class Grounding:
 
     @property
     def uses(self) -> tuple[tuple[Use, ...], tuple[Use, ...]]:
-        """The names that a README shows as code: those that are the project's own, and those that are nowhere in it."""
         return self._named[0], self._named[1]
 
     def _excused(self, low: str) -> bool:
@@ -94,7 +94,6 @@ class Grounding:
 
     @cached_property
     def _made_here(self) -> frozenset[str]:
-        """The names that the README's own examples define or assign."""
         code = "\n".join(fence.code for fence in self.outline.fences)
         found = re.findall(r"(?:def|class|as|for)\s+(\w+)|^\W*(\w+)\s*=", code, re.M)
         return frozenset(name.lower() for pair in found for name in pair if name)
@@ -170,7 +169,6 @@ class Grounding:
 
     @cached_property
     def examples(self) -> tuple[tuple[Fence, ...], tuple[tuple[str, Evidence], ...]]:
-        """The code blocks that use the project's own names or commands, and what is wrong in any of them."""
         good: list[Fence] = []
         wrong: list[tuple[str, Evidence]] = []
         starts = self.project.modules | self.project.packages
@@ -210,7 +208,6 @@ class Grounding:
 
     @cached_property
     def statements(self) -> tuple[tuple[str, int, int], ...]:
-        """The prose that speaks of the project: no change log, licence, credits; text and span."""
         asides = [
             self.outline.section(heading)
             for heading in self.outline.headings[1:]
@@ -224,12 +221,10 @@ class Grounding:
 
     @cached_property
     def order(self) -> word_order.Order:
-        """How far the prose is written in sentences."""
         return word_order.order([text for text, _, _ in self.statements])
 
     @cached_property
     def topics(self) -> frozenset[str]:
-        """The project's own words that the prose uses, its name left out."""
         used = {token.stem for text, _, _ in self.statements for token in terms.tokens(word_order.plain(text))}
         return frozenset((used & self.sources.salient.keys()) - self.title_stems)
 
@@ -254,7 +249,6 @@ class Grounding:
         return (good / total if total else 0.0), first
 
     def negated(self, start: int, end: int) -> Evidence | None:
-        """Return the negation in the first sentence of a span, None if there is none."""
         text = self.outline.text[start:end]
         first = re.split(r"(?<=[.!?])\s", text, maxsplit=1)[0]
         match = _NEGATED.search(first)
@@ -268,23 +262,9 @@ class Grounding:
         ``python -m NAME --help`` is such a one. Not so one with an option of the project's own, a file of it, or one of the
         ``telling`` words that the facts have.
         """
-        known = {
-            "python",
-            "-m",
-            "-c",
-            "--help",
-            "-h",
-            "--version",
-            "main.py",
-            "app.py",
-            "cli.py",
-            "run.py",
-            "pip",
-            "install",
-        }
         for word in words:
             plain = word.lower().split("[")[0]
-            if plain in known or plain in self.titles:
+            if plain in _GUESSED or plain in self.titles:
                 continue
             if word in telling or self.sources.own(plain) or self.sources.own(plain.rsplit("/", 1)[-1]):
                 return False
@@ -316,7 +296,6 @@ class Grounding:
         return min(1.0, max(0.0, (self.knowledge - 0.15) / 0.45))
 
     def why(self) -> str:
-        """Return the parts of `knowledge` in words."""
         if not self.sources.names:
             return "there is neither a repository nor facts to compare with"
         own, absent = self.uses

@@ -2,55 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
+from workbench.errors import UsageError
+from workbench.extensions import failure, is_dotted, load, make
 from workbench.rubric.scorecard import Criterion, Evidence, Scorecard
+from workbench.session.json_forms import TIER_NAMES
+from workbench.session.judges import OFFLINE, RULE
 
-
-class FactsLike(Protocol):
-    """The hidden facts of a test case, as ``workbench.catalog.Facts`` has them."""
-
-    @property
-    def main_purpose(self) -> str:
-        """What the program is for, in a sentence."""
-
-    @property
-    def dependencies(self) -> tuple[str, ...]:
-        """Third-party packages that it needs to run."""
-
-    @property
-    def run_command(self) -> str:
-        """How it is run."""
-
-    @property
-    def key_features(self) -> tuple[str, ...]:
-        """What it can do."""
-
-    @property
-    def must_mention(self) -> tuple[str, ...]:
-        """Words that a README has to contain."""
-
-    @property
-    def main_file(self) -> str:
-        """The file that is run or imported."""
-
-
-class FileLike(Protocol):
-    """One visible file of the repository."""
-
-    @property
-    def path(self) -> str:
-        """Relative, with forward slashes."""
-
-
-class ViewLike(Protocol):
-    """The repository as the agent saw it, as ``workbench.repository.View`` has it."""
-
-    @property
-    def files(self) -> Sequence[FileLike]:
-        """All visible files."""
+if TYPE_CHECKING:
+    from workbench.catalog import Facts
+    from workbench.repository import View
+    from workbench.rubric.llm_judge import Asker
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +32,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class UntrueClaim:
-    """A claim of the README that was looked up in the repository and is not so.
-
-    Attributes:
-        kind: See :class:`workbench.checking.ClaimResult`.
-        reason: Why, in a few words.
-        place: Where it stands.
-    """
+    """A claim of the README that was looked up in the repository and is not so."""
 
     kind: str
     reason: str
@@ -91,9 +51,9 @@ class Brief:
     questions: tuple[Question, ...]
     readme: str
     metadata: object
-    facts: FactsLike | None
+    facts: Facts | None
     reference_readme: str | None
-    view: ViewLike | None
+    view: View | None
     readme_limit: int
     reference_limit: int
     untrue: tuple[UntrueClaim, ...] = ()
@@ -103,11 +63,9 @@ class Judge(Protocol):
     """Scores the questions of one tier. A question that cannot be scored comes back with points None, never 0."""
 
     @property
-    def name(self) -> str:
-        """Return what stands beside the points: ``offline`` or the model's name."""
+    def name(self) -> str: ...
 
-    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
-        """Return one criterion for each question of the brief, in its order."""
+    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]: ...
 
 
 #: How the reason of a criterion begins that has no points because the judge gave no usable answer. What is unscored by
@@ -116,17 +74,11 @@ FAILED = "judge failed: "
 
 
 def unscored(tier: int, questions: Sequence[Question], reason: str, judge: str) -> list[Criterion]:
-    """Return the questions with points None and one reason."""
     return [Criterion(tier, q.key, q.title, None, q.maximum, reason, (), judge) for q in questions]
 
 
 class Kept:
-    """A judge that keeps what an earlier card has of it, and is asked only for the tiers on which it failed.
-
-    Args:
-        judge: Who is asked.
-        card: The earlier card.
-    """
+    """A judge that keeps what an earlier card has of it, and is asked only for the tiers on which it failed."""
 
     def __init__(self, judge: Judge, card: Scorecard) -> None:
         self.name = judge.name
@@ -134,7 +86,6 @@ class Kept:
         self._card = card
 
     async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
-        """Return one criterion for each question of the brief."""
         had = {criterion.key: criterion for criterion in self._card.criteria if criterion.tier == tier}
         kept = [had.get(question.key) for question in brief.questions]
         whole = [one for one in kept if one is not None and not one.reason.startswith(FAILED)]
@@ -165,3 +116,168 @@ QUALITY = (
         "formatting", "Formatting", 8, "Is Markdown used well: headings, code blocks, lists, tables, links?", tier=4
     ),
 )
+
+
+#: What before a colon belongs to a model's name: a recorded session, a fine-tuned model.
+_MODELS = frozenset({"replay", "ft"})
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeName:
+    """What a text of ``--judge`` names; ``rest`` is the session of a replay, else the whole text."""
+
+    kind: Literal["offline", "replay", "extension", "model"]
+    text: str
+    rest: str
+
+
+def parse_judge(text: str) -> JudgeName:
+    """Return what a judge's name means: ``offline``, ``replay:SESSION``, ``package.module:Class`` or a model."""
+    text = text.strip()
+    if text in (OFFLINE, RULE):
+        return JudgeName("offline", text, text)
+    if text.startswith("replay:"):
+        return JudgeName("replay", text, text.removeprefix("replay:"))
+    if is_dotted(text, _MODELS):
+        return JudgeName("extension", text, text)
+    return JudgeName("model", text, text)
+
+
+def make_judge(
+    name: str, asker: Asker | None, *, repeats: int = 1, scope: str = "", folders: Sequence[str] = ()
+) -> Judge:
+    """Return the judge that a name means; only ``offline`` and classes that take no ``asker`` can do without one.
+
+    Recorded answers of models are found by ``scope``, the work item; a dotted path is imported from ``folders`` first.
+
+    Raises:
+        UsageError: There is no such class, or a model is named where none can be asked.
+    """
+    from workbench.rubric.llm_judge import LLMJudge
+    from workbench.rubric.offline_judge import OfflineJudge
+
+    match parse_judge(name).kind:
+        case "offline":
+            return OfflineJudge()
+        case "extension":
+            offered = {"asker": asker, "scope": scope}
+            return Checked(cast(Judge, make("judge", load("judge", name, Judge, folders), offered)))
+    if asker is None:
+        raise UsageError(f"The judge {name} is a model, and no model can be asked here.")
+    return LLMJudge(asker, name, repeats=repeats, scope=scope)
+
+
+class Checked:
+    """A judge from outside whose answers are checked before they count; what is wrong with them leaves a tier unscored."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.name = judge.name
+        self._judge = judge
+
+    async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
+        try:
+            criteria = await self._judge.judge_tier(tier, brief)
+        except Exception as error:
+            return unscored(tier, brief.questions, FAILED + failure("judge", self.name, error), self.name)
+        problem = _problem(tier, brief.questions, criteria)
+        return unscored(tier, brief.questions, FAILED + problem, self.name) if problem else list(criteria)
+
+
+def _problem(tier: int, questions: Sequence[Question], criteria: object) -> str:
+    """Return what is wrong with the criteria that a judge gave, "" if nothing is."""
+    if not isinstance(criteria, list | tuple) or not all(isinstance(one, Criterion) for one in criteria):
+        return "it did not return a list of Criterion."
+    asked, given = [(tier, question.key) for question in questions], [(one.tier, one.key) for one in criteria]
+    if asked != given:
+        return f"it was asked for {', '.join(key for _, key in asked)} of tier {tier} and gave something else."
+    for one, question in zip(criteria, questions, strict=True):
+        points = one.points
+        if one.maximum != question.maximum or (
+            points is not None and not (math.isfinite(points) and 0 <= points <= question.maximum)
+        ):
+            return f"for {one.key} it gave {points} of {one.maximum}, where 0 to {question.maximum:g} are possible."
+    return ""
+
+
+_UNPARSED = "not looked at: the answer does not parse"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a rule may look at; ``metadata`` is of any kind, ``parsed`` whether the agent's answer parsed as JSON."""
+
+    readme: str
+    metadata: object
+    parsed: bool
+    facts: Facts | None = None
+    view: View | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a rule found: points (None for unscored, which is never 0), why, and what they rest on."""
+
+    points: float | None
+    reason: str
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A criterion that a function scores.
+
+    Attributes:
+        maximum: The most points that it gives; 0 for a remark.
+        function: Looks at the document and returns points from 0 to ``maximum``.
+        needs_answer: Whether an answer that does not parse gets 0 points without being looked at.
+    """
+
+    tier: int
+    key: str
+    title: str
+    maximum: float
+    function: Callable[[Document], Found]
+    needs_answer: bool = True
+
+    def apply(self, document: Document) -> Criterion:
+        looked = document.parsed or not self.needs_answer
+        found = self.function(document) if looked else Found(0.0, _UNPARSED)
+        return Criterion(self.tier, self.key, self.title, found.points, self.maximum, found.reason, found.evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """A list of criteria; to add one, add its entry.
+
+    Attributes:
+        accuracy_limit: Characters of the README that a model judge sees for tier 3.
+        quality_limit: Characters of the README that it sees for tier 4.
+        credits_missing_facts: Whether a case without facts gets the original's points for tier 3.
+    """
+
+    name: str
+    title: str
+    description: str
+    criteria: tuple[Rule | Question, ...]
+    accuracy_limit: int
+    quality_limit: int
+    reference_limit: int
+    credits_missing_facts: bool = False
+
+    @property
+    def tiers(self) -> tuple[tuple[int, str, float], ...]:
+        return tuple(
+            (number, title, sum(entry.maximum for entry in self.criteria if entry.tier == number))
+            for number, title in TIER_NAMES.items()
+        )
+
+    @property
+    def maximum(self) -> float:
+        return sum(entry.maximum for entry in self.criteria)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return tuple(entry for entry in self.criteria if isinstance(entry, Rule))
+
+    def questions(self, tier: int) -> tuple[Question, ...]:
+        return tuple(entry for entry in self.criteria if isinstance(entry, Question) and entry.tier == tier)

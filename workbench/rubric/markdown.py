@@ -1,6 +1,6 @@
 """The block structure of a README: headings, sections, fences, lists, with character spans. A real parse of Markdown.
 
-A README that is reStructuredText is read as such (`workbench.rubric.restructured`) into the same structure.
+A README that is reStructuredText is read as such (`workbench.rubric.markdown`) into the same structure.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from markdown_it import MarkdownIt
-
-from workbench.rubric.restructured import is_restructured, parts
 
 LONGEST = 100_000
 """Characters that are parsed; what comes after is not looked at by the rubrics that need structure."""
@@ -80,6 +78,13 @@ class Outline:
         return tuple(block for block in self.blocks if block.kind != "row")
 
 
+def _outlined(
+    text: str, headings: list[Heading], fences: list[Fence], blocks: list[Block], lists: int, tables: int
+) -> Outline:
+    kept = tuple(headings[:MOST_PARTS]), tuple(fences[:MOST_PARTS]), tuple(blocks[: 5 * MOST_PARTS])
+    return Outline(text, *kept, lists, tables)
+
+
 def outline(readme: str) -> Outline:
     """Parse the first 100,000 characters of a README as CommonMark with tables, or as reStructuredText where it is that."""
     text = readme[:LONGEST]
@@ -133,14 +138,24 @@ def _parse(text: str) -> Outline:
                     headings.append(Heading(level, token.content.strip(), start, end))
                 elif token.content.strip():
                     blocks.append(Block("row" if in_table else "prose", token.content, start, end))
-    return Outline(
-        text,
-        tuple(headings[:MOST_PARTS]),
-        tuple(fences[:MOST_PARTS]),
-        tuple(blocks[: 5 * MOST_PARTS]),
-        lists,
-        tables,
-    )
+    return _outlined(text, headings, fences, blocks, lists, tables)
+
+
+# -- reStructuredText
+
+_ADORNMENT = re.compile(r"^([=\-~^\"'`#*+.:_<>])\1{2,}[ \t]*$")
+_DIRECTIVE = re.compile(r"^\.\. +(?:\|[^|\n]+\| +)?([\w-]+):: *(\S*)")
+_CODE = frozenset({"code", "code-block", "sourcecode", "parsed-literal", "prompt", "console", "doctest"})
+_BULLET = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)]|#\.)[ \t]+\S")
+_SIGNS = re.compile(r"^\.\. +(?:\|[^|\n]+\| +)?[\w-]+::|`_{1,2}(?!\w)|::[ \t]*$", re.M)
+_MARKDOWN = re.compile(r"^#{1,6} \S|^(?:```|~~~\w)|\]\(", re.M)
+
+
+def is_restructured(text: str) -> bool:
+    """Tell whether a README is reStructuredText: it has directives, links or literal blocks of it and more of them than Markdown."""
+    head = text[:20_000]
+    signs = len(_SIGNS.findall(head))
+    return signs > 0 and signs > len(_MARKDOWN.findall(head))
 
 
 @lru_cache(maxsize=4)
@@ -149,22 +164,97 @@ def _restructured(text: str) -> Outline:
     fences: list[Fence] = []
     blocks: list[Block] = []
 
-    def end_of(start: int, end: int) -> int:
-        return start + len(text[start:end].rstrip())
+    def end_of(first: int, end: int) -> int:
+        return starts[first] + len(text[starts[first] : starts[end]].rstrip())
 
-    lists, tables = parts(
-        text,
-        lambda level, title, start, end: headings.append(Heading(level, title, start, end_of(start, end))),
-        lambda language, code, start, end: fences.append(
-            Fence(language, code, start, end_of(start, end), closed=True, indented=False)
-        ),
-        lambda kind, said, start, end: blocks.append(Block(kind, said, start, end_of(start, end))),
-    )
-    return Outline(
-        text,
-        tuple(headings[:MOST_PARTS]),
-        tuple(fences[:MOST_PARTS]),
-        tuple(blocks[: 5 * MOST_PARTS]),
-        lists,
-        tables,
-    )
+    def code(language: str, body: str, first: int, end: int) -> None:
+        fences.append(Fence(language, body, starts[first], end_of(first, end), closed=True, indented=False))
+
+    def prose(kind: str, said: str, first: int, end: int) -> None:
+        blocks.append(Block(kind, said, starts[first], end_of(first, end)))
+
+    lines = text.splitlines(keepends=True)
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+    bare = [line.rstrip() for line in lines]
+    styles: list[str] = []
+    lists = tables = 0
+    literal = False
+    index = 0
+    while index < len(bare):
+        line = bare[index]
+        if not line:
+            index += 1
+            continue
+        if literal and line[:1] in " \t":
+            end = _indented(bare, index)
+            code("", _dedented(lines[index:end]), index, end)
+            index, literal = end, False
+            continue
+        literal = False
+        over = (
+            _ADORNMENT.match(line)
+            and index + 2 < len(bare)
+            and _ADORNMENT.match(bare[index + 2])
+            and bare[index + 1].strip()
+        )
+        under = index + 1 < len(bare) and _ADORNMENT.match(bare[index + 1]) and line[:1] not in " \t"
+        if over or (under and not _ADORNMENT.match(line) and len(bare[index + 1]) + 2 >= min(len(line), 80)):
+            title = bare[index + 1] if over else line
+            style = line[0] * 2 if over else bare[index + 1][0]
+            if style not in styles:
+                styles.append(style)
+            last = index + (3 if over else 2)
+            end = starts[index] + len(text[starts[index] : starts[last] - 1].rstrip())
+            headings.append(Heading(min(styles.index(style) + 1, 6), title.strip(), starts[index], end))
+            index = last
+            continue
+        directive = _DIRECTIVE.match(line)
+        if directive or line.startswith(".. "):
+            end = _indented(bare, index + 1)
+            name = directive.group(1) if directive else ""
+            if name in _CODE:
+                body = [row for row in lines[index + 1 : end] if not re.match(r"^\s+:[\w-]+:", row)]
+                language = (directive.group(2) if directive else "").lower()
+                code(language or ("console" if name in {"console", "prompt"} else ""), _dedented(body), index, end)
+            elif name in {"note", "warning", "tip", "important", "hint", "attention"}:
+                prose("prose", "".join(lines[index + 1 : end]), min(index + 1, end), end)
+            index = max(end, index + 1)
+            continue
+        if line.startswith(">>>"):
+            end = index
+            while end < len(bare) and bare[end]:
+                end += 1
+            code("pycon", "".join(lines[index:end]), index, end)
+            index = end
+            continue
+        end = index + 1
+        while end < len(bare) and bare[end] and not _BULLET.match(bare[end]) and not bare[end].startswith(".. "):
+            if end + 1 < len(bare) and _ADORNMENT.match(bare[end + 1]) and end > index:
+                break
+            end += 1
+        grid = re.match(r"^\s*(?:\+[-=+]+\+|=+ +=)", line) is not None
+        tables += grid
+        lists += _BULLET.match(line) is not None
+        said = "".join(lines[index:end])
+        said = re.sub(r"^\s*(?:[-*+•]|\d{1,3}[.)]|#\.)\s+", "", said)
+        prose("row" if grid else "prose", said, index, end)
+        literal = bare[end - 1].endswith("::")
+        index = end
+    return _outlined(text, headings, fences, blocks, lists, tables)
+
+
+def _indented(bare: list[str], start: int) -> int:
+    """Return the first line from ``start`` that is neither empty nor indented; empty lines at the end are not taken."""
+    end = start
+    while end < len(bare) and (not bare[end] or bare[end][:1] in " \t"):
+        end += 1
+    while end > start and not bare[end - 1]:
+        end -= 1
+    return end
+
+
+def _dedented(lines: list[str]) -> str:
+    indents = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
+    return "".join(line[min(indents, default=0) :] if line.strip() else "\n" for line in lines).strip("\n") + "\n"

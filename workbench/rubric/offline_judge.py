@@ -1,14 +1,316 @@
-"""The judge that needs no model: deterministic, and named wherever its points are shown."""
+"""The judge that needs no model: deterministic, and named wherever its points are shown; and tier 4, which it measures.
+
+Clarity, completeness and formatting are sums of small measures; each says what it found. Shape alone earns little: the sum is
+multiplied by how far the README's statements rest on the repository (`workbench.rubric.grounding`), and a README that
+repeats itself (small models loop) or says almost nothing cannot earn the rest either.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
 
-from workbench.rubric import offline_accuracy, offline_dependencies, offline_quality
+from workbench.rubric import offline_accuracy, spans, terms, word_order
 from workbench.rubric.judging import Brief, Question, unscored
-from workbench.rubric.markdown import outline
-from workbench.rubric.offline_reading import JUDGE, Reading, read
-from workbench.rubric.scorecard import Criterion
+from workbench.rubric.markdown import SHELL, Heading, outline
+from workbench.rubric.offline_reading import JUDGE, Reading, read, verdict
+from workbench.rubric.scorecard import Criterion, Evidence
+
+_PLACEHOLDER = re.compile(
+    r"\b(?:TODO|TBD|FIXME|lorem ipsum)\b|\[insert[^\]]{0,60}\]|<(?:project|your|repo|insert|name)[\w\s-]{0,30}>|"
+    r"your[-_ ]?(?:user)?name|yourusername|your-?repo|example/repo|\[?project name\]?(?![a-z])|coming soon",
+    re.I,
+)
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\s|$)|\n|$)")
+_LINK = re.compile(r"\[[^\[\]\n]{0,300}\]\(([^()\n]{0,500})\)")
+_INSTALL = re.compile(r"install|set\s?up|getting started|quick\s?start|requirement|prerequisite|dependenc", re.I)
+_USAGE = re.compile(r"usage|use|run|quick\s?start|getting started|command|how to|cli", re.I)
+_BADGE = re.compile(r"\[?!\[[^\]\n]{0,200}\]\([^)\n]{0,400}\)(?:\]\([^)\n]{0,400}\))?")
+_SHINGLE = 8
+EXTENT = 6.0
+"""Names and, for a half each, words of the project's at which half of the points for the extent are given."""
+SHAPE = 0.15
+"""What is left of tier 4 for a README of good shape that shows no knowledge of its project."""
+FULL_WORDS = 80
+"""Distinct content stems from which a README has enough substance for full points."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    share: float
+    maximum: float
+    said: str
+    evidence: Evidence | None = None
+
+
+def clarity(question: Question, reading: Reading) -> Criterion:
+    """Score title, opening, sentences, statements about this project, repetition, placeholders (12)."""
+    repeated, place = repetition(reading)
+    measures = [
+        _title(reading),
+        _opening(reading),
+        _sentences(reading),
+        _order(reading),
+        _informed(reading),
+        _Measure(max(0.0, 1 - repeated * 2.5), 1.5, f"{repeated:.0%} repeats what was said before", place),
+        _placeholders(reading),
+    ]
+    return _sum(question, measures, reading, min(substance(reading), max(0.1, 1 - 1.6 * repeated)))
+
+
+def completeness(question: Question, reading: Reading, reference: str | None) -> Criterion:
+    """Score what a new user needs: installation, usage, examples, how much of the project it speaks of, the reference."""
+    measures = [
+        _covered(reading, _INSTALL, "installation", 1.5, needs_code=False),
+        _covered(reading, _USAGE, "usage", 1.5, needs_code=True),
+        _examples(reading),
+        _extent(reading),
+        _reference(reading, reference),
+    ]
+    repeated, _ = repetition(reading)
+    return _sum(question, measures, reading, min(substance(reading), max(0.1, 1 - 1.2 * repeated)))
+
+
+def formatting(question: Question, reading: Reading) -> Criterion:
+    repeated, _ = repetition(reading)
+    measures = [_headings(reading), _fences(reading), _lists(reading), _links(reading)]
+    return _sum(question, measures, reading, min(substance(reading) ** 0.5, max(0.1, 1 - repeated)))
+
+
+def substance(reading: Reading) -> float:
+    """Return 0–1: how many distinct content stems there are, of 80 wanted."""
+    return float(min(1.0, (len({token.stem for token in reading.words}) / FULL_WORDS) ** 0.8))
+
+
+def repetition(reading: Reading) -> tuple[float, Evidence | None]:
+    """Return the share of eight-word sequences of the prose that occurred before, and the first place."""
+    seen: set[tuple[str, ...]] = set()
+    total = again = 0
+    first: Evidence | None = None
+    lines: Counter[str] = Counter()
+    doubled = long_lines = 0
+    # A change log says "fixed" and "added" again and again; that is no fault of the text.
+    spoken = {start for _, start, _ in reading.grounding.statements}
+    for block in reading.outline.blocks:
+        if block.start not in spoken:
+            continue
+        words = block.text.lower().split()
+        for index in range(max(0, len(words) - _SHINGLE + 1)):
+            shingle = tuple(words[index : index + _SHINGLE])
+            total += 1
+            if shingle in seen:
+                again += 1
+                first = first or spans.at(reading.readme, block.start, block.end)
+            seen.add(shingle)
+        if len(words) >= 3 and block.kind == "prose":
+            long_lines += 1
+            line = " ".join(words)
+            doubled += lines[line] > 0
+            lines[line] += 1
+            if lines[line] > 1:
+                first = first or spans.at(reading.readme, block.start, block.end)
+    titles = Counter(heading.text.lower() for heading in reading.outline.headings)
+    heads = sum(count - 1 for count in titles.values()) / max(4, titles.total())
+    shares = (again / total if total >= 10 else 0.0, doubled / long_lines if long_lines >= 3 else 0.0, heads)
+    return max(shares), first
+
+
+def _sum(question: Question, measures: list[_Measure], reading: Reading, factor: float) -> Criterion:
+    scale = question.maximum / sum(measure.maximum for measure in measures)
+    trust = SHAPE + (1 - SHAPE) * reading.grounding.trust
+    untrue, what, places = reading.untrue(question.key)
+    points = sum(measure.share * measure.maximum for measure in measures) * scale * factor * trust * untrue
+    said = "; ".join(f"{m.said} {m.share * m.maximum * scale:.1f}/{m.maximum * scale:.1f}" for m in measures)
+    if factor < 0.995:
+        said += f"; all × {factor:.2f} for little substance or repetition"
+    if trust < 0.995:
+        said += f"; all × {trust:.2f} for what it shows of the project: {reading.grounding.why()}"
+    said += what
+    evidence = [*(measure.evidence for measure in measures if measure.evidence is not None), *places]
+    if trust < 0.995:
+        evidence += [place for _, place in reading.grounding.examples[1][:2]]
+        evidence += [spans.at(reading.readme, use.start, use.end) for use in reading.grounding.uses[1][:3]]
+    return verdict(question, points, said, evidence)
+
+
+def _mark(reading: Reading, heading: Heading) -> Evidence:
+    return spans.at(reading.readme, heading.start, heading.end)
+
+
+def _title(reading: Reading) -> _Measure:
+    heads = reading.outline.headings
+    if heads and heads[0].level == 1 and heads[0].text:
+        return _Measure(1.0, 1, "has a title", _mark(reading, heads[0]))
+    return _Measure(0.0, 1, "no title")
+
+
+def _lead(reading: Reading) -> tuple[int, int] | None:
+    """Return the span of the first paragraph of at least five words before the third section; badges are no words."""
+    heads = [heading for heading in reading.outline.headings if heading.level <= 2]
+    stop = heads[2].start if len(heads) > 2 else len(reading.outline.text)
+    for block in reading.outline.prose:
+        words = re.sub(r"!\[[^\]]*\]|\|[^|\n]+\|", "", word_order.plain(_BADGE.sub("", block.text))).split()
+        if block.start < stop and len(words) >= 5:
+            return block.start, block.end
+    return None
+
+
+def _opening(reading: Reading) -> _Measure:
+    """Measure the opening: a paragraph, about this project, that says what it is and not what it is not."""
+    lead = _lead(reading)
+    if lead is None:
+        return _Measure(0.0, 3, "no opening paragraph")
+    place = spans.at(reading.readme, *lead)
+    denied = reading.grounding.negated(*lead)
+    if denied is not None:
+        return _Measure(0.0, 3, f"opens with what it is not ({denied.text!r})", denied)
+    sources = reading.grounding.sources
+    stems = {token.stem for token in terms.tokens(reading.outline.text[slice(*lead)])}
+    own = (stems & sources.salient.keys()) - reading.grounding.title_stems
+    described = (stems & sources.described) - reading.grounding.title_stems
+    if len(own) >= 2 or len(described) >= 3 or not sources.names:
+        return _Measure(1.0, 3, "opens with a paragraph on the project", place)
+    if own or len(described) == 2:
+        return _Measure(0.7, 3, "opens with a paragraph that hardly uses the project's own words", place)
+    return _Measure(0.3, 3, "opens with a paragraph that would fit any project", place)
+
+
+def _order(reading: Reading) -> _Measure:
+    order = reading.grounding.order
+    return _Measure(order.share, 2.5, f"{order.share:.0%} of it in the order of sentences")
+
+
+def _informed(reading: Reading) -> _Measure:
+    share, place = reading.grounding.informed
+    said = f"{share:.0%} of the statements name something of the project's"
+    return _Measure(min(1.0, share / 0.4), 2, said, place if share < 0.4 else None)
+
+
+def _extent(reading: Reading) -> _Measure:
+    """Measure how much of the project it speaks of; there is always more, so that the first names count most."""
+    amount = reading.grounding.amount
+    own, topics = len(reading.grounding.uses[0]), len(reading.grounding.topics)
+    said = f"speaks of {spans.counted(own, 'name')} and {spans.counted(topics, 'word')} of the project's own"
+    return _Measure(amount / (amount + EXTENT), 4, said)
+
+
+def _sentences(reading: Reading) -> _Measure:
+    lengths = [
+        len(match.group().split())
+        for block in reading.outline.prose
+        for match in _SENTENCE.finditer(block.text)
+        if len(match.group().split()) >= 3
+    ]
+    if not lengths:
+        return _Measure(0.0, 1, "no sentences")
+    mean = sum(lengths) / len(lengths)
+    share = 1.0 if 5 <= mean <= 24 else max(0.0, 1 - (mean - 24) / 20 if mean > 24 else mean / 5)
+    return _Measure(share, 1, f"sentences of {mean:.0f} words on average")
+
+
+def _placeholders(reading: Reading) -> _Measure:
+    places = list(_PLACEHOLDER.finditer(reading.outline.text))
+    if not places:
+        return _Measure(1.0, 1, "no placeholder text")
+    first = spans.at(reading.readme, *places[0].span())
+    return _Measure(
+        max(0.0, 1 - 0.5 * len(places)), 1, f"{spans.counted(len(places), 'placeholder')} such as {first.text!r}", first
+    )
+
+
+def _covered(reading: Reading, pattern: re.Pattern[str], name: str, maximum: float, *, needs_code: bool) -> _Measure:
+    best = _Measure(0.0, maximum, f"no section on {name}")
+    for heading in reading.outline.headings[1:]:
+        if not pattern.search(heading.text):
+            continue
+        start, end = reading.outline.section(heading)
+        code = any(start <= fence.start < end for fence in reading.outline.fences)
+        words = len(reading.outline.text[start:end].split())
+        share = 1.0 if words >= 5 and (code or not needs_code) else 0.5 if words >= 3 else 0.1
+        if share > best.share:
+            thin = "" if share == 1.0 else ", thin"
+            best = _Measure(share, maximum, f"section on {name}{thin}", _mark(reading, heading))
+    return best
+
+
+def _examples(reading: Reading) -> _Measure:
+    good, _ = reading.grounding.examples
+    fences = [fence for fence in reading.outline.fences if fence.code.strip()]
+    if not reading.grounding.sources.names:
+        good = tuple(fences)
+    if not good:
+        said = (
+            f"none of {spans.counted(len(fences), 'code block')} uses the project's own names"
+            if fences
+            else "no code examples"
+        )
+        return _Measure(0.0, 2, said)
+    evidence = spans.at(reading.readme, good[0].start, good[0].end)
+    share = len(good) / (len(good) + 1.0)
+    return _Measure(share, 2, f"{spans.counted(len(good), 'example')} with the project's own names", evidence)
+
+
+def _reference(reading: Reading, reference: str | None) -> _Measure:
+    if not reference:
+        return _Measure(substance(reading), 1, "length (there is no reference README)")
+    counts = Counter(token.stem for token in terms.tokens(reference[:100_000]))
+    wanted = {stem: 1.0 for stem, count in counts.most_common(60) if count > 1} or dict.fromkeys(counts, 1.0)
+    share = terms.coverage(wanted, reading.words).share
+    return _Measure(min(1.0, share / 0.6), 1, f"has {share:.0%} of the reference README's main words")
+
+
+def _headings(reading: Reading) -> _Measure:
+    heads = reading.outline.headings
+    if len(heads) < 2:
+        return _Measure(0.3 if heads else 0.0, 3, "hardly any headings")
+    jumps = [b for a, b in pairwise(heads) if b.level > a.level + 1]
+    tops = sum(heading.level == 1 for heading in heads)
+    empty = sum(not heading.text for heading in heads)
+    share = min(1.0, len(heads) / 4) - 0.2 * min(2, len(jumps)) - (0.2 if tops != 1 else 0) - 0.2 * min(2, empty)
+    said = spans.counted(len(heads), "heading") + (f", {spans.counted(len(jumps), 'level jump')}" if jumps else "")
+    said += "" if tops == 1 else f", {spans.counted(tops, 'title')}"
+    return _Measure(max(0.0, share), 3, said, _mark(reading, jumps[0]) if jumps else None)
+
+
+def _fences(reading: Reading) -> _Measure:
+    fences = reading.outline.fences
+    if not fences:
+        return _Measure(0.0, 2.5, "no code blocks")
+    opened = [fence for fence in fences if not fence.closed]
+    if opened:
+        place = spans.at(reading.readme, opened[0].start, opened[0].start + 80)
+        return _Measure(0.2, 2.5, "a code fence is never closed", place)
+    named = sum(bool(fence.language) for fence in fences) / len(fences)
+    return _Measure(
+        0.6 + 0.4 * named, 2.5, f"{spans.counted(len(fences), 'closed code block')}, {named:.0%} with a language"
+    )
+
+
+def _lists(reading: Reading) -> _Measure:
+    outline = reading.outline
+    if outline.lists or outline.tables:
+        return _Measure(
+            1.0, 1.25, f"{spans.counted(outline.lists, 'list item')}, {spans.counted(outline.tables, 'table')}"
+        )
+    shells = sum(fence.language in SHELL for fence in outline.fences)
+    return _Measure(0.3 if shells else 0.0, 1.25, "no lists or tables")
+
+
+def _links(reading: Reading) -> _Measure:
+    targets = [
+        (match, match.group(1).strip()) for block in reading.outline.blocks for match in _LINK.finditer(block.text)
+    ]
+    bad = [
+        target for _, target in targets if not target or " " in target.split(' "')[0] or target in {"#", "url", "link"}
+    ]
+    if not targets:
+        return _Measure(0.8, 1.25, "no links")
+    return _Measure(
+        1 - len(bad) / len(targets), 1.25, spans.counted(len(targets), "link") + (f", {len(bad)} broken" if bad else "")
+    )
 
 
 class OfflineJudge:
@@ -28,18 +330,18 @@ class OfflineJudge:
     def _answer(self, tier: int, question: Question, brief: Brief, reading: Reading) -> Criterion:
         match question.key:
             case "clarity":
-                return offline_quality.clarity(question, reading)
+                return clarity(question, reading)
             case "completeness":
-                return offline_quality.completeness(question, reading, brief.reference_readme)
+                return completeness(question, reading, brief.reference_readme)
             case "formatting":
-                return offline_quality.formatting(question, reading)
+                return formatting(question, reading)
         if brief.facts is None:
             return unscored(tier, (question,), "offline judge: there are no facts to compare with", self.name)[0]
         match question.key:
             case "purpose":
                 return offline_accuracy.purpose(question, brief.facts, reading)
             case "dependencies":
-                return offline_dependencies.dependencies(question, brief.facts, reading)
+                return offline_accuracy.dependencies(question, brief.facts, reading)
             case "run_command":
                 return offline_accuracy.run_command(question, brief.facts, reading)
             case "key_features":

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.rubric import commands, spans, terms
+from workbench.rubric.commands import Project
 from workbench.rubric.grounding import Grounding
 from workbench.rubric.judging import Brief, Question, UntrueClaim
 from workbench.rubric.markdown import Outline
-from workbench.rubric.project import Project
 from workbench.rubric.scorecard import Criterion, Evidence
 from workbench.rubric.sources import sources_of
 from workbench.session.judges import RULE
@@ -19,10 +19,7 @@ JUDGE = RULE
 
 ``offline`` was the first; people ask for the newest by ``offline``.
 """
-CRITERIA_OF_CLAIMS = {
-    "dependencies": ("extra", "python", "version"),
-    "run_command": ("option", "command"),
-}
+CRITERIA_OF_CLAIMS = {"dependencies": ("extra", "python", "version"), "run_command": ("option", "command")}
 """Which criterion an untrue claim costs, by its kind; any other, and all where there are no facts, costs completeness."""
 GUESSED = 0.4
 """What is left of the points for something true that anybody could have guessed, in a README that shows no knowledge."""
@@ -69,15 +66,8 @@ def read(brief: Brief, outline: Outline) -> Reading:
 
 
 def verdict(question: Question, points: float | None, reason: str, evidence: list[Evidence] | None = None) -> Criterion:
-    """Return a criterion of tier 3 with its points rounded to a tenth and the judge named."""
-    given = None if points is None else round(points, 1)
+    """Return a criterion with its points rounded to a tenth and the judge named."""
+    given, reason = None if points is None else round(points, 1), f"offline judge: {reason}"
     return Criterion(
-        3,
-        question.key,
-        question.title,
-        given,
-        question.maximum,
-        f"offline judge: {reason}",
-        tuple(evidence or ()),
-        JUDGE,
+        question.tier, question.key, question.title, given, question.maximum, reason, tuple(evidence or ()), JUDGE
     )

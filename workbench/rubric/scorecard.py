@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 EvidenceKind = Literal["readme", "metadata", "fact", "file", "judge"]
@@ -35,7 +35,7 @@ class Criterion:
 
     ``judged_by`` is ``rule``, ``offline-3`` or the judge model's name; ``samples`` are the points of each repeat of a
     judge (empty for rules), whose mean ``points`` is. ``given`` are those of the points that the answer's format earned by
-    itself (see `workbench.rubric.format_given`); None where the answer was free, or where that could not be asked.
+    itself (see `workbench.rubric.scoring`); None where the answer was free, or where that could not be asked.
     """
 
     tier: int
@@ -111,14 +111,12 @@ class Scorecard:
 
     @property
     def credited(self) -> bool:
-        """Whether tier 3 has the points that the original gives a case without facts."""
         third = [criterion for criterion in self.criteria if criterion.tier == 3 and criterion.maximum]
         # A judge asks for the points of tier 3 wherever there are facts; a rule gives none but these.
         return bool(third) and all(one.judged_by == "rule" and one.points for one in third)
 
     @property
     def out_of(self) -> float:
-        """Return the maximum of the scored tiers: what ``total`` is out of."""
         return sum(tier.maximum for tier in self.tiers.values() if tier.points is not None)
 
     @property
@@ -143,21 +141,13 @@ class Scorecard:
             "total": self.total,
             "out_of": self.out_of,
             "given": self.given,
-            "tiers": {str(n): {"points": t.points, "maximum": t.maximum} for n, t in self.tiers.items()},
+            "tiers": {str(number): asdict(tier) for number, tier in self.tiers.items()},
             "criteria": [_criterion_json(criterion) for criterion in self.criteria],
-            "spread": [
-                {"of": s.of, "repeats": s.repeats, "mean": s.mean, "low": s.low, "high": s.high, "sd": s.sd}
-                for s in self.spread
-            ],
+            "spread": [asdict(one) for one in self.spread],
         }
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Scorecard:
-        """Rebuild what :meth:`to_json` wrote; the sums are computed again, not read.
-
-        Raises:
-            KeyError: a required field is missing.
-        """
         return Scorecard(
             rubric=data["rubric"],
             judge=data["judge"],
@@ -167,33 +157,94 @@ class Scorecard:
 
 
 def _criterion_json(criterion: Criterion) -> dict[str, Any]:
-    return {
-        "tier": criterion.tier,
-        "key": criterion.key,
-        "title": criterion.title,
-        "points": criterion.points,
-        "maximum": criterion.maximum,
-        "reason": criterion.reason,
-        "judged_by": criterion.judged_by,
-        "samples": list(criterion.samples),
-        "given": criterion.given,
-        "evidence": [
-            {"kind": e.kind, "text": e.text, "start": e.start, "end": e.end, "path": e.path, "line": e.line}
-            for e in criterion.evidence
-        ],
-    }
+    values = asdict(criterion)
+    evidence = list(values.pop("evidence"))
+    return {**values, "samples": list(criterion.samples), "evidence": evidence}
 
 
 def _criterion_from(item: Mapping[str, Any]) -> Criterion:
-    return Criterion(
-        tier=item["tier"],
-        key=item["key"],
-        title=item["title"],
-        points=item["points"],
-        maximum=item["maximum"],
-        reason=item["reason"],
-        evidence=tuple(Evidence(**evidence) for evidence in item.get("evidence", ())),
-        judged_by=item.get("judged_by", "rule"),
-        samples=tuple(item.get("samples", ())),
-        given=item.get("given"),
+    values = {name: item[name] for name in Criterion.__slots__ if name in item}
+    evidence = tuple(Evidence(**one) for one in values.pop("evidence", ()))
+    return Criterion(**{**values, "evidence": evidence, "samples": tuple(values.get("samples", ()))})
+
+
+Standing = Literal["good", "middling", "poor"]
+
+GOOD, MIDDLING = 0.7, 0.4
+"""Shares of the points from which on a score is good, and middling; below it is poor."""
+
+
+def standing(share: float) -> Standing:
+    return "good" if share >= GOOD else "middling" if share >= MIDDLING else "poor"
+
+
+Lost = tuple[tuple[str, float], ...]
+"""The criteria of a scorecard that lost points, by their titles, each with how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a criterion cost among some scorecards: the mean over all of them, and in how many ``trials`` it lost any."""
+
+    title: str
+    mean: float
+    trials: int
+
+
+def lost_points(card: Scorecard | None) -> Lost:
+    """Return what the criteria of a scorecard lost; one that is unscored, or has all its points, is left out."""
+    return tuple(
+        (one.title, float(one.maximum - one.points))
+        for one in (card.criteria if card is not None else ())
+        if one.points is not None and one.points < one.maximum
     )
+
+
+def losses_among(cards: Sequence[Lost]) -> list[Loss]:
+    points: dict[str, float] = {}
+    trials: dict[str, int] = {}
+    for lost in cards:
+        for title, many in lost:
+            points[title] = points.get(title, 0.0) + many
+            trials[title] = trials.get(title, 0) + 1
+    losses = [Loss(title, points[title] / len(cards), trials[title]) for title in points]
+    return sorted(losses, key=lambda loss: (-loss.mean, loss.title))
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Points that a criterion did not give, None where it could not be scored.
+
+    ``total`` is the points of the whole card if this and all larger losses were gained; unscored ones are left out of it.
+    """
+
+    tier: int
+    key: str
+    title: str
+    points: float | None
+    maximum: float
+    reason: str
+    total: float
+
+    @property
+    def missing(self) -> float:
+        """Points that are missing; of an unscored criterion all that it could give."""
+        return round(self.maximum - (self.points or 0.0), 6)
+
+
+def missing_points(card: Scorecard) -> tuple[Missing, ...]:
+    """Return what it would take to have all points: the criteria that gave fewer than they can, the largest loss first.
+
+    What could not be scored comes last: nobody knows what is missing there.
+    """
+    criteria = [one for one in card.criteria if one.maximum]
+    lacking = sorted(
+        ((one.maximum - one.points, one) for one in criteria if one.points is not None and one.points < one.maximum),
+        key=lambda gap: (-gap[0], gap[1].tier, gap[1].title),
+    )
+    total = math.fsum(one.points for one in criteria if one.points is not None)
+    found = []
+    for gap, one in [*lacking, *((0.0, one) for one in criteria if one.points is None)]:
+        total += gap
+        found.append(Missing(one.tier, one.key, one.title, one.points, one.maximum, one.reason, round(total, 6)))
+    return tuple(found)

@@ -2,33 +2,142 @@
 
 from __future__ import annotations
 
+import json
+import re
 import statistics
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import UsageError
 from workbench.rubric import aeo_bench, strict
-from workbench.rubric.format_given import skeleton
-from workbench.rubric.judging import Brief, FactsLike, Judge, Question, UntrueClaim, ViewLike, unscored
+from workbench.rubric.judging import Brief, Document, Judge, Question, Rubric, UntrueClaim, unscored
 from workbench.rubric.offline_judge import OfflineJudge
-from workbench.rubric.rules import Document, Rubric
 from workbench.rubric.scorecard import Criterion, Scorecard, Spread
+
+if TYPE_CHECKING:
+    from workbench.catalog import Facts
+    from workbench.repository import View
+
+_TOKEN = re.compile(
+    r'"(?P<text>(?:[^"\\]|\\.)*)"|(?P<one>\[(?:[^\]\\]|\\.)*\])|(?P<times>\{(?P<least>\d+)(?:,\d*)?\}|[*+?])|'
+    r"(?P<name>[A-Za-z][\w-]*)|(?P<sign>[()|])|\s+"
+)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+_DEEPEST = 40
+_LONGEST = 100_000
+
+
+class _Unreadable(Exception): ...
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """What the grammar writes by itself."""
+
+    readme: str
+    metadata: object
+
+
+def skeleton(shape: str) -> Skeleton | None:
+    """Return the shortest submission that a GBNF grammar with the rules ``readme`` and ``metadata`` allows.
+
+    None where the shape is no such grammar: then it gave nothing that could be counted.
+    """
+    rules: dict[str, str] = {}
+    for line in shape.splitlines():
+        name, found, body = line.partition("::=")
+        if found:
+            rules[name.strip()] = body
+    if "readme" not in rules:
+        return None
+    try:
+        readme = json.loads(f'"{_shortest("readme", rules, 0)}"', strict=False)
+        metadata = json.loads(_shortest("metadata", rules, 0), strict=False) if "metadata" in rules else None
+    except (_Unreadable, ValueError, RecursionError):
+        return None
+    return Skeleton(str(readme), metadata)
+
+
+def _shortest(name: str, rules: dict[str, str], depth: int) -> str:
+    """Return the text of a rule with the first of its alternatives, no free characters and the fewest repeats."""
+    if name not in rules or depth > _DEEPEST:
+        raise _Unreadable
+    tokens = _tokens(rules[name])
+    text, rest = _alternatives(tokens, 0, rules, depth)
+    if rest != len(tokens) or len(text) > _LONGEST:
+        raise _Unreadable
+    return text
+
+
+def _tokens(body: str) -> list[re.Match[str]]:
+    found: list[re.Match[str]] = []
+    at = 0
+    while at < len(body):
+        match = _TOKEN.match(body, at)
+        if match is None:
+            raise _Unreadable
+        if match.group().strip():
+            found.append(match)
+        at = match.end()
+    return found
+
+
+def _alternatives(tokens: list[re.Match[str]], at: int, rules: dict[str, str], depth: int) -> tuple[str, int]:
+    first, at = _sequence(tokens, at, rules, depth)
+    while at < len(tokens) and tokens[at]["sign"] == "|":
+        at = _past(tokens, at + 1)
+    return first, at
+
+
+def _past(tokens: list[re.Match[str]], at: int) -> int:
+    open_groups = 0
+    while at < len(tokens) and (open_groups or tokens[at]["sign"] not in ("|", ")")):
+        open_groups += {"(": 1, ")": -1}.get(tokens[at]["sign"] or "", 0)
+        at += 1
+    return at
+
+
+def _sequence(tokens: list[re.Match[str]], at: int, rules: dict[str, str], depth: int) -> tuple[str, int]:
+    parts: list[str] = []
+    while at < len(tokens) and tokens[at]["sign"] not in ("|", ")"):
+        token = tokens[at]
+        at += 1
+        if token["sign"] == "(":
+            item, at = _alternatives(tokens, at, rules, depth)
+            if at >= len(tokens) or tokens[at]["sign"] != ")":
+                raise _Unreadable
+            at += 1
+        elif token["name"]:
+            item = _shortest(token["name"], rules, depth + 1)
+        elif token["text"] is not None:
+            item = re.sub(
+                r"\\(.)", lambda match: _ESCAPES.get(match.group(1), match.group(1)), token["text"], flags=re.S
+            )
+        elif token["one"]:
+            item = ""
+        else:
+            raise _Unreadable
+        if at < len(tokens) and tokens[at]["times"]:
+            times = tokens[at]
+            item *= min(int(times["least"]), 1_000) if times["least"] else 1 if times["times"] == "+" else 0
+            at += 1
+        parts.append(item)
+        if sum(map(len, parts)) > _LONGEST:
+            raise _Unreadable
+    return "".join(parts), at
+
 
 #: Every rubric, the comparable one first.
 RUBRICS = (aeo_bench.RUBRIC, strict.RUBRIC)
 
 
 def rubrics() -> tuple[Rubric, ...]:
-    """Return the rubrics, the comparable one first."""
     return RUBRICS
 
 
 def rubric_named(name: str) -> Rubric:
-    """Return the rubric called ``name``.
-
-    Raises:
-        UsageError: There is none.
-    """
+    """Return the rubric called ``name``."""
     for rubric in RUBRICS:
         if rubric.name == name:
             return rubric
@@ -41,9 +150,9 @@ async def score(
     *,
     parsed: bool,
     rubric: str,
-    facts: FactsLike | None,
+    facts: Facts | None,
     reference_readme: str | None,
-    view: ViewLike | None,
+    view: View | None,
     judge: Judge,
     without_facts: float | None = None,
     shape: str | None = None,
@@ -52,22 +161,19 @@ async def score(
     """Score one document.
 
     Args:
-        readme: The README; anything that is not text counts as empty.
-        metadata: The metadata as it was parsed, of any kind.
+        readme: Anything that is not text counts as empty.
+        metadata: As it was parsed, of any kind.
         parsed: Whether the agent's answer parsed as JSON (True for a document that no agent wrapped in an answer).
-        rubric: Name of one of :data:`RUBRICS`.
-        facts: The case's hidden facts; None leaves the criteria that need them unscored.
-        reference_readme: The README that people wrote, for tier 4; None if there is none.
-        view: The repository, to tell files that exist from inventions; None if it is not at hand.
+        rubric: Name of one of :data:`RUBRICS`; UsageError where there is none.
+        facts: None leaves the criteria that need them unscored.
+        reference_readme: The README that people wrote, for tier 4.
+        view: The repository, to tell files that exist from inventions.
         judge: Who scores tiers 3 and 4.
         without_facts: Points for tier 3 of ``aeo-bench`` when ``facts`` is None: the original gives 15 to a case
             without facts (``NO_FACTS_POINTS``). None leaves the tier unscored.
         shape: The grammar that the answer was held to; the points that it earned by itself are then counted. Of a judge
             that is a model only the rules' tiers are: it is not asked about a document that nobody wrote.
         untrue: Claims of the README that were looked up and are not so; each costs its criterion by the offline judge.
-
-    Raises:
-        UsageError: there is no such rubric.
     """
     readme = readme if isinstance(readme, str) else ""
     chosen = rubric_named(rubric)
@@ -96,17 +202,13 @@ async def score(
     bare = skeleton(shape) if shape and parsed else None
     if bare is not None:
         asked = judge if isinstance(judge, OfflineJudge) else _NotAsked()
-        alone = await score(
-            bare.readme,
-            bare.metadata,
-            parsed=True,
-            rubric=rubric,
-            facts=facts,
-            reference_readme=reference_readme,
-            view=view,
-            judge=asked,
-            without_facts=without_facts,
-        )
+        known: dict[str, Any] = {
+            "facts": facts,
+            "reference_readme": reference_readme,
+            "view": view,
+            "without_facts": without_facts,
+        }
+        alone = await score(bare.readme, bare.metadata, parsed=True, rubric=rubric, judge=asked, **known)
         criteria = [_with_given(criterion, alone) for criterion in criteria]
     places = {(entry.tier, entry.key): place for place, entry in enumerate(chosen.criteria)}
     criteria.sort(key=lambda criterion: (criterion.tier, places[criterion.tier, criterion.key]))

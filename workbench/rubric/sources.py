@@ -14,38 +14,25 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from workbench import python_syntax
 from workbench.errors import WorkbenchError
 from workbench.rubric import terms
-from workbench.rubric.judging import FactsLike, ViewLike
 from workbench.rubric.word_order import common_stems
+
+if TYPE_CHECKING:
+    from workbench.catalog import Facts
+    from workbench.repository import View
 
 _MOST_FILES = 300
 _LONGEST = 200_000
 """Characters of a file that are read."""
 _MOST_TEXT = 3_000_000
 """Characters that are read in all: a few seconds."""
-_TEXT = {
-    ".py",
-    ".pyi",
-    ".pyx",
-    ".toml",
-    ".cfg",
-    ".ini",
-    ".txt",
-    ".sh",
-    ".js",
-    ".ts",
-    ".go",
-    ".rs",
-    ".c",
-    ".h",
-    ".java",
-    ".rb",
-}
+_SUFFIXES = ".py .pyi .pyx .toml .cfg .ini .txt .sh .js .ts .go .rs .c .h .java .rb"
+_TEXT = frozenset(_SUFFIXES.split())
 _DEFINED = re.compile(r"\b(?:def|class|func|fn|function|struct|interface|type|module|const)\s+([A-Za-z_]\w{1,60})")
 _OPTION = re.compile(r"(?<![\w-])(--[a-zA-Z][\w-]{1,40})")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{1,60}")
@@ -53,81 +40,17 @@ _SCRIPT = re.compile(r"^\s*[\"']?([\w.-]{2,60})[\"']?\s*=\s*[\"']?[\w.]+:[\w.]+"
 _DESCRIPTION = re.compile(r"^\s*(?:summary|description)\s*=\s*[\"']?([^\n\"']{5,300})", re.M)
 _SALIENT = 80
 
+_OF_ANY_PROGRAM = (
+    "self cls args kwargs main test tests setup init name value data text file path run result output input "
+    "--help --version --verbose --quiet --output --input --user --upgrade --editable __init__ __main__ usage example "
+    "path.py main.py setup.py __init__.py __main__.py readme.md license requirements.txt pyproject.toml"
+)
 #: Names that every Python program may use: to name one of them tells nothing about this project.
 COMMON = (
     frozenset(name.lower() for name in (*dir(builtins), *sys.stdlib_module_names))
     | frozenset(name.lower() for kind in (str, list, dict, set, bytes, int, float) for name in dir(kind))
-    | frozenset(
-        [
-            "self",
-            "cls",
-            "args",
-            "kwargs",
-            "main",
-            "test",
-            "tests",
-            "setup",
-            "init",
-            "name",
-            "value",
-            "data",
-            "text",
-            "file",
-            "path",
-            "run",
-            "result",
-            "output",
-            "input",
-        ]
-    )
-    | frozenset(
-        [
-            "--help",
-            "--version",
-            "--verbose",
-            "--quiet",
-            "--output",
-            "--input",
-            "--user",
-            "--upgrade",
-            "--editable",
-            "__init__",
-            "__main__",
-            "usage",
-            "example",
-        ]
-    )
-    | frozenset(
-        [
-            "path.py",
-            "main.py",
-            "setup.py",
-            "__init__.py",
-            "__main__.py",
-            "readme.md",
-            "license",
-            "requirements.txt",
-            "pyproject.toml",
-        ]
-    )
+    | frozenset(_OF_ANY_PROGRAM.split())
 )
-
-
-@runtime_checkable
-class ReadText(Protocol):
-    """The text of a file, as ``workbench.repository`` returns it."""
-
-    @property
-    def text(self) -> str:
-        """The text."""
-
-
-@runtime_checkable
-class ReadableView(Protocol):
-    """A view whose files can be read, as ``workbench.repository.View``."""
-
-    def read_file(self, path: str, *, limit: int | None = None) -> ReadText:
-        """Return the text of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +67,6 @@ class Sources:
 
     Attributes:
         names: What it defines, in lower case → as it is spelled: functions, classes, options, files, commands.
-        identifiers: Every identifier that occurs, in lower case.
-        signatures: Name → the signatures of the functions and classes of that name.
-        salient: Stems that are this project's own → weight from 0 to 1.
         described: Stems by which the project describes itself: first lines of its modules, its manifest, the facts' purpose.
         complete: Whether the whole repository was read, so that a name which is not among the identifiers is not there.
     """
@@ -159,15 +79,14 @@ class Sources:
     complete: bool = False
 
     def own(self, name: str) -> bool:
-        """Tell whether a name is this project's and tells something about it."""
         low = name.lower()
         return low in self.names and low not in COMMON and len(low) > 2
 
 
-_READ: WeakKeyDictionary[ViewLike, tuple[Sources, Counter[str]]] = WeakKeyDictionary()
+_READ: WeakKeyDictionary[View, tuple[Sources, Counter[str]]] = WeakKeyDictionary()
 
 
-def sources_of(view: ViewLike | None, facts: FactsLike | None) -> Sources:
+def sources_of(view: View | None, facts: Facts | None) -> Sources:
     """Return what is known of a project from its repository and its facts; a view is read once."""
     read = _of_view(view)
     found = Sources(
@@ -184,19 +103,16 @@ def sources_of(view: ViewLike | None, facts: FactsLike | None) -> Sources:
     return found
 
 
-def _of_view(view: ViewLike | None) -> tuple[Sources, Counter[str]]:
+def _of_view(view: View | None) -> tuple[Sources, Counter[str]]:
     if view is None:
         return Sources(), Counter()
-    try:
-        kept = _READ.get(view)
-    except TypeError:  # a view that cannot be a key is read each time
-        return _read(view)
+    kept = _READ.get(view)
     if kept is None:
         kept = _READ[view] = _read(view)
     return kept
 
 
-def _read(view: ViewLike) -> tuple[Sources, Counter[str]]:
+def _read(view: View) -> tuple[Sources, Counter[str]]:
     found, words = Sources(), Counter[str]()
     paths = [entry.path for entry in view.files]
     for path in paths:
@@ -204,8 +120,6 @@ def _read(view: ViewLike) -> tuple[Sources, Counter[str]]:
         if path.endswith((".py", ".pyi")):
             _add_name(found, PurePosixPath(path).stem)
             found.identifiers.update(part.lower() for part in PurePosixPath(path).with_suffix("").parts)
-    if not isinstance(view, ReadableView):
-        return found, words
     texts = [path for path in paths if PurePosixPath(path).suffix.lower() in _TEXT]
     # Sources before tests, and those near the root first: of a large repository these are read.
     texts.sort(key=lambda path: ("test" in path.lower(), not path.endswith(".py"), path.count("/"), path))
@@ -313,7 +227,7 @@ def _telling(text: str) -> set[str]:
     return _stems([text]) - terms.PALE_STEMS
 
 
-def _add_facts(found: Sources, words: Counter[str], facts: FactsLike) -> None:
+def _add_facts(found: Sources, words: Counter[str], facts: Facts) -> None:
     # A thing that must be mentioned is a name of the project's where it is spelled like one.
     for name in facts.must_mention:
         if re.fullmatch(r"[\w.:-]{2,60}", name):

@@ -14,7 +14,6 @@ def sound(text: str) -> str:
 
 
 def line_at(readme: str, offset: int) -> int:
-    """Return the line number, from 1, of character ``offset``."""
     return readme.count("\n", 0, offset) + 1
 
 
@@ -25,24 +24,20 @@ def quote(text: str, width: int = _SHOWN) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, plural where it has to be."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def at(readme: str, start: int, end: int) -> Evidence:
-    """Return evidence for the half-open span ``start:end`` of the README."""
     start = max(0, min(start, len(readme)))
     end = max(start, min(end, len(readme)))
     return Evidence("readme", quote(readme[start:end]), start, end, line=line_at(readme, start))
 
 
 def fact(text: str) -> Evidence:
-    """Return evidence that quotes the hidden facts of the case."""
     return Evidence("fact", quote(text))
 
 
 def key(path: str, text: str) -> Evidence:
-    """Return evidence that names a key of the metadata."""
     return Evidence("metadata", quote(text), path=sound(path))
 
 

@@ -4,36 +4,80 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
-from workbench.rubric.totals import NO_FACTS_POINTS, Total, comparable, own_points
 from workbench.session.rows import ScoreRow, TrialRow
 
 if TYPE_CHECKING:
     from workbench.rubric.scorecard import Scorecard
 
+NO_FACTS_POINTS = 15.0
+"""What the original gives tier 3 of a case that has no facts (``without_facts`` of ``workbench.rubric.score``)."""
+FORMAT_SHARE = 0.1
+"""A format that gave more than this share of the points is told apart: the model's own points come first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The points of a trial by one rubric and judge.
+
+    Attributes:
+        given: Those of the points that the answer's format earned by itself.
+        credited: Whether tier 3 has the points that the original gives a case without facts.
+    """
+
+    points: float | None = None
+    out_of: float = 0.0
+    tiers: tuple[int, ...] = ()
+    given: float = 0.0
+    credited: bool = False
+
+    @property
+    def own(self) -> tuple[float, float] | None:
+        """The model's own points and what these are out of, where the format gave more than a tenth; else None."""
+        return own_points(self.points, self.out_of, self.given)
+
+    @property
+    def share(self) -> float | None:
+        """Points of 100, the model's own ones where these are told apart; None of a trial that lacks tiers."""
+        if self.points is None or not self.out_of or len(self.tiers) < 4:
+            return None
+        points, out_of = self.own or (self.points, self.out_of)
+        return 100 * points / out_of
+
+
+def own_points(points: float | None, out_of: float, given: float | None) -> tuple[float, float] | None:
+    """Return the model's own points and what they are out of, None unless the format gave more than a tenth of all."""
+    if points is None or not given or given <= FORMAT_SHARE * points or given >= out_of:
+        return None
+    return round(points - given, 6), round(out_of - given, 6)
+
+
+def comparable(totals: Sequence[Total]) -> list[Total]:
+    """Return the totals that one figure may rest on: those of the same tiers, the tiers with the most points.
+
+    Points of fewer tiers compare with nothing: 40 of 40 are not 100 of 100.
+    """
+    scored = [one for one in totals if one.points is not None]
+    counts = Counter((one.out_of, one.tiers) for one in scored)
+    basis = max(counts, key=lambda one: (one[0], counts[one], one[1]), default=None)
+    return [one for one in scored if (one.out_of, one.tiers) == basis]
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How the scores of one group of trials lie.
+    """How the scores of one group of trials lie, of one case or (``case`` is "") of all.
 
     Attributes:
-        agent: The agent.
-        model: Its model.
-        case: The case, or "" for all cases together.
-        rubric: The rubric.
-        judge: Who judged.
         trials: Trials in the group, scored or not.
         scored: Trials in the mean: those whose points are of the same tiers, as many of these as any trial has.
         partial: Trials whose points are of other tiers, in no figure here.
         mean: Mean score of the maximum ``out_of``.
         sd: Standard deviation of the sample, None below two scores.
-        low: Lowest score.
-        high: Highest score.
-        out_of: What the scores are out of.
-        tiers: Of which tiers they are.
         given: Mean of those of the points that the answers' format earned by itself.
         held: Trials in the mean of which a format gave more than a tenth of the points.
         credited: Trials in the mean with the points for tier 3 that the original gives a case without facts.
@@ -128,17 +172,6 @@ def spread_of(
     rubric: str = "",
     judge: str = "",
 ) -> Spread:
-    """Return how scores lie.
-
-    Args:
-        totals: The scores, by trial.
-        trials: Trials in the group, scored or not.
-        agent: What they have in common; see :class:`Spread`.
-        model: Likewise.
-        case: Likewise.
-        rubric: Likewise.
-        judge: Likewise.
-    """
     counted = comparable(totals)
     values = [one.points for one in counted if one.points is not None]
     return Spread(
@@ -179,16 +212,9 @@ def words(spread: Spread) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PointSpread:
-    """How the points of a tier, or of one of its criteria, lie over repeats of the same trial.
+    """How the points of a tier (``criterion`` is "") or of one of its criteria lie over ``n`` repeats of the same trial.
 
-    Attributes:
-        tier: Number of the tier.
-        criterion: Key of the criterion, its title where it has none; "" for the whole tier.
-        n: Repeats in which it was scored.
-        mean: Mean points.
-        sd: Standard deviation of the sample, None below two repeats.
-        low: Fewest points.
-        high: Most points.
+    ``sd`` is the standard deviation of the sample, None below two repeats.
     """
 
     tier: int
@@ -224,4 +250,86 @@ def point_spreads(cards: Iterable[Scorecard]) -> tuple[PointSpread, ...]:
             max(values),
         )
         for (tier, criterion), values in sorted(given.items())
+    )
+
+
+#: Below so many documents that both judges scored, nothing is said about their agreement.
+FEWEST = 3
+#: Points that count as the same: a mean of repeats is no whole number.
+_SAME = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How two judges agree on one tier, or on one criterion of it (the tier where that is "").
+
+    Attributes:
+        documents: How many documents both judges scored: the n of the figures.
+        difference: Mean of the second judge's points minus the first's.
+        exact: Share of the documents to which both give the same points, 0 to 1.
+        correlation: Pearson's r; None where one of them gives every document the same points.
+    """
+
+    rubric: str
+    judges: tuple[str, str]
+    tier: int
+    criterion: str
+    documents: int
+    difference: float
+    exact: float
+    correlation: float | None
+
+
+def agreements(documents: Iterable[Sequence[Scorecard]]) -> Iterator[Agreement]:
+    """Yield the agreement of each two judges over documents' scorecards, tier by tier, the tier's criteria after it.
+
+    What rules scored is left out: on it every judge agrees. So is what fewer than :data:`FEWEST` documents have of both.
+    """
+    # (rubric, judge) -> document -> (tier, criterion) -> points
+    given: dict[tuple[str, str], dict[int, dict[tuple[int, str], float]]] = {}
+    for number, cards in enumerate(documents):
+        for card in cards:
+            given.setdefault((card.rubric, card.judge), {})[number] = _judged(card)
+    for first, second in combinations(sorted(given), 2):
+        if first[0] != second[0]:
+            continue
+        one, other = given[first], given[second]
+        places = {place: None for points in (*one.values(), *other.values()) for place in points}
+        for tier, criterion in sorted(places, key=lambda place: (place[0], place[1] != "")):
+            both = [
+                (one[number][tier, criterion], other[number][tier, criterion])
+                for number in one
+                if (tier, criterion) in one[number] and (tier, criterion) in other.get(number, {})
+            ]
+            if len(both) >= FEWEST:
+                yield _agreement(first[0], (first[1], second[1]), tier, criterion, both)
+
+
+def _judged(card: Scorecard) -> dict[tuple[int, str], float]:
+    tiers: dict[int, list[float | None]] = {}
+    found: dict[tuple[int, str], float] = {}
+    for one in card.criteria:
+        if one.judged_by == "rule":
+            continue
+        tiers.setdefault(one.tier, []).append(one.points)
+        if one.points is not None:
+            found[one.tier, one.title or one.key] = one.points
+    sums = {(tier, ""): math.fsum(p for p in mine if p is not None) for tier, mine in tiers.items() if None not in mine}
+    return {**sums, **found}
+
+
+def _agreement(
+    rubric: str, judges: tuple[str, str], tier: int, criterion: str, both: Sequence[tuple[float, float]]
+) -> Agreement:
+    first, second = [a for a, _ in both], [b for _, b in both]
+    varied = min(len(set(first)), len(set(second))) > 1
+    return Agreement(
+        rubric,
+        judges,
+        tier,
+        criterion,
+        len(both),
+        statistics.fmean(b - a for a, b in both),
+        sum(abs(b - a) <= _SAME for a, b in both) / len(both),
+        statistics.correlation(first, second) if varied else None,
     )

@@ -12,11 +12,10 @@ from collections.abc import Mapping
 
 from workbench import python_syntax
 from workbench.rubric import aeo_bench, commands, spans
-from workbench.rubric.judging import QUALITY, STRICT_ACCURACY
+from workbench.rubric.commands import Project
+from workbench.rubric.judging import QUALITY, STRICT_ACCURACY, Document, Found, Rubric, Rule
 from workbench.rubric.markdown import PYTHON, SHELL, Fence, Heading, Outline, outline
 from workbench.rubric.metadata import metadata_findings, right_context, software_types
-from workbench.rubric.project import Project
-from workbench.rubric.rules import Document, Found, Rubric, Rule
 from workbench.rubric.scorecard import Evidence
 
 NAME = "strict"
@@ -32,7 +31,6 @@ _LEAST_WORDS = 3
 
 
 def _must_mention(document: Document) -> Found:
-    """Score the facts' must-mention items: each one, in any case, as whole words."""
     maximum = 4.0
     if not document.parsed or not document.readme.strip():
         reason = "the answer does not parse" if not document.parsed else "the README is empty"
@@ -165,7 +163,6 @@ def _examples(document: Document) -> Found:
 
 
 def _problem(fence: Fence, found: tuple[commands.Command, ...], project: Project) -> str | None:
-    """Return why a fence is not a runnable example of this project, None if it is one."""
     if not fence.closed:
         return "the fence is never closed"
     if fence.language in PYTHON:

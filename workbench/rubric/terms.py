@@ -71,7 +71,6 @@ PALE_STEMS = frozenset(stem(word) for word in _PALE_WORDS.split())
 
 
 def weights(text: str) -> dict[str, float]:
-    """Return the distinct content stems of a text and what each one counts."""
     return {token.stem: PALE_WEIGHT if token.stem in PALE_STEMS else 1.0 for token in tokens(text)}
 
 

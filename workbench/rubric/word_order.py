@@ -33,24 +33,8 @@ _MARKUP = re.compile(
 )
 _END = re.compile(r"(?<=[.!?:;])\s+")
 _WORD = re.compile(r"[^\W_](?:[\w'.\-/]*\w)?|--?\w[\w-]*")
-_ENDINGS = (
-    "ing",
-    "ed",
-    "ly",
-    "tion",
-    "sion",
-    "ment",
-    "ness",
-    "able",
-    "ible",
-    "al",
-    "ive",
-    "ous",
-    "ful",
-    "er",
-    "or",
-    "s",
-)
+_SUFFIXES = "ing ed ly tion sion ment ness able ible al ive ous ful er or s"
+_ENDINGS = tuple(_SUFFIXES.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +56,6 @@ def _counts() -> _Counts:
 
 
 def common_stems() -> frozenset[str]:
-    """Return the stems that occur in most programs' documentation: they say little about one of them."""
     return _counts().common_stems
 
 
@@ -83,7 +66,6 @@ def plain(text: str) -> str:
 
 
 def sentences_of(text: str) -> list[list[str]]:
-    """Return the words of each sentence of a paragraph."""
     return [words for part in _END.split(plain(text)) if (words := _WORD.findall(part))]
 
 

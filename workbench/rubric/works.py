@@ -20,16 +20,7 @@ COLUMNS = ("works", "fails", "differs", "not_run", "claims_true", "claims_untrue
 
 @dataclass(frozen=True, slots=True)
 class Works:
-    """How much of a README holds.
-
-    Attributes:
-        works: Blocks that work.
-        run: Blocks that were run: they work, fail or differ.
-        blocks: All blocks.
-        true: Claims that are true.
-        said: Claims that are true or untrue.
-        claims: All claims.
-    """
+    """How much of a README holds: blocks that work of those that were run, claims that are true of those that can be said."""
 
     works: int
     run: int
@@ -40,7 +31,7 @@ class Works:
 
     @classmethod
     def of(cls, counts: Mapping[str, int | None]) -> Works:
-        """Return the figure of the counts that :func:`workbench.checking.stored.columns` names; None counts as 0."""
+        """Return the figure of the counts that :func:`workbench.checking.verdicts.columns` names; None counts as 0."""
 
         def sum_of(*names: str) -> int:
             return sum(counts[name] or 0 for name in names)
@@ -56,12 +47,10 @@ class Works:
 
     @property
     def blocks_share(self) -> float | None:
-        """Share of the blocks that were run, 0 to 1; None where none was."""
         return self.works / self.run if self.run else None
 
     @property
     def claims_share(self) -> float | None:
-        """Share of the claims of which something can be said, 0 to 1; None where there is none."""
         return self.true / self.said if self.said else None
 
     def words(self) -> str:
@@ -82,7 +71,6 @@ class Works:
         return ", ".join(found) or "it has neither blocks nor claims"
 
     def brief(self) -> str:
-        """Return it in few words: ``4/5 blocks · 26/27 claims``."""
         return f"{_of(self.works, self.run)} blocks · {_of(self.true, self.said)} claims"
 
     def short(self) -> str:
@@ -90,7 +78,6 @@ class Works:
         return f"{_of(self.works, self.run)} · {_of(self.true, self.said)}"
 
     def to_json(self) -> dict[str, int | float | None]:
-        """Return it as JSON values, shares included."""
         return {**asdict(self), "blocks_share": self.blocks_share, "claims_share": self.claims_share}
 
 
@@ -114,16 +101,11 @@ def _counted(row: CheckRow) -> bool:
 
 
 def works_of(row: CheckRow) -> Works:
-    """Return how much of the README holds by a check that counts."""
     return Works.of({name: getattr(row, name) for name in COLUMNS})
 
 
 def works_by_trial(reader: SessionReader, trial: str | None = None) -> dict[str, Works]:
-    """Return *Works* of each trial, or of one, whose README was checked.
-
-    Raises:
-        SessionError: The session cannot be read at all.
-    """
+    """Return *Works* of each trial, or of one, whose README was checked."""
     rows: dict[str, list[CheckRow]] = {}
     for row in reader.checks(trial):
         rows.setdefault(row.trial_id, []).append(row)

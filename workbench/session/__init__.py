@@ -17,7 +17,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "SessionFull",
             "SessionLocked",
             "SessionMissing",
-            "SessionNewer",
+            "SessionOfOtherVersion",
             "create",
             "ensure",
         ],

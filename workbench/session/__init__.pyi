@@ -4,7 +4,7 @@ from workbench.session.file import SessionError as SessionError
 from workbench.session.file import SessionFull as SessionFull
 from workbench.session.file import SessionLocked as SessionLocked
 from workbench.session.file import SessionMissing as SessionMissing
-from workbench.session.file import SessionNewer as SessionNewer
+from workbench.session.file import SessionOfOtherVersion as SessionOfOtherVersion
 from workbench.session.file import create as create
 from workbench.session.file import ensure as ensure
 from workbench.session.reader import SessionReader as SessionReader

@@ -1,10 +1,10 @@
-"""Open, create and migrate session files; every way in which that can fail is one sentence."""
+"""Open and create session files; every way in which that can fail is one sentence."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-import shutil
 import sqlite3
 import stat
 import time
@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from workbench import __version__
+from workbench.disks import is_full
 from workbench.errors import WorkbenchError
 from workbench.files import building_beside
 from workbench.read_only import must_write
-from workbench.session import former_schemas, lease, log, schema, sqlite_errors
-from workbench.session.views import VIEWS
+from workbench.session import log, schema
 
 SUFFIX = ".session"
 BUSY_MS = 10_000
@@ -44,8 +44,8 @@ class SessionCorrupt(SessionError):
     """The file is damaged or not a session."""
 
 
-class SessionNewer(SessionError):
-    """The file was written by a newer version of the program."""
+class SessionOfOtherVersion(SessionError):
+    """The file has the schema of another version of the program."""
 
 
 class SessionLocked(SessionError):
@@ -76,7 +76,6 @@ class _Bounded(sqlite3.Connection):
         self.set_progress_handler(count, _COUNTED_STEPS)
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
-        """Execute a statement, whose steps are counted from here on."""
         self._steps = 0
         return super().execute(*arguments)
 
@@ -93,7 +92,7 @@ def translated(path: Path) -> Iterator[None]:
 def translate(error: sqlite3.Error, path: Path) -> SessionError:
     """Return the sentence for an SQLite error about ``path``."""
     words = str(error).lower()
-    if "full" in words or (sqlite_errors.has_no_room(path) and sqlite_errors.name_of(error) in _WRITING):
+    if "full" in words or (_has_no_room(path) and _name_of(error) in _WRITING):
         return SessionFull(
             f"The disk is full: {path.name} could not be written. Everything finished so far is kept; "
             f"free some space, then run: workbench resume {path}"
@@ -106,7 +105,7 @@ def translate(error: sqlite3.Error, path: Path) -> SessionError:
         return SessionLocked(f"{path.name} is locked by another program; close it, then try again.")
     if "readonly" in words or "read-only" in words:
         return SessionError(f"{path.name} is read-only; copy it to a folder where you may write.")
-    if "unable to open" in words and sqlite_errors.has_no_descriptor():
+    if "unable to open" in words and _has_no_descriptor():
         return SessionError(
             f"{path.name} cannot be opened: this program may open no more files; raise the limit (ulimit -n), then try again."
         )
@@ -119,20 +118,20 @@ def translate(error: sqlite3.Error, path: Path) -> SessionError:
 
 def _disk_error(error: sqlite3.Error, path: Path) -> SessionError:
     """Return the sentence for "disk I/O error", which has many causes; a full disk is only one of them."""
-    limit = sqlite_errors.size_limit(path)
-    if limit is not None and sqlite_errors.name_of(error) in _WRITING:
+    limit = _size_limit(path)
+    if limit is not None and _name_of(error) in _WRITING:
         return SessionFull(
             f"{path.name} may not grow: files may have {limit:,} bytes at most here (ulimit -f). Everything finished so "
             f"far is kept; raise that limit, then run: workbench resume {path}"
         )
-    if sqlite_errors.log_was_deleted(error, path):
+    if _log_was_deleted(error, path):
         return SessionError(
             f"The log of {path.name} ({log.log_path(path).name}) was deleted while a program writes the session, so that "
             "it cannot be read now; let that program end, which brings the log into the file, then try again."
         )
     if not path.exists():
         return SessionMissing(f"{path} was moved or deleted while it was open; put it back, then try again.")
-    kind = sqlite_errors.name_of(error).removeprefix("SQLITE_IOERR_").lower().replace("_", " ") or "no reason given"
+    kind = _name_of(error).removeprefix("SQLITE_IOERR_").lower().replace("_", " ") or "no reason given"
     return SessionError(
         f"The disk refused {path.name} ({kind}), although it is not full: a quota, the disk itself or its connection; "
         "what was finished before is kept."
@@ -143,15 +142,8 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
     """Return a connection to an existing session file.
 
     A log beside the file that belongs to another file is moved away first; a log of the file's own, left by a killed
-    engine, is brought into the file where it may be written. Reading changes no row and keeps an older schema as it is:
-    views let it read like a current one. A writer migrates an older file first.
-
-    Args:
-        path: The session file.
-        write: Whether rows may be written.
-
-    Raises:
-        SessionError: The file is missing, damaged, newer or locked, or its log cannot be read where it lies.
+    engine, is brought into the file where it may be written. Raises SessionError: the file is missing, damaged, of
+    another version or locked, or its log cannot be read where it lies.
     """
     _require_session(path)
     with translated(path):
@@ -162,21 +154,12 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
                     f"copy {path.name} alone to another folder and open it there."
                 )
             log.set_aside(path)
-    if write:
-        migrate(path)
-        connection, version = _opened(path, write=True)
-    else:
-        connection, version = _opened(path, write=False)
-        if log.log_size(path):
-            connection.close()
-            log.tidy(path)
-            connection, version = _opened(path, write=False)
+    connection = _opened(path, write=write)
+    if not write and log.log_size(path):
+        connection.close()
+        log.tidy(path)
+        connection = _opened(path, write=False)
     try:
-        if version > schema.SCHEMA_VERSION:
-            raise SessionNewer(
-                f"{path.name} was written by a newer version of the workbench (schema {version}, this one knows "
-                f"{schema.SCHEMA_VERSION}); upgrade the workbench to open it. The file was not changed."
-            )
         with translated(path):
             if write:
                 connection.execute("PRAGMA journal_mode = WAL")
@@ -186,8 +169,6 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
                 connection.execute("PRAGMA wal_autocheckpoint = 0")
             else:
                 connection.execute("PRAGMA temp_store = MEMORY")
-                if version < schema.SCHEMA_VERSION:
-                    former_schemas.read_as_current(connection, version)
                 connection.execute("PRAGMA query_only = ON")
             # A reader shows what it can of a file that lacks even this.
             connection.execute("SELECT 1 FROM " + ("meta" if write else "sqlite_master")).fetchone()
@@ -215,8 +196,8 @@ def _require_session(path: Path) -> None:
         raise _no_session(path)
 
 
-def _opened(path: Path, *, write: bool) -> tuple[sqlite3.Connection, int]:
-    """Return a bare connection to a session file and the file's schema version.
+def _opened(path: Path, *, write: bool) -> sqlite3.Connection:
+    """Return a bare connection to a session file.
 
     Only SQLite may open the file: closing a file of one's own drops all POSIX locks that this process has on it, and
     then the next program to leave takes itself for the last and deletes the log from under a running engine
@@ -249,14 +230,21 @@ def _opened(path: Path, *, write: bool) -> tuple[sqlite3.Connection, int]:
                 raise
             if application != schema.APPLICATION_ID:
                 raise _no_session(path)
-            if version <= schema.SCHEMA_VERSION and (part := former_schemas.foreign_part(connection, version)):
+            if version != schema.SCHEMA_VERSION:
+                newer = version > schema.SCHEMA_VERSION
+                raise SessionOfOtherVersion(
+                    f"{path.name} was written by {'a newer' if newer else 'an older'} version of the workbench (schema {version}, "
+                    f"this one knows {schema.SCHEMA_VERSION}); "
+                    f"{'upgrade the workbench' if newer else 'take that version'} to open it. The file was not changed."
+                )
+            if part := schema.foreign_part(connection):
                 raise SessionCorrupt(
                     f"{path.name} is not opened: it holds {part}, which no session of the workbench has; nothing was changed."
                 )
         except BaseException:
             connection.close()
             raise
-    return connection, version
+    return connection
 
 
 def _no_session(path: Path) -> SessionCorrupt:
@@ -265,25 +253,8 @@ def _no_session(path: Path) -> SessionCorrupt:
     )
 
 
-def peek_version(path: Path) -> int:
-    """Return the schema version of the file at ``path`` without changing it.
-
-    Raises:
-        SessionError: The file is no session or cannot be read.
-    """
-    _require_session(path)
-    connection, version = _opened(path, write=False)
-    connection.close()
-    log.tidy(path)
-    return version
-
-
 def ensure(path: Path) -> bool:
-    """Create an empty session unless there is one; return whether this call made it. Several programs may ask at once.
-
-    Raises:
-        SessionError: It cannot be written.
-    """
+    """Create an empty session unless there is one; return whether this call made it. Several programs may ask at once."""
     if path.exists():
         return False
     try:
@@ -296,10 +267,8 @@ def ensure(path: Path) -> bool:
 def create(path: Path, name: str | None = None) -> None:
     """Create an empty session file at ``path``; the folder is created too.
 
-    The file appears complete or not at all: it is built beside its place and renamed.
-
-    Raises:
-        SessionError: The file exists or cannot be written.
+    The file appears complete or not at all: it is built beside its place and renamed. Raises SessionError: the file
+    exists or cannot be written.
     """
     must_write("make a session")
     if path.exists():
@@ -312,7 +281,7 @@ def create(path: Path, name: str | None = None) -> None:
             try:
                 connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
                 connection.executescript(
-                    f"BEGIN; {schema.TABLES} {schema.TRIGGERS} {VIEWS} PRAGMA user_version = {schema.SCHEMA_VERSION}; COMMIT;"
+                    f"BEGIN; {schema.TABLES} {schema.TRIGGERS} {schema.VIEWS} PRAGMA user_version = {schema.SCHEMA_VERSION}; COMMIT;"
                 )
                 connection.executemany(
                     "INSERT INTO meta VALUES (?, ?)",
@@ -341,59 +310,54 @@ def create(path: Path, name: str | None = None) -> None:
         building.unlink(missing_ok=True)
 
 
-def migrate(path: Path) -> Path | None:
-    """Bring an older session file to the current schema; a current or newer one is left alone.
+#: Less room than this is none: one transaction of a step with its texts takes more.
+_NO_ROOM = 64 * 1024
 
-    The work is done on a copy that then takes the file's place; the old file is kept beside it.
 
-    Returns:
-        Where the old file lies; None where nothing was to be done.
+def _name_of(error: sqlite3.Error) -> str:
+    """Return SQLite's extended name of an error, ``SQLITE_IOERR_SHORT_READ``; "" for an error that is not SQLite's own."""
+    return str(getattr(error, "sqlite_errorname", "") or "")
 
-    Raises:
-        SessionError: An engine writes the file, there is no way from that version, or the copy could not be made; the
-            file is as it was.
-    """
-    version = peek_version(path)
-    if version >= schema.SCHEMA_VERSION:
-        return None
-    real = path.resolve()
-    copy = building_beside(real, "migrating")
-    kept = real.with_name(f"{real.name}.schema-{version}")
+
+def _has_no_room(path: Path) -> bool:
+    """Return whether the disk that holds ``path`` is full for this user."""
+    return is_full(path.resolve().parent, _NO_ROOM)
+
+
+def _size_limit(path: Path) -> int | None:
+    """Return the bytes to which a file of this process may grow (``ulimit -f``), if a session or its log has come there."""
     try:
-        with translated(path):
-            source = sqlite3.connect(f"{real.as_uri()}?mode=rw", uri=True, timeout=BUSY_MS / 1000)
-            target = sqlite3.connect(copy, isolation_level=None)
-            try:
-                for (run,) in source.execute("SELECT run_id FROM leases").fetchall():
-                    if lease.holder(source, run) is not None:
-                        raise SessionLocked(
-                            f"{path.name} has the form of an older version and an engine of that version is writing "
-                            "it; wait until its run has ended, then try again."
-                        )
-                source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                source.backup(target)
-                target.execute("BEGIN IMMEDIATE")
-                for older in range(version, schema.SCHEMA_VERSION):
-                    step = former_schemas.MIGRATIONS.get(older)
-                    if step is None:
-                        raise SessionError(f"{path.name} has schema {older}, which this version cannot migrate.")
-                    step(target)
-                    target.execute(f"PRAGMA user_version = {older + 1}")
-                target.execute("COMMIT")
-                target.execute("PRAGMA journal_mode = WAL")
-            finally:
-                source.close()
-                target.close()
-        shutil.copymode(real, copy)
-        kept.unlink(missing_ok=True)
-        try:
-            os.link(real, kept)
-        except OSError:
-            shutil.copy2(real, kept)
-        copy.replace(real)
+        import resource
+    except ImportError:
+        return None  # not POSIX
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if limit == resource.RLIM_INFINITY:
+        return None
+    return limit if max(_size(path), _size(log.log_path(path))) + _NO_ROOM >= limit else None
+
+
+def _log_was_deleted(error: sqlite3.Error, path: Path) -> bool:
+    """Return whether the log that others still write was deleted or emptied: its index is there, its content is not.
+
+    Who has it open goes on writing into a file without a name; who comes later finds less than the index says.
+    """
+    if _name_of(error) not in ("SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_READ"):
+        return False
+    found = log.log_path(path)
+    return found.with_name(found.name.removesuffix("-wal") + "-shm").exists() and _size(found) == 0
+
+
+def _has_no_descriptor() -> bool:
+    """Return whether this process may open no more files (``ulimit -n``)."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as error:
-        raise SessionError(f"{path.name} could not be migrated: {error.strerror}; it is as it was.") from None
-    finally:
-        for leftover in (copy, Path(f"{copy}-wal"), Path(f"{copy}-shm")):
-            leftover.unlink(missing_ok=True)
-    return kept
+        return error.errno in (errno.EMFILE, errno.ENFILE)
+    return False
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -14,9 +14,7 @@ SIGN = "↳"
 def below_parents(ids: Sequence[str], parents: Sequence[str]) -> list[int]:
     """Return the places of trials with each fork right below its parent, and forks of that one below it.
 
-    Args:
-        ids: Identities of the trials.
-        parents: Of each the trial that it is a fork of, "" for none. One whose parent is not among them keeps its place.
+    A fork whose parent is not among them keeps its place.
     """
     known = set(ids)
     children: dict[str, list[int]] = {}

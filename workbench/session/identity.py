@@ -16,13 +16,7 @@ def _named(kind: str, *parts: object) -> str:
 def trial_id(agent: str, model: str, case_id: str, repeat: int, content: str = "") -> str:
     """Return the identity of a trial: (agent, model, test case, repeat, content of the case).
 
-    Args:
-        agent: Name of the agent.
-        model: Name of the model.
-        case_id: Id of the test case.
-        repeat: Number of the trial, from 1.
-        content: Digest of what can change under the case's name, see ``workbench.catalog.content_of``; "" where nothing
-            can, and in sessions of older versions.
+    ``content`` is the digest of what can change under the name of the case, "" where nothing can.
     """
     return _named("trial", agent, model, case_id, repeat, *([content] if content else []))
 
@@ -37,13 +31,7 @@ def task_id(
 ) -> str:
     """Return the identity of a regeneration task: (snapshot, function, documentation given, what tests it).
 
-    Args:
-        snapshot: Digest of the repository's content.
-        path: The function's file.
-        qualified_name: Its name.
-        occurrence: Which definition of that name, from 1.
-        docs_digest: The doc system and the digest of what it says.
-        tested_by: Digest of the sandbox and the tests that decide, see :func:`tested_by`; "" in older sessions.
+    ``docs_digest`` is of the doc system and what it says, see :func:`tested_by` for the last.
     """
     return _named("task", snapshot, path, qualified_name, occurrence, docs_digest, *([tested_by] if tested_by else []))
 

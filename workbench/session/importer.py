@@ -1,4 +1,4 @@
-"""What an importer of another package has; :mod:`workbench.interchange.foreign_importer` asks it."""
+"""What an importer of another package has; :mod:`workbench.interchange.reading` asks it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
+from workbench.session.reader import SessionReader
+
 
 class Importer(Protocol):
-    """Reads the files of one format.
+    """Reads the files of one format."""
 
-    Attributes:
-        name: Its dotted path, given to it.
-        endings: How the names of its files end, in small letters: ``(".log",)``; what is looked at in a folder.
-    """
-
-    name: str
+    name: str  # Its dotted path, given to it
+    # How the names of its files end, in small letters: `(".log",)`; what is looked at in a folder
     endings: tuple[str, ...]
 
     def read(self, path: Path) -> Iterator[object]:
@@ -23,4 +21,14 @@ class Importer(Protocol):
 
         What a file does not say is left empty. An exception is told with the file's name; what was yielded before stays.
         """
+        ...
+
+
+class ReportFormat(Protocol):
+    """Writes a session in a format of its own."""
+
+    name: str
+
+    def render(self, session: SessionReader) -> str:
+        """Return the whole report; ``session`` is in one read transaction, so that its rows agree with each other."""
         ...

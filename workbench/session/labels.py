@@ -25,8 +25,7 @@ SESSION = "session"
 def parse_tags(text: str) -> tuple[str, ...]:
     """Return the tags of a text in which commas separate them, each once, in their order.
 
-    Raises:
-        UsageError: A tag is too long, or there are too many.
+    Raises UsageError: a tag is too long, or there are too many.
     """
     tags = tuple(dict.fromkeys(tag for part in text.split(",") if (tag := one_line(part.strip(), 2 * LONGEST).strip())))
     long = next((tag for tag in tags if len(tag) > LONGEST), None)
@@ -38,11 +37,7 @@ def parse_tags(text: str) -> tuple[str, ...]:
 
 
 def check_remark(text: str) -> str:
-    """Return a remark without the space around it.
-
-    Raises:
-        UsageError: It is too long.
-    """
+    """Return a remark without the space around it. Raises UsageError: it is too long."""
     remark = text.strip()
     if len(remark) > LONGEST_REMARK:
         raise UsageError(f"A remark has at most {LONGEST_REMARK:,} characters; this one has {len(remark):,}.")
@@ -120,5 +115,4 @@ def part_in_words(part: str) -> str:
 
 
 def differences(before: Sequence[str], wanted: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return which labels came and which went."""
     return tuple(one for one in wanted if one not in before), tuple(one for one in before if one not in wanted)

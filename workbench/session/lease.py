@@ -107,8 +107,7 @@ def engine_lives(connection: sqlite3.Connection) -> bool:
 def acquire(connection: sqlite3.Connection, run_id: str) -> Lease:
     """Take the lease on a run, within a transaction that holds the write lock.
 
-    Raises:
-        RunHeld: A living engine holds it.
+    Raises RunHeld: a living engine holds it.
     """
     held = holder(connection, run_id)
     if held is not None:
@@ -125,12 +124,10 @@ def acquire(connection: sqlite3.Connection, run_id: str) -> Lease:
 
 
 def renew(connection: sqlite3.Connection, lease: Lease) -> None:
-    """Write a heartbeat."""
     connection.execute(
         "UPDATE leases SET heartbeat_at = ? WHERE run_id = ? AND token = ?", (time.time(), lease.run_id, lease.token)
     )
 
 
 def release(connection: sqlite3.Connection, lease: Lease) -> None:
-    """Give the lease back."""
     connection.execute("DELETE FROM leases WHERE run_id = ? AND token = ?", (lease.run_id, lease.token))

@@ -35,11 +35,7 @@ class Fate(Enum):
 
 
 class Original:
-    """The file that a writer opened, known by more than its name.
-
-    Args:
-        path: An existing session file.
-    """
+    """The file that a writer opened, known by more than its name."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -54,7 +50,6 @@ class Original:
         self._image: bytes | None = None
 
     def close(self) -> None:
-        """Let go of the file."""
         handle, self._handle = self._handle, -1
         if handle >= 0:
             os.close(handle)
@@ -66,11 +61,7 @@ class Original:
         return 0, 0
 
     def has_lost_log(self, connection: sqlite3.Connection) -> bool:
-        """Return whether something was taken out of the log that is not in the file; asks the connection only if it shrank.
-
-        Args:
-            connection: The writer's, outside any transaction.
-        """
+        """Return whether something was taken out of the log that is not in the file; asks the connection only if it shrank."""
         before, self._logged = self._logged, log.log_size(self._path)
         # Where the file changed as well, our own checkpoint emptied the log, or another file's content is in its place. That
         # must not be read through the connection, which would then take that file's names for its own.
@@ -90,9 +81,7 @@ class Original:
     def remember(self, connection: sqlite3.Connection, *, again: bool = False) -> None:
         """Keep in memory what the file holds, where that is not too much; what comes after is in its log.
 
-        Args:
-            connection: The writer's, outside any transaction, when the log is empty.
-            again: Only where it was remembered before.
+        To be called outside any transaction, when the log is empty; ``again``: only where it was remembered before.
         """
         if again and not self._remembers:
             return
@@ -104,15 +93,7 @@ class Original:
     def restored(self, log_file: Path | None) -> Path | None:
         """Write what the file held, and what its log has got since, into a session beside the file's place.
 
-        Args:
-            log_file: Where its log lies now; None where it is gone.
-
-        Returns:
-            The rescued session, as :func:`rescue` names it; None where nothing was remembered.
-
-        Raises:
-            OSError: It cannot be written.
-            sqlite3.Error: It cannot be written.
+        Returns None where nothing was remembered.
         """
         if self._image is None:
             return None
@@ -169,16 +150,7 @@ def _inode(path: Path) -> tuple[int, int] | None:
 def rescue(connection: sqlite3.Connection, path: Path) -> Path:
     """Write all that a connection sees of its file into a session of its own beside the lost one's place.
 
-    Args:
-        connection: The writer's, outside any transaction.
-        path: Where its file was.
-
-    Returns:
-        The rescued session, ``NAME.rescued.session`` (numbered where that exists).
-
-    Raises:
-        OSError: It cannot be written.
-        sqlite3.Error: It cannot be written.
+    The rescued session is ``NAME.rescued.session``, numbered where that exists.
     """
     target = _rescued(path)
     copy_into(connection, target)
@@ -194,12 +166,7 @@ def _rescued(path: Path) -> Path:
 
 
 def copy_into(connection: sqlite3.Connection, target: Path) -> None:
-    """Write a consistent copy of what a connection sees; it appears complete or not at all.
-
-    Raises:
-        OSError: It cannot be written.
-        sqlite3.Error: It cannot be written.
-    """
+    """Write a consistent copy of what a connection sees; it appears complete or not at all."""
     building = building_beside(target, "copy")
     with _built(building, target), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as copy:
         connection.backup(copy)
@@ -228,12 +195,7 @@ def _built(building: Path, target: Path) -> Iterator[None]:
 def leave_open(connection: sqlite3.Connection, path: Path | None) -> Path | None:
     """Keep a connection open until the process ends: closed, SQLite would write its log into what has taken the file's place.
 
-    Args:
-        connection: The writer's.
-        path: A session file from beside which the log is moved aside; None to leave what lies there.
-
-    Returns:
-        Where the log lies.
+    ``path`` is a session file from beside which the log is moved aside, None to leave what lies there. Returns where the log lies.
     """
     kept = log.set_aside(path) if path is not None and _inode(log.log_path(path)) in _open_here() else None
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))

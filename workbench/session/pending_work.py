@@ -128,10 +128,7 @@ def lacking(reader: SessionReader, run: RunRow) -> list[tuple[str, str, str]]:
 def trial_problem(reader: SessionReader, trial: TrialRow, judges: Iterable[str] = ()) -> str:
     """Return why a trial that is done lacks scores, "" if it lacks none.
 
-    Args:
-        reader: The session.
-        trial: The trial.
-        judges: Whose scores are meant; by default those of its own run, for a judge that failed later takes nothing away.
+    Judges are by default those of its own run, for a judge that failed later takes nothing away.
     """
     if trial.state != "done":
         return ""

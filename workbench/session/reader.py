@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from workbench.session import engine_starts, json_forms, lease, log, pending_work, schema
-from workbench.session.blob_reader import TextDamaged
 from workbench.session.file import SessionCorrupt, SessionError, connect, translated
 from workbench.session.judges import OFFLINE, is_offline
 from workbench.session.labels import REMARKED, remarked
 from workbench.session.moved_files import Fate, copy_into
-from workbench.session.row_reader import Row, RowReader
+from workbench.session.row_reader import Row, RowReader, TextDamaged
 from workbench.session.rows import (
     AccessedFileRow,
     AnnotationRow,
@@ -59,9 +58,6 @@ class SessionReader(RowReader):
         """Write a consistent copy of the session as it is now, also while an engine writes it.
 
         Nobody executes the copy: a run that is under way here stands as interrupted there.
-
-        Raises:
-            SessionError: It cannot be written.
         """
         with self._lock, translated(target):
             try:
@@ -88,10 +84,6 @@ class SessionReader(RowReader):
     def hold(self) -> None:
         """Begin a read transaction that lasts until the reader is closed: all that is read agrees, although a run goes on."""
         self.query("BEGIN")
-
-    def version(self) -> int:
-        """Return the version of the schema that the open file has."""
-        return int(self.query("PRAGMA user_version")[0][0])
 
     def data_version(self) -> int:
         """Return a number that differs when another connection has committed since; costs microseconds."""
@@ -177,7 +169,6 @@ class SessionReader(RowReader):
         return "interrupted" if now is None or now.state == "queued" else self.run_state(now)
 
     def holder(self, run_id: str) -> lease.Lease | None:
-        """Return the living engine that executes a run, or None."""
         with self._lock, translated(self.path):
             return lease.holder(self._connection, run_id)
 
@@ -330,11 +321,9 @@ class SessionReader(RowReader):
         return self._one(TaskRow, "tasks", "WHERE id = ?", task_id)
 
     def dropped(self, run_id: str) -> list[DroppedRow]:
-        """Return the functions that became no task."""
         return self.rows(DroppedRow, "dropped", "WHERE run_id = ? ORDER BY path, qualified_name", (run_id,))
 
     def unused_tests(self, run_id: str) -> list[UnusedTestRow]:
-        """Return the tests of a run's suite that no verdict rests on."""
         return self.rows(UnusedTestRow, "unused_tests", "WHERE run_id = ? ORDER BY position", (run_id,))
 
     def stages(self, run_id: str) -> list[StageRow]:
@@ -358,13 +347,11 @@ class SessionReader(RowReader):
         return self.rows(FormerVerdictRow, "former_verdicts", "WHERE candidate_id = ? ORDER BY number", (candidate_id,))
 
     def failing_tests(self, candidate_id: str) -> list[FailingTestRow]:
-        """Return the tests that did not pass for a candidate."""
         return self.rows(FailingTestRow, "failing_tests", "WHERE candidate_id = ? ORDER BY test_id", (candidate_id,))
 
     # -- studies
 
     def studies(self) -> list[StudyRow]:
-        """Return the studies of the session, oldest first."""
         return self.rows(StudyRow, "studies", "ORDER BY created_at, name")
 
     def study(self, name: str) -> StudyRow | None:
@@ -384,7 +371,6 @@ class SessionReader(RowReader):
         return self.rows(ImprovementRow, "improvements", where, (run_id, run_id, run_id))
 
     def improvement(self, improvement_id: str) -> ImprovementRow | None:
-        """Return one of these orders."""
         return self._one(ImprovementRow, "improvements", "WHERE id = ?", improvement_id)
 
     def docstring_attempts(self, improvement_id: str) -> list[AttemptRow]:
@@ -400,12 +386,7 @@ class SessionReader(RowReader):
 def read_blob(path: Path, digest: str) -> bytes:
     """Return the bytes that a ``…_blob`` column of a session names: a README, an answer, a body; texts are UTF-8.
 
-    Args:
-        path: The session file; nothing is written into it.
-        digest: What stands in the column.
-
-    Raises:
-        SessionError: The file cannot be read, or holds no such blob.
+    Raises SessionError: the file cannot be read, or holds no such blob.
     """
     with SessionReader(path, surveyed=False) as reader:
         return reader.data(digest)

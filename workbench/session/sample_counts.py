@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.session.groups import Group
-from workbench.session.rows import CandidateRow, TaskRow
-from workbench.session.task_rows import UNDER_WAY
+from workbench.session.rows import UNDER_WAY, CandidateRow, TaskRow
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -35,65 +34,38 @@ _ALIKE = " || char(31) || ".join(
 
 
 def is_doubtful(row: CandidateRow) -> bool:
-    """Return whether a candidate's verdict is doubtful."""
     return row.doubtful is not None
 
 
 @dataclass(frozen=True, slots=True)
 class SampleCount:
-    """Samples that are alike, and how many they are.
-
-    Attributes:
-        group: What they are samples of.
-        control: Whether they are shown as controls, apart from what was asked for.
-        task: Their task; "" where tasks are counted together.
-        excluded: Whether the task was taken out.
-        first: Whether they are the first sample of their task.
-        state: The state of the rows.
-        verdict: Their verdict, "" for none; of samples that are tested again it is the former one.
-        doubtful: Whether that is marked doubtful.
-        route: The route that gave it, "" for none.
-        count: How many they are.
-        tokens: Tokens of their prompts and answers together.
-        cost_usd: What they cost; None where no cost is known.
-        began: When the first of them was asked for, in unix seconds.
-        ended: When the last of them got its verdict.
-        rechecked: How many were tested again on the cold route.
-        disagreeing: How many of these came out otherwise.
-        backends: Sandboxes that gave the verdicts.
-        recent: How many got their verdict after each of the two times asked for.
-        first_recent: When the first after the second of these times did.
-        newest: Number of the row that came last.
-        repaired: Whether their answers had to be repaired before there was a body.
-        cut: Whether their answers were cut at a token limit.
-    """
+    """Samples that are alike, and how many they are."""
 
     group: Group
-    control: bool
-    task: str
+    control: bool  # Whether they are shown as controls, apart from what was asked for
+    task: str  # Their task; "" where tasks are counted together
     excluded: bool
     first: bool
     state: str
-    verdict: str
+    verdict: str  # Their verdict, "" for none; of samples that are tested again it is the former one
     doubtful: bool = False
-    route: str = ""
+    route: str = ""  # The route that gave it, "" for none
     count: int = 1
-    tokens: int = 0
-    cost_usd: float | None = None
-    began: float | None = None
+    tokens: int = 0  # Tokens of their prompts and answers together
+    cost_usd: float | None = None  # What they cost; None where no cost is known
+    began: float | None = None  # When the first of them was asked for, in unix seconds
     ended: float | None = None
-    rechecked: int = 0
-    disagreeing: int = 0
-    backends: tuple[str, ...] = ()
-    recent: tuple[int, int] = (0, 0)
-    first_recent: float | None = None
-    newest: int = 0
-    repaired: bool = False
-    cut: bool = False
+    rechecked: int = 0  # How many were tested again on the cold route
+    disagreeing: int = 0  # How many of these came out otherwise
+    backends: tuple[str, ...] = ()  # Sandboxes that gave the verdicts
+    recent: tuple[int, int] = (0, 0)  # How many got their verdict after each of the two times asked for
+    first_recent: float | None = None  # When the first after the second of these times did
+    newest: int = 0  # Number of the row that came last
+    repaired: bool = False  # Whether their answers had to be repaired before there was a body
+    cut: bool = False  # Whether their answers were cut at a token limit
 
     @property
     def again(self) -> bool:
-        """Whether the verdict is a former one, because the samples are being tested again."""
         return bool(self.verdict) and self.state in UNDER_WAY
 
 
@@ -102,11 +74,7 @@ def sample_counts(
 ) -> list[SampleCount]:
     """Return the samples of a run's tasks, alike ones counted together.
 
-    Args:
-        reader: The session.
-        run_id: The run to which the tasks belong.
-        by_task: Whether samples of different tasks are kept apart.
-        since: Two times in unix seconds, the later first, for :attr:`SampleCount.recent`.
+    ``since`` are two times, the later first, for :attr:`SampleCount.recent`.
     """
     task = "tasks.id" if by_task else "''"
     rows = reader.query(
@@ -169,7 +137,6 @@ def counts_of(reader: SessionReader, rows: Iterable[CandidateRow], tasks: Mappin
 
 
 def group_of(row: CandidateRow, task: TaskRow) -> Group:
-    """Return the group of a candidate of a task."""
     return Group(task.docs, row.evaluator, row.prompt, row.context, row.settings, task.docs_scope)
 
 

@@ -1,4 +1,4 @@
-"""The tables of a session file; see :mod:`.former_schemas` for files of older versions.
+"""The tables of a session file, and what else may stand in one.
 
 Times are unix seconds, durations seconds, costs US dollars, sizes bytes. Every text of any length is a blob, named by the
 SHA-256 of its content, so a file that was read twice is stored once.
@@ -6,9 +6,14 @@ SHA-256 of its content, so a file that was read twice is stored once.
 
 from __future__ import annotations
 
+import contextlib
+import re
 import sqlite3
+from collections.abc import Callable
+from functools import cache
 
 from workbench.session.verdict_counts import COUNTING
+from workbench.text import one_line
 
 APPLICATION_ID = 0x574B4253  # "WKBS": tells a session from any other SQLite file
 SCHEMA_VERSION = 9
@@ -90,7 +95,7 @@ CREATE TABLE scorecards (
     PRIMARY KEY (trial_id, rubric, judge)
 ) WITHOUT ROWID;
 
--- Whether a README holds, see workbench.checking: result_blob is JSON of workbench.checking.stored, partial what is known while a
+-- Whether a README holds, see workbench.checking: result_blob is JSON of workbench.checking.verdicts, partial what is known while a
 -- check is under way. `again` is the block that is run once more, NULL for all of it.
 CREATE TABLE checks (
     trial_id TEXT NOT NULL REFERENCES trials (id), executed INTEGER NOT NULL, step_seconds REAL NOT NULL, rules INTEGER NOT NULL,
@@ -173,7 +178,7 @@ CREATE TABLE study_cells (
     pointer TEXT NOT NULL DEFAULT '{}', problem TEXT, PRIMARY KEY (study, row_name, column_name)
 ) WITHOUT ROWID;
 
--- Orders to improve docstrings: plan is JSON of workbench.engine.improvement_plan.ImprovementPlan, run_id the run with the original
+-- Orders to improve docstrings: plan is JSON of workbench.engine.plan.ImprovementPlan, run_id the run with the original
 -- docs, now_run the one that is under way; spent_before is what run_id had cost when it was ordered.
 CREATE TABLE improvements (
     id TEXT PRIMARY KEY, run_id TEXT, plan TEXT NOT NULL,
@@ -209,6 +214,39 @@ CREATE TABLE verdict_counts (
 -- The feed: what changed since a reader looked last. Filled by the triggers below, so that no writer can forget it.
 CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, item TEXT NOT NULL, part TEXT);
 """
+
+VIEWS = """
+CREATE VIEW trial_scores AS
+SELECT trials.id AS trial, run_id AS run, case_id, case_name, agent, model, repeat, state, error, rubric, judge, total, out_of,
+       tier1, tier2, tier3, tier4, problem, steps, prompt_tokens, completion_tokens, cost_usd, seconds, readme_blob, parent, fork_step
+FROM trials LEFT JOIN scorecards ON trial_id = trials.id
+WHERE run_id NOT IN (SELECT id FROM runs WHERE deleted_at IS NOT NULL);
+
+CREATE VIEW candidate_verdicts AS
+SELECT candidates.id AS candidate, tasks.run_id AS run, task_id AS task, path, qualified_name AS function, occurrence,
+       tasks.state AS task_state, docs, docs_scope, evaluator, prompt, context, settings, sample, control, candidates.state, verdict,
+       verdict_reason, route, backend, recheck IS NOT NULL AS rechecked, agrees, plain, doubtful, repairs,
+       tasks.docstring_blob IS NOT NULL AS documented,
+       verdict IS NOT NULL AND candidates.state IN ('queued', 'asking', 'testing') AS again,
+       (SELECT count(*) FROM failing_tests WHERE candidate_id = candidates.id) AS failing,
+       prompt_tokens, completion_tokens, cost_usd, asked_s, tested_s, at, candidates.body_blob, answer_blob
+FROM candidates JOIN tasks ON tasks.id = task_id
+WHERE tasks.run_id NOT IN (SELECT id FROM runs WHERE deleted_at IS NOT NULL);
+
+CREATE VIEW pass_counts AS
+SELECT run, docs, docs_scope, evaluator, prompt, context, settings, task, path, function, occurrence,
+       sum(verdict IS NOT NULL AND verdict != 'error') AS counted, sum(coalesce(verdict = 'passed', 0)) AS passed,
+       sum(verdict = 'passed' AND doubtful IS NOT NULL) AS doubtful,
+       sum(verdict = 'passed' AND repairs > 0) AS repaired, documented, sum(verdict IS NULL) AS unfinished, count(*) AS samples
+FROM candidate_verdicts WHERE control = 0 AND task_state = 'ready'
+GROUP BY run, docs, docs_scope, evaluator, prompt, context, settings, task;
+
+CREATE VIEW test_failures AS
+SELECT run, task, path, function, docs, docs_scope, evaluator, prompt, context, settings, sample, control, candidate, verdict, test_id,
+       outcome, message, traceback_blob
+FROM failing_tests JOIN candidate_verdicts ON candidate = candidate_id;
+"""
+"""Views for people who ask a file with sqlite3 and without this program: docs/session.md. No query here uses them."""
 
 KEPT_CHANGES = 20_000
 """So many of the newest changes stay in the feed; who knows less than that reads everything again."""
@@ -256,3 +294,49 @@ def prune_changes(connection: sqlite3.Connection) -> None:
     first, last = connection.execute("SELECT min(seq), max(seq) FROM changes").fetchone()
     if isinstance(first, int) and isinstance(last, int) and last - first > KEPT_CHANGES * 5 // 4:
         connection.execute("DELETE FROM changes WHERE seq <= ?", (last - KEPT_CHANGES,))
+
+
+@cache
+def _own_schema() -> frozenset[tuple[str, str, str | None]]:
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(f"{TABLES} {TRIGGERS} {VIEWS}")
+        found = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    return frozenset((str(kind), str(name), sql) for kind, name, sql in found)
+
+
+def foreign_part(connection: sqlite3.Connection) -> str:
+    """Return what of a file's schema no session has, "" where there is nothing.
+
+    A view in place of a table can have rows without an end, and a trigger does what it likes with a writer's rights.
+    """
+    allowed: dict[str, Callable[[str], object]] = {
+        "table": _is_plain_table,
+        "index": _INDEX.fullmatch,
+        "trigger": _FEEDING.fullmatch,
+    }
+    own = _own_schema()
+    for kind, name, sql in connection.execute("SELECT type, name, sql FROM main.sqlite_master").fetchall():
+        if (kind, name, sql) in own or (sql is None and kind == "index"):
+            continue
+        if not isinstance(sql, str) or kind not in allowed or not allowed[kind](" ".join(sql.split())):
+            return f"the {kind} {one_line(str(name), 60)!r}"
+    return ""
+
+
+def _is_plain_table(sql: str) -> bool:
+    """Return whether a table has columns and constraints alone, which call no function and compute nothing."""
+    bare = _NOT_CODE.sub(" x ", sql)
+    named = re.sub(r"(?i)^create table (?:if not exists )?\w+|\breferences\s+\w+", "key", bare)
+    called = {word.lower() for word in re.findall(r"(\w+)\s*\(", named)}
+    words = {word.lower() for word in re.findall(r"\w+", bare)}
+    return called <= {"check", "key", "in", "unique", "x"} and not words & {"virtual", "generated", "select"}
+
+
+# Texts, quoted names and comments.
+_NOT_CODE = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|/\*.*?\*/", re.S)
+_COLUMN = r'"?\w+"?(?: ASC| DESC)?'
+_INDEX = re.compile(rf'CREATE (?:UNIQUE )?INDEX "?\w+"? ON "?\w+"? ?\({_COLUMN}(?:, ?{_COLUMN})*\)', re.I)
+_FEEDING = re.compile(
+    r"CREATE TRIGGER \w+ AFTER (?:INSERT|UPDATE) ON \w+ BEGIN INSERT INTO changes \(kind, item, part\) "
+    r"VALUES \('\w+', NEW\.\w+, (?:NEW\.\w+|NULL)\); END"
+)

@@ -23,125 +23,60 @@ _MOST = 1e15  # of tokens, bytes, seconds and numbers of rows
 _LATEST = 250_000_000_000  # unix seconds, in the year 9892; Python's dates end soon after
 _LISTED = 100  # damaged rows of a table that are named
 _TYPES = {"TEXT": "text", "INTEGER": "integer", "REAL": "real", "BLOB": "blob"}
-_MAY_BE_EMPTY = {
-    ("labels", "part"),
-    ("verdict_counts", "prompt"),
-    ("verdict_counts", "context"),
-    ("study_cells", "run_id"),
-}  # a key column that says something by being empty
+# Key columns that say something by being empty.
+_MAY_BE_EMPTY = {"labels.part", "verdict_counts.prompt", "verdict_counts.context", "study_cells.run_id"}
 _ENGINES_OWN = {"log_identity", "requests", "sqlite_sequence"}  # nobody reads them to show them
 _ALLOWED = re.compile(r"CHECK \((\w+) IN \(([^)]*)\)\)")
 _VERDICTS = "'passed', 'failed', 'timeout', 'crashed', 'invalid', 'error'"
+_JSON = {
+    "'object'": "runs.config steps.settings calls.sampling candidates.recheck candidates.settings former_verdicts.recheck "
+    "studies.declaration study_cells.pointer improvements.plan",
+    "'array'": "calls.attempts tasks.tests candidates.suspicious former_verdicts.suspicious docstring_attempts.seen "
+    "docstring_attempts.before docstring_attempts.after",
+    "'object', 'array'": "tasks.controls candidates.notes",
+}
 _FURTHER = {
-    ("candidates", "verdict"): f"verdict IN ({_VERDICTS})",
-    ("former_verdicts", "verdict"): f"verdict IN ({_VERDICTS})",
-    ("candidates", "control"): "control IN (0, 1)",
-    ("candidates", "agrees"): "agrees IN (0, 1)",
-    ("tasks", "coverage"): "coverage <= 1",
-    ("tasks", "leak"): "leak <= 1",
+    "candidates.verdict": f"verdict IN ({_VERDICTS})",
+    "former_verdicts.verdict": f"verdict IN ({_VERDICTS})",
+    "candidates.control": "control IN (0, 1)",
+    "candidates.agrees": "agrees IN (0, 1)",
+    "tasks.coverage": "coverage <= 1",
+    "tasks.leak": "leak <= 1",
     **{
-        place: f"CASE WHEN json_valid({place[1]}) THEN json_type({place[1]}) IN ({kinds}) ELSE 0 END"
-        for place, kinds in {
-            ("runs", "config"): "'object'",
-            ("steps", "settings"): "'object'",
-            ("calls", "sampling"): "'object'",
-            ("calls", "attempts"): "'array'",
-            ("tasks", "tests"): "'array'",
-            ("tasks", "controls"): "'object', 'array'",
-            ("candidates", "notes"): "'object', 'array'",
-            ("candidates", "suspicious"): "'array'",
-            ("candidates", "recheck"): "'object'",
-            ("candidates", "settings"): "'object'",
-            ("former_verdicts", "suspicious"): "'array'",
-            ("former_verdicts", "recheck"): "'object'",
-            ("studies", "declaration"): "'object'",
-            ("study_cells", "pointer"): "'object'",
-            ("improvements", "plan"): "'object'",
-            ("docstring_attempts", "seen"): "'array'",
-            ("docstring_attempts", "before"): "'array'",
-            ("docstring_attempts", "after"): "'array'",
-        }.items()
+        place: "CASE WHEN json_valid({0}) THEN json_type({0}) IN ({1}) ELSE 0 END".format(
+            place.partition(".")[2], kinds
+        )
+        for kinds, places in _JSON.items()
+        for place in places.split()
     },
 }
 """What the program writes, beyond what the tables declare."""
 
-_UNKNOWN = "'?'"
-# What stands for a value that cannot be, where the rest of the row still says something; other such rows are left out.
-_NEUTRAL: Mapping[str, Mapping[str, str]] = {
-    "runs": {
-        "kind": "CASE WHEN id IN (SELECT run_id FROM tasks) THEN 'regenerate' ELSE 'document' END",
-        "config": "''",
-        "state": "'failed'",
-        "created_at": "0.0",
-        "spend_usd": "0.0",
-        "paused": "0",
-    },
-    "snapshots": {"source": _UNKNOWN, "revision": _UNKNOWN, "files_blob": "''"},
-    "trials": {
-        **dict.fromkeys(("case_id", "case_name", "agent", "model"), _UNKNOWN),
-        **dict.fromkeys(("position", "repeat", "steps", "prompt_tokens", "completion_tokens"), "0"),
-        "state": "CASE WHEN readme_blob IS NOT NULL THEN 'done' ELSE 'failed' END",
-        **dict.fromkeys(("content", "parent", "edited"), "''"),
-        "fork_step": "0",
-    },
-    "steps": {
-        "kind": "'invalid'",
-        "action": _UNKNOWN,
-        "target": "''",
-        "observation_size": "0",
-        "settings": "'{}'",
-        "at": "0.0",
-    },
-    "seen": {"step": "0", "size": "0"},
-    "calls": {
-        **dict.fromkeys(("scope", "purpose", "model", "digest", "source"), _UNKNOWN),
-        "sample": "0",
-        "nth": "0",
-        "messages_blob": "''",
-        "sampling": "'{}'",
-        "attempts": "'[]'",
-        "started_at": "0.0",
-    },
-    "scorecards": {"rubric": _UNKNOWN, "judge": _UNKNOWN, "card_blob": "''", "at": "0.0"},
-    "checks": {
-        **dict.fromkeys(("executed", "step_seconds", "rules", "at"), "0"),
-        "run_id": "''",
-        "state": "CASE WHEN result_blob IS NOT NULL THEN 'done' ELSE 'cancelled' END",
-        "partial": "''",
-    },
-    "annotations": {"at": "0.0"},
-    "labels": {"at": "0.0"},
-    "tasks": {
-        **dict.fromkeys(("snapshot", "path", "qualified_name", "docs"), _UNKNOWN),
-        "position": "0",
-        "occurrence": "1",
-        "tests": "''",
-        "test_count": "0",
-        # Whether it counts is not known, so it must not.
-        "state": "'excluded'",
-    },
-    "unused_tests": dict.fromkeys(("kind", "test_id", "why"), _UNKNOWN),
-    "dropped": {**dict.fromkeys(("path", "qualified_name", "stage", "reason"), _UNKNOWN), "occurrence": "1"},
-    "stages": {"name": _UNKNOWN, "position": "0", "state": _UNKNOWN, "done": "0", "at": "0.0"},
-    "candidates": {
-        "state": "CASE WHEN verdict IS NOT NULL THEN 'done' ELSE 'cancelled' END",
-        **dict.fromkeys(("prompt", "context"), "''"),
-        "settings": "'{}'",
-    },
-    "failing_tests": {"outcome": _UNKNOWN, "message": "''"},
-    "former_verdicts": {"replaced_at": "0.0"},
-    "imported": {**dict.fromkeys(("format", "source", "digest"), _UNKNOWN), "at": "0.0"},
-    "studies": {"declaration": "'{}'", "created_at": "0.0"},
-    "study_cells": {"position": "0", "pointer": "'{}'"},
-    "improvements": {
-        **dict.fromkeys(("spent_before", "created_at"), "0.0"),
-        "plan": "'{}'",
-        "state": "'cancelled'",
-        "stage": "''",
-    },
-    "docstring_attempts": {"state": "'refused'", "held_out_by": "''", "at": "0.0"},
-    "meta": {"value": "''"},
-}
+# What stands for a value that cannot be where the column must have one: else its default, `?` or 0.
+_NEUTRAL = {
+    "runs.kind": "CASE WHEN id IN (SELECT run_id FROM tasks) THEN 'regenerate' ELSE 'document' END",
+    "runs.state": "'failed'",
+    "trials.state": "CASE WHEN readme_blob IS NOT NULL THEN 'done' ELSE 'failed' END",
+    "steps.kind": "'invalid'",
+    "checks.state": "CASE WHEN result_blob IS NOT NULL THEN 'done' ELSE 'cancelled' END",
+    "tasks.docs": "'?'",
+    "tasks.state": "'excluded'",  # whether it counts is not known, so it must not
+    "candidates.state": "CASE WHEN verdict IS NOT NULL THEN 'done' ELSE 'cancelled' END",
+    "improvements.state": "'cancelled'",
+    "docstring_attempts.state": "'refused'",
+    **dict.fromkeys(("calls.sampling", "studies.declaration", "improvements.plan"), "'{}'"),
+    "calls.attempts": "'[]'",
+    **dict.fromkeys(("runs.config", "steps.target", "checks.run_id", "tasks.tests", "failing_tests.message", "meta.value"), "''"),
+    **dict.fromkeys(("tasks.occurrence", "dropped.occurrence"), "1"),
+    **dict.fromkeys(("scorecards.rubric", "scorecards.judge", "stages.name", "dropped.path", "dropped.qualified_name"), "'?'"),
+    **dict.fromkeys(("checks.executed", "checks.step_seconds", "checks.rules"), "0"),
+}  # fmt: skip
+# Columns without which the rest of a row says nothing, beside those of its key: such rows are left out.
+_VITAL = {
+    "trials.run_id", "tasks.run_id", "tasks.docs_scope", "candidates.run_id", "candidates.task_id", "candidates.evaluator",
+    "candidates.sample", "candidates.control", "scorecards.out_of", "annotations.item", "annotations.text", "former_verdicts.verdict",
+}  # fmt: skip
+_VITAL_TABLES = {"blobs", "leases", "verdict_counts", "changes"}
 # How a row of a table is called, from its key columns.
 _NAMES = {
     "meta": "the session's {key}",
@@ -171,33 +106,30 @@ _NAMES = {
     "verdict_counts": "the counts of task {task_id} by {evaluator}",
     "former_verdicts": "former verdict {number} of candidate {candidate_id}",
 }
-# Rows that hang on a row of another table: without it nobody would ever see them.
-_PARENTS = (
-    ("trials", "run_id", "runs", "run"),
-    ("steps", "trial_id", "trials", "trial"),
-    ("seen", "trial_id", "trials", "trial"),
-    ("scorecards", "trial_id", "trials", "trial"),
-    ("checks", "trial_id", "trials", "trial"),
-    ("tasks", "run_id", "runs", "run"),
-    ("dropped", "run_id", "runs", "run"),
-    ("stages", "run_id", "runs", "run"),
-    ("unused_tests", "run_id", "runs", "run"),
-    ("candidates", "run_id", "runs", "run"),
-    ("candidates", "task_id", "tasks", "task"),
-    ("failing_tests", "candidate_id", "candidates", "candidate"),
-    ("former_verdicts", "candidate_id", "candidates", "candidate"),
-)
+# Rows that hang on a row of another table, by the column that names it: without it nobody would ever see them.
+_PARENTS = {
+    ("run_id", "runs", "run"): "trials tasks dropped stages unused_tests candidates",
+    ("trial_id", "trials", "trial"): "steps seen scorecards checks",
+    ("task_id", "tasks", "task"): "candidates",
+    ("candidate_id", "candidates", "candidate"): "failing_tests former_verdicts",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column: ``sound`` is SQL that is true where its value can be."""
+    """A column: ``sound`` is SQL that is true where its value can be, ``neutral`` what stands for one that cannot, "" for NULL."""
 
     name: str
     kind: str
     required: bool
     key: bool
     sound: str
+    neutral: str
+
+    @property
+    def vital(self) -> bool:
+        """Whether a row says nothing where this value cannot be."""
+        return self.required and not self.neutral
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +154,8 @@ def _expected() -> _Expected:
                 allowed = dict(_ALLOWED.findall(sql))
                 rows = connection.execute(f"PRAGMA table_info({name})").fetchall()
                 tables[name] = tuple(
-                    _column(name, column, declared, bool(required or key), bool(key), allowed.get(column))
-                    for _, column, declared, required, _, key in rows
+                    _column(name, column, declared, bool(required), bool(key), default, allowed.get(column))
+                    for _, column, declared, required, default, key in rows
                 )
         others = frozenset((kind, name) for kind, name, _ in found if kind in {"index", "trigger"})
         return _Expected(tables, others)
@@ -231,7 +163,14 @@ def _expected() -> _Expected:
         connection.close()
 
 
-def _column(table: str, name: str, declared: str, required: bool, key: bool, allowed: str | None) -> _Column:
+def _column(
+    table: str, name: str, declared: str, required: bool, key: bool, default: str | None, allowed: str | None
+) -> _Column:
+    place = f"{table}.{name}"
+    neutral = _NEUTRAL.get(place, "")
+    if required and not (neutral or key or place in _VITAL or table in _VITAL_TABLES):
+        text = "''" if name.endswith("_blob") else "'?'"
+        neutral = default or (text if declared == "TEXT" else "0")
     # Comparing suffices where any number will do: SQLite sorts texts and bytes behind all numbers.
     conditions = [] if declared == "REAL" else [f"typeof({name}) = '{_TYPES[declared]}'"]
     if declared in {"INTEGER", "REAL"}:
@@ -239,22 +178,21 @@ def _column(table: str, name: str, declared: str, required: bool, key: bool, all
         conditions.append(f"{name} BETWEEN 0 AND {_LATEST if is_moment else _MOST:.0f}")
     if allowed:
         conditions.append(f"{name} IN ({allowed})")
-    elif key and declared == "TEXT" and (table, name) not in _MAY_BE_EMPTY:
+    elif key and declared == "TEXT" and place not in _MAY_BE_EMPTY:
         conditions.append(f"{name} != ''")
-    if further := _FURTHER.get((table, name)):
+    if further := _FURTHER.get(place):
         conditions.append(further)
     if table == "blobs" and name == "data":
         conditions.append("(codec != 'raw' OR length(data) = size)")
     sound = f"({' AND '.join(conditions)})"
-    return _Column(name, declared, required, key, sound if required else f"({name} IS NULL OR {sound})")
+    required = required or key
+    return _Column(name, declared, required, key, sound if required else f"({name} IS NULL OR {sound})", neutral)
 
 
 class Survey:
     """What is wrong with the session behind a connection; afterwards the connection reads only what can be.
 
-    Args:
-        connection: A connection on which nothing is written.
-        copied: Whether every table is read row by row and kept in memory: for files with unreadable pages.
+    ``copied``: every table is read row by row and kept in memory, for files with unreadable pages.
     """
 
     def __init__(self, connection: sqlite3.Connection, *, copied: bool = False) -> None:
@@ -268,15 +206,7 @@ class Survey:
         expected = _expected()
         present = set(self._all("SELECT type, name FROM main.sqlite_master"))
         readable = {name for kind, name in present if kind in {"table", "view"}}
-        stand_ins = {name for (name,) in self._all("SELECT name FROM temp.sqlite_master")}
-        readable |= stand_ins
         for kind, name in sorted(expected.others - present):
-            if (
-                kind == "trigger"
-                and ("table", name.rpartition("_")[0]) not in present
-                and name.rpartition("_")[0] in stand_ins
-            ):
-                continue  # an older version had no such table
             self._note(f"{kind} {name}", "is missing" + ("; changes are not seen live" if kind == "trigger" else ""))
         for table, columns in expected.tables.items():
             if table not in readable:
@@ -285,20 +215,17 @@ class Survey:
                 continue
             self._table(table, columns)
         self._stand_in_for_runs(expected.tables["runs"])
-        for child, column, parent, noun in _PARENTS:
-            self._orphans(child, column, parent, noun)
+        for (column, parent, noun), children in _PARENTS.items():
+            for child in children.split():
+                self._orphans(child, column, parent, noun)
 
     def _table(self, table: str, columns: Sequence[_Column]) -> None:
-        try:
-            have = {row[1] for row in self._all(f"PRAGMA table_info({table})")}
-        except sqlite3.DatabaseError as error:
-            _require_damage(error)
-            have = set()  # a view of an older schema on a table that is missing
+        have = {row[1] for row in self._all(f"PRAGMA table_info({table})")}
         missing = [column for column in columns if column.name not in have]
         if missing:
             names = ", ".join(column.name for column in missing)
             self._note(f"table {table}", f"has no column {names}" if have else "is missing")
-            if not have or any(column.required and column.name not in _NEUTRAL.get(table, {}) for column in missing):
+            if not have or any(column.vital for column in missing):
                 self._hide(table, columns, set())
                 return
         if self._copied and table not in {"blobs", "changes"}:
@@ -330,7 +257,7 @@ class Survey:
     def _name(self, table: str, columns: Sequence[_Column], row: Sequence[object]) -> None:
         values = {column.name: value for column, value in zip(columns, row, strict=False)}
         wrong = [column for column, flag in zip(columns, row[len(columns) :], strict=True) if not flag]
-        lost = any(column.required and column.name not in _NEUTRAL.get(table, {}) for column in wrong)
+        lost = any(column.vital for column in wrong)
         faults = ", ".join(f"column {column.name} {described(values[column.name])}" for column in wrong)
         named = _NAMES[table].format_map({name: shown(value) for name, value in values.items()})
         self._note(named, f"{faults}; it is left out" if lost else faults)
@@ -353,14 +280,13 @@ class Survey:
     # -- what the connection reads from now on
 
     def _hide(self, table: str, columns: Sequence[_Column], have: set[str]) -> None:
-        neutral = _NEUTRAL.get(table, {})
         source = self._beneath(table)
         chosen, conditions = [], []
         for column in columns:
-            instead = neutral.get(column.name, "")
+            instead = column.neutral
             if column.name not in have:
                 chosen.append(f"{instead or 'NULL'} AS {column.name}")
-            elif column.required and not instead:
+            elif column.vital:
                 chosen.append(f"{column.name} AS {column.name}")
                 conditions.append(column.sound)
             else:
@@ -392,30 +318,18 @@ class Survey:
             self._connection.execute(f"CREATE TEMP VIEW known_runs AS {found[0][1].partition(' AS ')[2]}")
         else:
             self._connection.execute(f"CREATE TEMP VIEW known_runs AS SELECT {names} FROM main.runs")
-        values = {
-            "id": "id",
-            "kind": f"CASE WHEN id IN ({of_tasks}) THEN 'regenerate' ELSE 'document' END",
-            **{name: value for name, value in _NEUTRAL["runs"].items() if name != "kind"},
-        }
-        stand_ins = ", ".join(f"{values.get(column.name, 'NULL')} AS {column.name}" for column in columns)
+        stand_ins = ", ".join(
+            "id" if column.name == "id" else f"{column.neutral or 'NULL'} AS {column.name}" for column in columns
+        )
         self._connection.execute(
             f"CREATE TEMP VIEW runs AS SELECT {names}, 0 AS rowid FROM known_runs UNION ALL SELECT {stand_ins}, 0 FROM ({lost})"
         )
 
     def _beneath(self, table: str) -> str:
-        """Return the name under which the table itself can still be read, once a view or table has taken its own name."""
-        found = self._all("SELECT type, sql FROM temp.sqlite_master WHERE name = ?", (table,))
-        if not found:
+        """Return the name under which the table itself can still be read, once a copy has taken its own name."""
+        if not self._all("SELECT 1 FROM temp.sqlite_master WHERE name = ?", (table,)):
             return f"main.{table}"
-        kind, sql = found[0]
-        if kind == "table":
-            self._connection.execute(f"ALTER TABLE temp.{table} RENAME TO raw_{table}")
-        else:
-            self._connection.execute(f"DROP VIEW temp.{table}")
-            head = f"CREATE VIEW {table} "
-            body = sql[len(head) :] if sql.startswith(head) else sql.partition(f" {table} ")[2]
-            self._connection.execute(f"DROP VIEW IF EXISTS temp.raw_{table}")
-            self._connection.execute(f"CREATE TEMP VIEW raw_{table} {body}")
+        self._connection.execute(f"ALTER TABLE temp.{table} RENAME TO raw_{table}")
         return f"raw_{table}"
 
     def _has_rowid(self, table: str) -> bool:
@@ -431,7 +345,7 @@ class Survey:
         names = ", ".join(column.name for column in kept)
         keys = [place for place, column in enumerate(kept) if column.key]
         order = ", ".join(f"{kept[place].name} DESC" for place in keys)
-        if self._has_rowid(table) and not self._all("SELECT 1 FROM temp.sqlite_master WHERE name = ?", (table,)):
+        if self._has_rowid(table):
             order = "rowid DESC"
         rows: dict[tuple[object, ...], Sequence[object]] = {}
         for end in ("", f" ORDER BY {order}"):
@@ -442,7 +356,6 @@ class Survey:
                 _require_damage(error)
         declared = ", ".join(f"{column.name} {column.kind}" for column in kept)
         keyed = ", ".join(kept[place].name for place in keys)
-        self._connection.execute(f"DROP VIEW IF EXISTS temp.{table}")
         self._connection.execute(f"CREATE TEMP TABLE {table} ({declared})")
         self._connection.execute(f"CREATE INDEX temp.keys_of_{table} ON {table} ({keyed})")
         marks = ", ".join("?" * len(kept))

@@ -18,7 +18,6 @@ def readable_id(path: str, qualified_name: str, occurrence: int) -> str:
 
 
 def row_id(row: TaskRow) -> str:
-    """Return the readable id of a task in a session."""
     return readable_id(row.path, row.qualified_name, row.occurrence)
 
 
@@ -35,12 +34,8 @@ def matches(pattern: str, readable: str, hashed: str) -> bool:
 def picked(patterns: Sequence[str], limit: int, items: Sequence[tuple[str, str, Item]]) -> list[Item]:
     """Return the items that are meant from ``(readable id, hashed id, item)``, keeping the order.
 
-    An exact match of an id takes precedence over tasks whose id merely starts with it.
-
-    Args:
-        patterns: Ids, prefixes of ids or globs; empty = all.
-        limit: Only the first so many; 0 = all.
-        items: What to choose from.
+    An exact match of an id takes precedence over tasks whose id merely starts with it. No pattern and the limit 0
+    mean all.
     """
     exact = {wanted for wanted in patterns if any(wanted in (readable, hashed) for readable, hashed, _ in items)}
     found = [

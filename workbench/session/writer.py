@@ -8,8 +8,10 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
 from workbench.read_only import must_write
@@ -18,6 +20,9 @@ from workbench.session.file import BUSY_MS, SessionError, connect, translated
 from workbench.session.labels import remark_target
 from workbench.session.moved_files import Fate, Original, forget_log, leave_open, rescue
 from workbench.session.rows import AccessedFileRow, AttemptRow, ScoreRow, StepRow, StudyCellRow
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 #: A writer that nobody asks for checkpoints makes one by itself after so long.
 _CHECKPOINT_SECONDS = 2.0
@@ -36,13 +41,7 @@ def _storable(value: object) -> object:
 class SessionWriter:
     """The writing side of one session file; calls are short transactions, safe from several threads.
 
-    Args:
-        path: An existing session file, see :func:`workbench.session.create`.
-
-    Raises:
-        SessionError: See :func:`workbench.session.file.connect`; every method may also raise ``SessionFull`` or
-            ``SessionLocked``.
-        ReadOnly: This process may only look.
+    Raises ReadOnly: this process may only look.
     """
 
     def __init__(self, path: Path) -> None:
@@ -82,7 +81,6 @@ class SessionWriter:
             self._original.close()
 
     def fate(self) -> Fate:
-        """Return what became of the file since it was opened."""
         with self._lock:
             fate = self._original.fate()
             if fate is Fate.IN_PLACE and not self._depth:
@@ -92,8 +90,7 @@ class SessionWriter:
     def rescue(self) -> Path | None:
         """Save what this writer has of a file that is not in its place any more, or that lost its log, and close.
 
-        Returns:
-            The session that has it now; None where the file itself has everything (it was moved, say), or all there is.
+        Returns the session that has it now; None where the file itself has everything (it was moved, say), or all there is.
         """
         with self._lock, translated(self.path):
             self._closed = True
@@ -199,8 +196,10 @@ class SessionWriter:
             )
             return int(cursor.lastrowid or 0)
 
+    def _put(self, table: str, row: DataclassInstance, conflict: str) -> None:
+        self.insert(table, {one.name: getattr(row, one.name) for one in fields(row)}, conflict=conflict)
+
     def update(self, table: str, key: Mapping[str, object], values: Mapping[str, object]) -> int:
-        """Update the rows that match ``key``; returns how many there were."""
         changed = ", ".join(f"{name} = ?" for name in values)
         matched = " AND ".join(f"{name} = ?" for name in key)
         with self.transaction() as connection:
@@ -213,19 +212,10 @@ class SessionWriter:
 
     def add_run(self, run_id: str, kind: str, config: Mapping[str, object]) -> None:
         """Record a run that waits for an engine; ``kind`` is document or regenerate, ``config`` its plan."""
-        self.insert(
-            "runs",
-            {
-                "id": run_id,
-                "kind": kind,
-                "config": json.dumps(config, ensure_ascii=False, sort_keys=True),
-                "state": "queued",
-                "created_at": time.time(),
-            },
-        )
+        text = json.dumps(config, ensure_ascii=False, sort_keys=True)
+        self.insert("runs", {"id": run_id, "kind": kind, "config": text, "state": "queued", "created_at": time.time()})
 
     def set_run(self, run_id: str, **values: object) -> None:
-        """Change columns of a run."""
         assert values.keys() <= _RUN_FIELDS, values
         self.update("runs", {"id": run_id}, values)
 
@@ -234,7 +224,6 @@ class SessionWriter:
         self.update("runs", {"id": run_id}, {"name": name or None})
 
     def name_session(self, name: str) -> None:
-        """Set what the session calls itself."""
         self.insert("meta", {"key": "name", "value": name}, conflict="REPLACE")
 
     def put_away_run(self, run_id: str) -> None:
@@ -242,11 +231,9 @@ class SessionWriter:
         self.update("runs", {"id": run_id}, {"deleted_at": time.time()})
 
     def bring_back_run(self, run_id: str) -> None:
-        """Let a run count again that was put away."""
         self.update("runs", {"id": run_id}, {"deleted_at": None})
 
     def add_spend(self, run_id: str, usd: float) -> None:
-        """Add to what a run has spent, in US dollars."""
         with self.transaction() as connection:
             connection.execute("UPDATE runs SET spend_usd = spend_usd + ? WHERE id = ?", (usd, run_id))
 
@@ -307,53 +294,22 @@ class SessionWriter:
     # -- trials
 
     def add_trial(
-        self,
-        trial_id: str,
-        run_id: str,
-        position: int,
-        case: tuple[str, str],
-        agent: str,
-        model: str,
-        repeat: int,
-        *,
-        content: str = "",
-        snapshot: str | None = None,
-        parent: str = "",
-        fork_step: int = 0,
-        edited: str = "",
-        edit_blob: str | None = None,
-    ) -> bool:
+        self, trial_id: str, run_id: str, position: int, case: tuple[str, str], agent: str, model: str, repeat: int,
+        **further: object,
+    ) -> bool:  # fmt: skip
         """Record a trial that waits; ``case`` is (id, name). Returns False if the session has that trial already.
 
-        A fork names its ``parent`` and what it inherits of it, see :class:`workbench.session.rows.TrialRow`.
+        ``further`` are its snapshot and its content, and of a fork what it inherits, see :class:`.rows.TrialRow`.
         """
+        values = {"id": trial_id, "run_id": run_id, "position": position, "case_id": case[0], "case_name": case[1],
+                  "agent": agent, "model": model, "repeat": repeat, "state": "queued", **further}  # fmt: skip
         with self.transaction() as connection:
             if connection.execute("SELECT 1 FROM trials WHERE id = ?", (trial_id,)).fetchone():
                 return False
-            self.insert(
-                "trials",
-                {
-                    "id": trial_id,
-                    "run_id": run_id,
-                    "position": position,
-                    "case_id": case[0],
-                    "case_name": case[1],
-                    "agent": agent,
-                    "model": model,
-                    "repeat": repeat,
-                    "state": "queued",
-                    "content": content,
-                    "snapshot": snapshot,
-                    "parent": parent,
-                    "fork_step": fork_step,
-                    "edited": edited,
-                    "edit_blob": edit_blob,
-                },
-            )
+            self.insert("trials", values)
             return True
 
     def set_trial(self, trial_id: str, **values: object) -> None:
-        """Change columns of a trial."""
         assert values.keys() <= _TRIAL_FIELDS, values
         self.update("trials", {"id": trial_id}, values)
 
@@ -361,16 +317,12 @@ class SessionWriter:
         """Record what a repository looked like: the (path, size in bytes) of each file that an agent may see."""
         with self.transaction():
             listing = self.blob(json.dumps([list(item) for item in files], ensure_ascii=False))
-            self.insert(
-                "snapshots",
-                {"digest": digest, "source": source, "revision": revision, "files_blob": listing},
-                conflict="REPLACE",
-            )
+            values = {"digest": digest, "source": source, "revision": revision, "files_blob": listing}
+            self.insert("snapshots", values, conflict="REPLACE")
 
     def add_step(self, step: StepRow) -> None:
         """Record a step; a step that is there already stays as it was first recorded."""
-        values = {name: getattr(step, name) for name in StepRow.__dataclass_fields__}
-        self.insert("steps", values, conflict="IGNORE")
+        self._put("steps", step, "IGNORE")
 
     def forget_errors(self, trial_id: str) -> None:
         """Remove the error steps of a trial that is about to be tried again; its calls keep their errors."""
@@ -392,21 +344,16 @@ class SessionWriter:
         """Record paths that an agent listed or read; the first time counts."""
         with self.transaction():
             for row in seen:
-                values = {name: getattr(row, name) for name in AccessedFileRow.__dataclass_fields__}
-                self.insert("seen", values, conflict="IGNORE")
+                self._put("seen", row, "IGNORE")
 
     def put_score(self, score: ScoreRow) -> None:
-        """Record the scores of a trial by one rubric and judge, in place of earlier ones."""
-        values = {name: getattr(score, name) for name in ScoreRow.__dataclass_fields__}
-        self.insert("scorecards", values, conflict="REPLACE")
+        self._put("scorecards", score, "REPLACE")
 
     def put_check(self, key: tuple[str, int, float, int], run_id: str, again: int | None = None) -> None:
         """Plan a check of a trial's README; what a former one by the same rules said stays until the new one is done.
 
-        Args:
-            key: Trial, whether blocks are run, seconds for a step, version of the rules.
-            run_id: The run that does it.
-            again: The block that is run once more, None for all of it.
+        ``key`` is trial, whether blocks are run, seconds for a step, version of the rules; ``again`` the block that
+        is run once more, None for all.
         """
         with self.transaction() as connection:
             connection.execute(
@@ -450,7 +397,6 @@ class SessionWriter:
             )
 
     def set_study(self, name: str, *, problem: str | None) -> None:
-        """Say why a study does not go on, None for nothing."""
         self.update("studies", {"name": name}, {"problem": problem})
 
     def put_study_cells(self, cells: Iterable[StudyCellRow], *, instead_of: str) -> None:
@@ -458,36 +404,25 @@ class SessionWriter:
         with self.transaction() as connection:
             connection.execute("DELETE FROM study_cells WHERE study = ?", (instead_of,))
             for cell in cells:
-                self.insert("study_cells", {name: getattr(cell, name) for name in StudyCellRow.__dataclass_fields__})
+                self._put("study_cells", cell, "ABORT")
 
     # -- improved docstrings
 
     def add_improvement(self, improvement_id: str, plan: Mapping[str, object]) -> None:
-        """Record an order to improve docstrings."""
         text = json.dumps(plan, ensure_ascii=False, sort_keys=True)
         values = {"id": improvement_id, "plan": text, "state": "queued", "created_at": time.time()}
         self.insert("improvements", values)
 
     def set_improvement(self, improvement_id: str, **values: object) -> None:
-        """Change columns of an order to improve docstrings."""
         self.update("improvements", {"id": improvement_id}, values)
 
     def put_attempt(self, attempt: AttemptRow) -> None:
-        """Record how an attempt stands, in place of what was recorded of it."""
-        values = {name: getattr(attempt, name) for name in AttemptRow.__dataclass_fields__}
-        self.insert("docstring_attempts", values, conflict="REPLACE")
+        self._put("docstring_attempts", attempt, "REPLACE")
 
     def annotate(self, item: str, text: str, step: int | None = None, *, criterion: str = "") -> None:
         """Keep a person's remark on a work item, or on one of its steps or criteria.
 
-        Args:
-            item: Id of the item.
-            text: The remark.
-            step: Number of a trial's step.
-            criterion: A trial's criterion as :func:`workbench.session.labels.criterion_part` returns it.
-
-        Raises:
-            WorkbenchError: There is no text.
+        Raises WorkbenchError: there is no text.
         """
         if not text.strip():
             raise WorkbenchError("An annotation needs some text.")

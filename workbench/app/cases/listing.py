@@ -12,7 +12,7 @@ from workbench.errors import WorkbenchError
 from workbench.repository import parse_source
 from workbench.repository.store import Store
 from workbench.results.scores import totals_of
-from workbench.rubric.totals import Total
+from workbench.rubric.spread import Total
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

@@ -1,14 +1,16 @@
-"""The part of the Regeneration mode that follows a run: what is read when, in which thread, and how often."""
+"""Keeps the Regeneration mode in step with a run: what is read when, in which thread, and how often."""
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.app.regeneration import loading
-from workbench.app.regeneration.loading import Excluded, RunView
-from workbench.app.toolkit.latest import Latest
+from workbench.app.key_table import key_of, with_keys
+from workbench.app.regeneration.standings import Standings, load_standings
+from workbench.app.regeneration.wording import model_name
+from workbench.app.toolkit.latest import Latest, Live
+from workbench.results.regeneration_runs import NONE_EXCLUDED, Excluded, RunView, load_excluded, load_view
 from workbench.results.runs import latest_regeneration
 from workbench.results.tasks import Figures, TaskLine, figures_of, load_lines
 
@@ -18,12 +20,13 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
-REFRESH_SECONDS = 0.05
-"""Shortest time between two looks at a run that changes; looks that cost more are rarer."""
-FIGURES_SECONDS = 0.25
-NONE_EXCLUDED = Excluded((), ())
 FIRST_TASKS = 200
 """Tasks that are read before the table is first shown; the rest follows."""
+OTHER_RUN_SECONDS = 1.0
+"""Time from the beginning of another run until it is said, unless it is shown by then."""
+NO_RUN = "No regeneration run in this session.\n\nPress {regeneration.new} to test a repository's documentation by regeneration."
+GONE = "This run is not in the open session: press {app.sessions} to choose another session."
+_Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,38 +34,49 @@ class _Look:
     """What one look at a run found; ``lines`` are all of its tasks if ``whole``, else those that changed."""
 
     view: RunView
-    lines: list[TaskLine] | None
+    lines: Sequence[TaskLine]
     whole: bool
     excluded: Excluded
-    seconds: float
 
 
 class Following:
-    """Reads the run that the screen shows and keeps the screen in step with it.
+    """Reads the run that the screen shows.
 
-    Args:
-        screen: The view that is kept in step.
+    Attributes:
+        evaluator: Whose samples are wanted; "" is the newest, which then stays.
+        group: Which of its groups is shown; None is its newest, which then stays.
+        with_dropped: Whether a person looks at what was dropped.
     """
 
     def __init__(self, screen: RegenerationScreen) -> None:
         self._screen = screen
         self.loading_run = Latest(screen, "regeneration-run")
-        self.refreshing = Latest(screen, "regeneration-refresh")
-        self.figuring = Latest(screen, "regeneration-figures")
-        self.evaluator = ""  # whose samples are wanted; "" is the newest, which then stays
-        self.group: Group | None = None  # which of its groups is shown; None is its newest, which then stays
-        self.with_dropped = False  # a person looks at what was dropped
+        self.refreshing = Live(screen, "regeneration-refresh", self._look, self._looked, seconds=0.05)
+        self.figuring = Live(screen, "regeneration-figures", self._count, self._counted, seconds=0.25)
+        self.comparing = Live(screen, "standings", self._compare, self._compared)
+        self.evaluator = ""
+        self.group: Group | None = None
+        self.with_dropped = False
         self._changed: set[str] = set()
         self._whole = False  # every task of the run is in the table
-        self._look_seconds = REFRESH_SECONDS
-        self._figures_seconds = FIGURES_SECONDS
-        self._figured: tuple[object, ...] = ()
+        self._figures_of: _Key = ()
+        self._standings_of: _Key = ()
+        self._news = 0  # batches of changes of other runs
+        self._begun: list[str] = []  # runs that began elsewhere and were not looked at
 
     @property
     def idle(self) -> bool:
         """Whether nothing is being read and nothing is about to be."""
-        loaders = (self.loading_run, self.refreshing, self.figuring)
-        return all(loader.idle and not loader.due for loader in loaders)
+        return self.loading_run.idle and all(live.settled for live in (self.refreshing, self.figuring, self.comparing))
+
+    @property
+    def begun(self) -> str:
+        """The newest run that began elsewhere and was not looked at, "" for none."""
+        return self._begun[-1] if self._begun else ""
+
+    def forget(self) -> None:
+        """Another session is shown."""
+        self.evaluator, self.group, self._begun = "", None, []
 
     def load(self, reader: SessionReader, run_id: str | None, evaluator: str = "") -> None:
         """Show a run from its beginning; None is the session's newest, ``evaluator`` whose samples are wanted from now on."""
@@ -72,36 +86,36 @@ class Following:
         self._changed.clear()
 
         def work() -> _Look | None:
-            # Imported in the thread: the first paint does without.
-
             key = run_id or latest_regeneration(reader)
-            view = loading.load_view(reader, key, group, wanted) if key else None
+            view = load_view(reader, key, group, wanted) if key else None
             if view is None:
                 return None
             lines = load_lines(reader, view.run.id, view.group, view.ks, limit=FIRST_TASKS)
-            excluded = loading.load_excluded(reader, view.run.id) if view.building or not view.tasks else NONE_EXCLUDED
-            return _Look(view, lines, len(lines) >= view.tasks, excluded, 0.0)
+            excluded = load_excluded(reader, view.run.id) if view.building or not view.tasks else NONE_EXCLUDED
+            return _Look(view, lines, len(lines) >= view.tasks, excluded)
 
         def done(look: _Look | None) -> None:
             if reader is not screen.reader:
                 return
             if look is None:
-                screen.show_nothing_here(asked_for=run_id is not None)
+                screen.show_reason(with_keys(GONE if run_id is not None else NO_RUN))
                 return
-            self.with_dropped, self._whole, self._figured = False, look.whole, ()
-            screen.begin(look.lines or [], look.view.ks)
+            self.with_dropped, self._whole, self._figures_of = False, look.whole, ()
+            screen.begin(look.lines, look.view.ks)
             self._show(look)
 
         self.loading_run.ask(work, done, screen.show_reason)
 
     def take(self, changes: tuple[Change, ...], view: RunView) -> None:
-        """Look again soon at what changed of this run."""
-        table, mine = self._screen.table, False
+        """Look again soon at what changed of this run, and at those beside it."""
+        knows, mine, other = self._screen.table.knows, False, False
         for change in changes:
-            if change.kind == "candidate" and change.part and table.knows(change.part):
+            if change.kind == "candidate" and change.part and not knows(change.part):
+                other = True
+            elif change.kind == "candidate" and change.part:
                 self._changed.add(change.part)
                 mine = True
-            elif (change.kind == "label" and table.knows(change.item)) or (
+            elif (change.kind == "label" and knows(change.item)) or (
                 change.kind == "task" and change.part == view.run.id
             ):
                 self._changed.add(change.item)
@@ -109,84 +123,124 @@ class Following:
             elif change.kind == "run" or (change.kind in {"stage", "dropped"} and change.item == view.run.id):
                 mine = True
         if mine:
-            self.soon()
+            self.refreshing.refresh_soon()
+        if other:
+            self._news += 1
+            self._compare_soon()
 
     def again(self, group: Group) -> None:
         """Show the samples of another group."""
         self.evaluator, self.group = group.evaluator, group
-        self._whole, self._figured = False, ()
+        self._whole, self._figures_of = False, ()
         self._screen.show_figures(None)
-        self.soon()
+        self.refreshing.refresh_soon()
 
-    def soon(self) -> None:
-        """Look at the run again, at most as often as a person can see."""
-        self.refreshing.soon(self._look, self._look_seconds)
+    # -- the run and its tasks
 
-    def _look(self) -> None:
-        screen = self._screen
-        reader, before = screen.reader, screen.view
-        if reader is None or before is None:
-            return
+    def _look(self, reader: SessionReader) -> Callable[[], _Look | None] | None:
+        screen, before = self._screen, self._screen.view
+        if before is None:
+            return None
         changed, self._changed = self._changed, set()
         run_id, group, wanted = before.run.id, self.group, self.evaluator
         everything = not self._whole or not all(screen.table.knows(task) for task in changed)
         with_dropped = self.with_dropped or before.building or not before.tasks
 
         def work() -> _Look | None:
-            began = time.perf_counter()
-            view = loading.load_view(reader, run_id, group, wanted)
+            view = load_view(reader, run_id, group, wanted)
             if view is None:
                 return None
             whole = everything or view.group != before.group
             ids = None if whole else sorted(changed)
-            lines = load_lines(reader, run_id, view.group, view.ks, ids=ids) if whole or ids else None
-            excluded = loading.load_excluded(reader, run_id) if with_dropped else NONE_EXCLUDED
-            return _Look(view, lines, whole, excluded, time.perf_counter() - began)
+            lines = load_lines(reader, run_id, view.group, view.ks, ids=ids) if whole or ids else ()
+            return _Look(view, lines, whole, load_excluded(reader, run_id) if with_dropped else NONE_EXCLUDED)
 
-        def done(look: _Look | None) -> None:
-            shown = screen.view
-            if look is None or shown is None or shown.run.id != run_id or reader is not screen.reader:
-                return
-            self._look_seconds = max(REFRESH_SECONDS, 3 * look.seconds)
-            if look.lines is not None and look.whole:
-                screen.table.put_tasks(look.lines, look.view.ks)
-                self._whole = True
-            elif look.lines is not None and not screen.table.update_rows(look.lines):
-                self._whole = False
-            self._show(look)
+        return work
 
-        self.refreshing.ask(work, done)
+    def _looked(self, look: _Look | None) -> None:
+        shown, table = self._screen.view, self._screen.table
+        if look is None or shown is None or shown.run.id != look.view.run.id:
+            return
+        if look.whole:
+            table.put_tasks(look.lines, look.view.ks)
+            self._whole = True
+        elif look.lines and not table.update_rows(look.lines):
+            self._whole = False
+        self._show(look)
 
     def _show(self, look: _Look) -> None:
-        if look.view.groups and self.evaluator in ("", look.view.evaluator):
+        before, view = self._screen.view, look.view
+        if view.groups and self.evaluator in ("", view.evaluator):
             # Another one that is asked later does not take its place.
-            self.evaluator, self.group = look.view.evaluator, look.view.group
-        self._screen.apply(look.view, look.excluded)
+            self.evaluator, self.group = view.evaluator, view.group
+        self._note_begun(before, view)
+        self._screen.apply(view, look.excluded)
+        self._compare_soon()
         if not self._whole:
-            self.soon()
+            self.refreshing.refresh_soon()
         else:
-            self.figuring.soon(self._figure, self._figures_seconds if self._figured else 0.001)
+            self.figuring.refresh_soon(at_once=not self._figures_of)
 
-    def _figure(self) -> None:
-        screen = self._screen
-        reader, view = screen.reader, screen.view
-        if reader is None or view is None:
+    def _note_begun(self, before: RunView | None, view: RunView) -> None:
+        """Note what began elsewhere: another evaluator is said once, another run stays in sight until it is looked at."""
+        self._begun = [run for run in self._begun if run != view.run.id and run in view.order]
+        if before is None or before.run.id != view.run.id:
             return
-        group, run_id, ks = view.group, view.run.id, view.ks
-        key = (run_id, group, screen.table.revision, view.live)
-        if key == self._figured:
-            return
-        self._figured = key
-        lines = tuple(screen.table.rows)
+        known = {one.evaluator for one in before.progress} | {view.evaluator, self.evaluator}
+        for evaluator in dict.fromkeys(one.evaluator for one in view.progress if one.evaluator not in known):
+            self._screen.notify(
+                f"{model_name(evaluator)} is asked for samples of this run, too: {key_of('regeneration.evaluator')} shows them."
+            )
+        for run in view.order:
+            if run not in before.order:
+                self._screen.set_timer(OTHER_RUN_SECONDS, lambda run=run: self._say_begun(run))
 
-        def work() -> tuple[Figures, float]:
-            began = time.perf_counter()
-            return figures_of(reader, run_id, group, lines, ks), time.perf_counter() - began
+    def _say_begun(self, run: str) -> None:
+        # A run that was started from here is on the screen by now.
+        view = self._screen.view
+        if view is not None and view.run.id != run and run in view.order and self.loading_run.idle:
+            self._begun.append(run)
+            self._screen.notify(f"Another run began in this session: {key_of('regeneration.next-run')} shows it.")
+            self._screen.show_begun()
 
-        def done(made: tuple[Figures, float]) -> None:
-            now = screen.view
-            if now is not None and (now.run.id, now.group) == (run_id, group):
-                self._figures_seconds = max(FIGURES_SECONDS, 4 * made[1])
-                screen.show_figures(made[0])
+    # -- pass@k
 
-        self.figuring.ask(work, done)
+    def _count(self, reader: SessionReader) -> Callable[[], tuple[_Key, Figures]] | None:
+        view, table = self._screen.view, self._screen.table
+        if view is None:
+            return None
+        key, lines = (view.run.id, view.group, table.revision, view.live), tuple(table.rows)
+        if key == self._figures_of:
+            return None
+        self._figures_of = key
+        return lambda: (key, figures_of(reader, view.run.id, view.group, lines, view.ks))
+
+    def _counted(self, found: tuple[_Key, Figures]) -> None:
+        view = self._screen.view
+        if view is not None and found[0][:2] == (view.run.id, view.group):
+            self._screen.show_figures(found[1])
+
+    # -- other evaluators and runs
+
+    def _beside(self) -> _Key:
+        view = self._screen.view
+        if view is None or (len(view.groups) < 2 and len(view.order) < 2):
+            return ()
+        states = tuple((one.group, one.decided, one.total) for one in view.progress)
+        return view.run.id, view.groups, view.group.evaluator, view.order, view.live, states, self._news
+
+    def _compare_soon(self) -> None:
+        if (key := self._beside()) != self._standings_of:
+            self.comparing.refresh_soon(at_once=key[:1] != self._standings_of[:1])
+
+    def _compare(self, reader: SessionReader) -> Callable[[], tuple[_Key, Standings]] | None:
+        view, key = self._screen.view, self._beside()
+        self._standings_of = key
+        if view is None or not key:
+            self._screen.show_standings(Standings())
+            return None
+        return lambda: (key, load_standings(reader, view))
+
+    def _compared(self, found: tuple[_Key, Standings]) -> None:
+        if found[0] == self._standings_of:
+            self._screen.show_standings(found[1])

@@ -10,24 +10,12 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 
-from workbench.app.regeneration.failures import failures_of
-from workbench.app.regeneration.sample_content import (
-    GONE,
-    SHOWN_AT_FIRST,
-    TABS,
-    detail_of,
-    empty_tabs,
-    laid_out,
-    read_all,
-    remarks_of,
-    title_of,
-)
-from workbench.app.toolkit.document import Document, note
+from workbench.app.regeneration import sample_content
+from workbench.app.regeneration.sample_content import GONE, SHOWN_AT_FIRST, TABS, laid_out
+from workbench.app.toolkit.document import Document, Subject, note
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import literal
-from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.subject import Subject
-from workbench.app.toolkit.tab_line import TabbedText, TabLine
+from workbench.app.toolkit.pane import Pane, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
 from workbench.results.samples import Sample, read_sample
@@ -35,7 +23,7 @@ from workbench.results.tasks import TaskLine
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.regeneration.loading import RunView
+    from workbench.results.regeneration_runs import RunView
     from workbench.session.reader import SessionReader
 
 TEXTS = ("Candidate", "Docstring", "Prompt")
@@ -44,11 +32,7 @@ Whole = Callable[[str], Callable[[], Document]]
 
 
 class SamplePane(TabbedText):
-    """Difference, candidate, docstring, prompt and answer of one sample.
-
-    Args:
-        read: Reads what is wanted of it and shows that.
-    """
+    """Difference, candidate, docstring, prompt and answer of one sample; ``read`` reads what is wanted of it and shows that."""
 
     short = "Sample"
     at_first = SHOWN_AT_FIRST
@@ -86,9 +70,9 @@ class SamplePane(TabbedText):
     ) -> None:
         self._whole = whole
         self.candidate = sample.candidate.id if sample.candidate is not None else ""
-        self.titled(f"{one_line(line.name, 40)} · {title_of(sample)}", detail_of(sample))
-        self._remark(remarks_of(sample))
-        self.query_one(TabLine).empty = empty_tabs(sample)
+        self.titled(f"{one_line(line.name, 40)} · {sample_content.title_of(sample)}", sample_content.detail_of(sample))
+        self._remark(sample_content.remarks_of(sample))
+        self.query_one(TabLine).empty = sample_content.empty_tabs(sample)
         self.text.show(document, keep_place=keep_place)
         self.arrive()
 
@@ -127,9 +111,7 @@ class TextsPane(Pane):
 
     short = "Texts"
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self._whole: Whole | None = None
+    _whole: Whole | None = None
 
     def compose(self) -> ComposeResult:
         for name in TEXTS:
@@ -159,24 +141,6 @@ class TextsPane(Pane):
             self.query_one(f"#{name.lower()}-text", TextPane).show(documents.get(name, note("")))
 
 
-class FailingPane(Pane):
-    """The tests that the selected sample did not pass."""
-
-    short = "Failing"
-
-    def compose(self) -> ComposeResult:
-        yield TextPane(id="failing-text")
-
-    @property
-    def text(self) -> TextPane:
-        return self.query_one(TextPane)
-
-    def show(self, title: str = "failing tests", document: Document | None = None) -> None:
-        """Show failing tests under a title, or nothing."""
-        self.titled(title)
-        self.text.show(document or note(""))
-
-
 _Read = tuple[Sample, Document, dict[str, Document], "tuple[str, Document] | None"]
 _SUFFIXES = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".md"}
 
@@ -184,17 +148,16 @@ _SUFFIXES = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".m
 class Detail(Container):
     """Three panes of one sample, which is read once for all of them; the one in the middle is there only where all have room."""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self) -> None:
+        super().__init__(id="detail", classes="pane-group")
         self.loader = Latest(self, "sample")
         self._now: tuple[SessionReader, RunView, TaskLine, int] | None = None
-        self._asked: tuple[object, ...] = ()
-        self._shown: tuple[object, ...] = ()
+        self._asked = self._shown = tuple[object, ...]()
 
     def compose(self) -> ComposeResult:
         yield SamplePane(self._ask, id="sample", classes="pane")
         yield TextsPane(id="given", classes="pane -off")
-        yield FailingPane(id="failing", classes="pane")
+        yield Pane(TextPane(id="failing-text"), short="Failing", id="failing", classes="pane")
 
     @property
     def sample(self) -> SamplePane:
@@ -202,13 +165,19 @@ class Detail(Container):
 
     @property
     def texts(self) -> TextsPane:
-        """Candidate, docstring and prompt below one another."""
         return self.query_one(TextsPane)
 
     @property
-    def failing(self) -> FailingPane:
-        """The tests that it did not pass."""
-        return self.query_one(FailingPane)
+    def failing(self) -> Pane:
+        return self.query_one("#failing", Pane)
+
+    @property
+    def failing_text(self) -> TextPane:
+        return self.query_one("#failing-text", TextPane)
+
+    def _show_failing(self, title: str, document: Document) -> None:
+        self.failing.titled(title)
+        self.failing_text.show(document)
 
     def switch(self, *, off: bool, abreast: bool) -> None:
         """Switch the panes off, or the one in the middle where not all have room."""
@@ -220,7 +189,7 @@ class Detail(Container):
         """Say why there is no sample."""
         self._now, self._asked, self._shown = None, (), ()
         self.sample.show_nothing(sentence)
-        self.failing.show()
+        self._show_failing("failing tests", note(""))
         self.texts.show({})
 
     def show(self, reader: SessionReader, view: RunView, line: TaskLine, number: int) -> None:
@@ -259,7 +228,12 @@ class Detail(Container):
             if sample is None:
                 return None
             shown = {name: laid_out(reader, sample, name) for name in texts if others}
-            return sample, laid_out(reader, sample, tab, limit), shown, failures_of(reader, sample) if others else None
+            return (
+                sample,
+                laid_out(reader, sample, tab, limit),
+                shown,
+                sample_content.failures_of(reader, sample) if others else None,
+            )
 
         def done(read: _Read | None) -> None:
             if key != self._asked:
@@ -270,12 +244,12 @@ class Detail(Container):
             sample, document, shown, failing = read
 
             def whole(name: str) -> Callable[[], Document]:
-                return partial(read_all, reader, line.id, group, number, name)
+                return partial(sample_content.read_all, reader, line.id, group, number, name)
 
             self.sample.show_sample(line, sample, document, whole, keep_place=key[:5] == self._shown[:5])
             if failing is not None:
                 self.texts.show(shown, whole)
-                self.failing.show(*failing)
+                self._show_failing(*failing)
             self._shown = key
 
         def failed(sentence: str) -> None:
@@ -284,7 +258,7 @@ class Detail(Container):
                 self._shown = ()
                 self.sample.show_nothing(sentence, f"{one_line(line.name, 40)} · sample {number + 1}")
                 self.texts.show({TEXTS[0]: note(sentence)})
-                self.failing.show(document=note(sentence))
+                self._show_failing("failing tests", note(sentence))
 
         self.loader.ask(work, done, failed)
 
@@ -303,7 +277,7 @@ class Detail(Container):
     def subject(self) -> Subject:
         """Return the text with the focus, else the current tab of the sample."""
         if self.failing.has_class("-current"):
-            return Subject("the failing tests", self.failing.text.document.text, ".txt")
+            return Subject("the failing tests", self.failing_text.document.text, ".txt")
         pane: TextsPane | SamplePane = self.texts if self.texts.has_class("-current") else self.sample
         name = pane.current if isinstance(pane, TextsPane) else pane.tab
         text, suffix = pane.text.document.text, _SUFFIXES.get(name, ".txt")

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from textual import events, on, work
-from textual.binding import BindingType
 
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.location import Place
-from workbench.app.regeneration import loading
 from workbench.app.regeneration.actions import Actions
-from workbench.app.regeneration.announcing import Announcing
-from workbench.app.regeneration.evaluator_line import EvaluatorLine
-from workbench.app.regeneration.figures_line import FiguresLine, headline
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
-from workbench.app.regeneration.finding import Finder
 from workbench.app.regeneration.following import Following
-from workbench.app.regeneration.improving.of_run import Improving
-from workbench.app.regeneration.keys import KEYS, ON_THE_RUN, makes_sense
-from workbench.app.regeneration.loading import Excluded, RunView
-from workbench.app.regeneration.marking import Marking
-from workbench.app.regeneration.problems import Problems
+from workbench.app.regeneration.head import EvaluatorLine, FiguresLine, headline
 from workbench.app.regeneration.run_panes import RunPanes
-from workbench.app.regeneration.standings import Comparing, Standings, beside
-from workbench.app.regeneration.task_table import TasksPane, TaskTable
+from workbench.app.regeneration.search import Finder
+from workbench.app.regeneration.standings import Standings, beside
+from workbench.app.regeneration.wording import header, trouble
 from workbench.app.toolkit.header import Part
+from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.typed_line import PromptLine
+from workbench.results.regeneration_runs import Excluded, RunView
 from workbench.results.tasks import Figures, TaskLine
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.regeneration.failure_groups import FailedCandidate
@@ -40,32 +36,29 @@ if TYPE_CHECKING:
 ABREAST = (190, 48)
 """Cells from which on difference, docstring, prompt and failing tests stand next to one another, below the tasks."""
 NO_SESSION = "No session is open.\n\nPress {regeneration.new} to test a repository's documentation by regeneration."
-NO_RUN = "No regeneration run in this session.\n\nPress {regeneration.new} to test a repository's documentation by regeneration."
-GONE = "This run is not in the open session: press {app.sessions} to choose another session."
 
 
 class RegenerationScreen(RunPanes):
     """Figures on top, the table of tasks, and below it the selected sample with its failing tests."""
 
-    mode_name = "Regeneration"
     actions: Actions
-    finder: Finder
-    CSS_PATH = "../styles/regeneration.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(self) -> None:
         super().__init__()
-        self.view: RunView | None = None
         self._goal: Place | None = None  # where somebody wanted to go in the run that is shown
         self._place: Place | None = None  # the same until it is reached
-        self._problems = Problems()
+        self._problem = -1  # which failed self-check was gone to last
         self.finder = Finder(self)
-        self.actions = Actions(self.workbench, self.doing, self)
+        self.actions = Actions(self)
         self.following = Following(self)
-        self.marking = Marking(self)
-        self.announcing = Announcing(self)
-        self.comparing = Comparing(self)
-        self.improving = Improving(self, self.app.push_screen, self._show_improving)
+        self.improving = Live(
+            self,
+            "improvement",
+            self._read_improvements,
+            self._show_improvements,
+            lambda sentence: None,
+            kinds={"improvement"},
+        )
         self.standings = Standings()
 
     def on_mount(self) -> None:
@@ -73,8 +66,11 @@ class RegenerationScreen(RunPanes):
             pane.titled(pane.short)
             pane.set_class(pane in self.building.query(Pane), "-off")
         self.focus_pane(self.query_one("#tasks"))
-        self._show_nothing("Opening the session…" if self.workbench.session_path else with_keys(NO_SESSION))
+        self._show_no_session()
         self.set_interval(1.0, self._tick)
+
+    def _show_no_session(self) -> None:
+        self._show_nothing("Opening the session…" if self.workbench.session_path else with_keys(NO_SESSION))
 
     def _show_nothing(self, sentence: str) -> None:
         self.set_class(bool(sentence), "-nothing")
@@ -86,20 +82,19 @@ class RegenerationScreen(RunPanes):
         self.refresh_bindings()
 
     def _show_trouble(self, text: str) -> None:
-        trouble = self.query_one("#trouble", Static)
-        trouble.update(text)
-        trouble.set_class(bool(text), "-open")
+        line = self.query_one("#trouble", Static)
+        line.update(text)
+        line.set_class(bool(text), "-open")
 
     # -- the run
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
         self.finder.forget()
         self.view = None
-        self._problems.forget()
-        self.announcing.forget()
-        self.following.evaluator, self.following.group = "", None
+        self._problem = -1
+        self.following.forget()
         if reader is None:
-            self._show_nothing("Opening the session…" if self.workbench.session_path else with_keys(NO_SESSION))
+            self._show_no_session()
             if self.workbench.session_path is None:
                 self.has_read()
             return
@@ -118,11 +113,6 @@ class RegenerationScreen(RunPanes):
         self.reading = True
         self.following.load(reader, run_id, evaluator)
 
-    def show_nothing_here(self, *, asked_for: bool) -> None:
-        """Say that there is no such run, or none at all."""
-        self._show_nothing(with_keys(GONE if asked_for else NO_RUN))
-        self._read_if_last()
-
     def show_reason(self, sentence: str) -> None:
         """Say why the run cannot be shown."""
         self._show_nothing(sentence)
@@ -133,7 +123,7 @@ class RegenerationScreen(RunPanes):
         if self.reading and self.following.loading_run.idle:
             self.has_read()
 
-    def begin(self, lines: list[TaskLine], ks: tuple[int, ...]) -> None:
+    def begin(self, lines: Sequence[TaskLine], ks: tuple[int, ...]) -> None:
         """Show the tasks of another run."""
         self._show_nothing("")
         self.show_figures(None)
@@ -150,29 +140,27 @@ class RegenerationScreen(RunPanes):
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         if any(change.kind in {"label", "annotation"} and change.item == self.detail.candidate for change in changes):
             self.detail.read_again()
-        if any(change.kind == "improvement" for change in changes):
-            self.improving.read()
+        self.improving.take(changes)
         if self.view is not None:
             self.following.take(changes, self.view)
-            self.comparing.take(changes, self.table.knows)
         elif any(change.kind == "run" for change in changes) and self.following.loading_run.idle:
             self.on_session_opened(self.workbench.reader)
 
     def _tick(self) -> None:
         if self.view is not None and self.view.live:
-            self.following.soon()  # rate and time left change by themselves
+            self.following.refreshing.refresh_soon()  # rate and time left change by themselves
 
     def apply(self, view: RunView, excluded: Excluded) -> None:
         """Show how the run stands; its lines are in the table already."""
-        self.announcing.look(self.view, view, self.following.evaluator)
-        self.view = view
-        self.improving.of(view.run.id)
-        self.query_one(EvaluatorLine).begun = self.announcing.begun
-        self._show_header()
-        self._show_trouble(loading.trouble(view, self.size.width))
+        before, self.view = self.view, view
+        if before is None or before.run.id != view.run.id:
+            self.improvements = ""
+            self.improving.refresh()
+        self.show_begun()
+        self._show_trouble(trouble(view, self.size.width))
         self.query_one(FiguresLine).view = self.query_one(EvaluatorLine).view = view
         building = view.building or self.following.with_dropped or not view.tasks
-        switched = self.has_class("-building") is not building
+        switched = self.shows_building is not building
         self.set_class(building, "-building")
         self.query_one("#tasks").set_class(building, "-off")
         self.detail.switch(off=building, abreast=self.has_class("-abreast"))
@@ -182,13 +170,12 @@ class RegenerationScreen(RunPanes):
         if building:
             self.building.show_run(view, excluded)
         else:
-            self.query_one(TasksPane).show_run(view)
+            self.title_tasks()
         if switched:
             self.focus_pane(self.query_one("#counts" if building else "#tasks"))
         self.show_sample()
         self.refresh_bindings()
         self._go_to_place()
-        self.comparing.refresh()
         self._read_if_last()
 
     def _go_to_place(self) -> None:
@@ -200,13 +187,9 @@ class RegenerationScreen(RunPanes):
         self.go_to(place.item, place.number)
         self.finder.begin(place.needle)
 
-    @property
-    def reads_run(self) -> bool:
-        return not self.following.loading_run.idle
-
     def show_begun(self) -> None:
         """Say in the header, as long as it was not looked at, that another run began elsewhere."""
-        self.query_one(EvaluatorLine).begun = self.announcing.begun
+        self.query_one(EvaluatorLine).begun = self.following.begun
         self._show_header()
 
     def show_standings(self, standings: Standings) -> None:
@@ -220,72 +203,48 @@ class RegenerationScreen(RunPanes):
             self.title_tasks()
 
     def _show_header(self) -> None:
-        if self.view is not None:
-            said = loading.header(self.view, headline(self.query_one(FiguresLine).figures))
-            begun = (Part(f"another run began: {key_of('regeneration.next-run')}"),) if self.announcing.begun else ()
-            self.set_status((*said, *begun, *self.improving.parts()))
-
-    def _show_improving(self) -> None:
-        self._show_header()
-        self.refresh_bindings()
+        if self.view is None:
+            return
+        parts = list(header(self.view, headline(self.query_one(FiguresLine).figures)))
+        if self.following.begun:
+            parts.append(Part(f"another run began: {key_of('regeneration.next-run')}"))
+        if self.improvements:
+            key = key_of("regeneration.improvements")
+            short = f"{self.improvements[:1]} docstrings: {key}"
+            parts.append(Part(f"{self.improvements}: {key}", rank=3, short=short))
+        self.set_status(tuple(parts))
 
     def on_resize(self, event: events.Resize) -> None:
-        self._fit()
-        self._show_header()
-        self._show_beside()
-
-    def _fit(self) -> None:
         abreast = self.app.size.width >= ABREAST[0] and self.app.size.height >= ABREAST[1]
         self.set_class(abreast, "-abreast")
-        self.detail.switch(off=self.has_class("-building"), abreast=abreast)
+        self.detail.switch(off=self.shows_building, abreast=abreast)
         self.show_sample()
+        self._show_header()
+        self._show_beside()
 
     # -- the line below
 
     def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
         self.on_prompt_line_left()
-        if self.has_class("-building"):
+        if self.shows_building:
             self.building.find(message.text)
         else:
             self.finder.begin(message.text)
 
     def on_prompt_line_left(self) -> None:
-        self.focus_pane(self.query_one("#excluded" if self.has_class("-building") else "#tasks"))
+        self.focus_pane(self.query_one("#excluded" if self.shows_building else "#tasks"))
 
     # -- keys
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ON_THE_RUN:
-            return self.offers(action)
-        if action == "improvements":
-            return bool(self.improving.said)
-        return makes_sense(
-            action,
-            self.view,
-            building=self.has_class("-building"),
-            searching=self.finder.found is not None or self.workbench.goes_through_hits,
-            # The keys are asked for before the table is there.
-            filtered=any(table.filter.active for table in self.query(TaskTable)),
-        )
 
     def action_sample(self, step: int) -> None:
         self.table.move_sample(step)
         self.show_sample()
 
-    def action_mark(self) -> None:
-        self.marking.mark()
-
-    def action_mark_group(self) -> None:
-        self.marking.mark_group()
-
-    def action_compare(self) -> None:
-        self.marking.compare()
-
     def action_task(self, step: int) -> None:
         self.table.move_task(step)
 
     def action_run(self, step: int) -> None:
-        begun = self.announcing.begun
+        begun = self.following.begun
         if not (step > 0 and begun) and self.workbench.go_on(step):
             return
         if self.view is not None:
@@ -299,7 +258,7 @@ class RegenerationScreen(RunPanes):
                 self.show_run(order[at])
 
     def action_evaluator(self) -> None:
-        if self.view is not None and self.view.evaluators:
+        if self.view is not None and self.view.groups:
             groups = self.view.groups
             self.following.again(groups[(groups.index(self.view.group) + 1) % len(groups)])
 
@@ -309,7 +268,7 @@ class RegenerationScreen(RunPanes):
 
     @work
     async def action_filter(self) -> None:
-        from workbench.app.toolkit.filter_dialog import FilterDialog
+        from workbench.app.toolkit.filters import FilterDialog
 
         lines, names = tuple(self.table.rows), "a file or function"
         await self.app.push_screen_wait(FilterDialog(lines, self.table.filter, self.filter_tasks, "task", names))
@@ -334,7 +293,7 @@ class RegenerationScreen(RunPanes):
         self.refresh_bindings()
 
     def action_what_went_wrong(self) -> None:
-        from workbench.app.regeneration.went_wrong.screen import WentWrongScreen
+        from workbench.app.regeneration.went_wrong import WentWrongScreen
 
         if self.view is not None:
             self.app.push_screen(WentWrongScreen(self.view, self._open_candidate))
@@ -350,34 +309,67 @@ class RegenerationScreen(RunPanes):
         getattr(self.table, f"action_{how}")()
 
     def action_problem(self) -> None:
-        found = self._problems.next(self.view.check.problems if self.view is not None else ())
-        if found is None:
+        view = self.view
+        if view is None or not view.check.problems:
             return
-        problem, said = found
+        problems = view.check.problems
+        self._problem = (self._problem + 1) % len(problems)
+        problem = problems[self._problem]
         if self.following.with_dropped:
             self.action_dropped()
-        other = self.view is not None and problem.group != self.view.group
-        if problem.sample is not None and problem.group is not None and other:
+        other = problem.sample is not None and problem.group != view.group
+        if other and problem.group is not None:
             self.following.again(problem.group)
         self.go_to(problem.task, problem.sample)
-        self.set_remark(said)
+        of = f"{self._problem + 1:,} of {len(problems):,}"
+        keys = f"{key_of('regeneration.problem')} next, {key_of('regeneration.escape')} ends"
+        self.set_remark(f"! {of} · {one_line(problem.name, 60)} · {problem.sentence} · {keys}")
 
     def action_docs(self) -> None:
         self.sample.choose("Docstring")
         self.uncover(self.sample)
 
+    # -- better docstrings
+
+    def _read_improvements(self, reader: SessionReader) -> Callable[[], str] | None:
+        from workbench.app.regeneration.better_docs import standing_of
+
+        return partial(standing_of, reader, self.view.run.id) if self.view is not None else None
+
+    def _show_improvements(self, said: str) -> None:
+        if said != self.improvements:
+            self.improvements = said
+            self._show_header()
+            self.refresh_bindings()
+
     @work
     async def action_improve(self) -> None:
-        await self.improving.ask()
+        from workbench.app.regeneration.improving import FAILED, MARKED, THIS, ask_and_start
+
+        host, view, this, every = self.workbench, self.view, self.selected_task, tuple(self.table.rows)
+        if view is not None and host.session_path is not None:
+            marked = host.marks.letters(host.session_path, "task")
+            lines = {
+                THIS: [this] if this else [],
+                MARKED: [line for line in every if line.id in marked],
+                FAILED: every,
+            }
+            if await ask_and_start(host, view, lines):
+                self.action_improvements()
 
     def action_improvements(self) -> None:
-        self.improving.open()
+        from workbench.app.regeneration.better_docs import ImprovingScreen
+
+        if self.view is not None:
+            self.app.push_screen(ImprovingScreen(self.view.run.id))
+
+    # -- other keys
 
     def action_dropped(self) -> None:
         if self.view is None or self.view.building:
             return
         self.following.with_dropped = not self.following.with_dropped
-        self.following.soon()
+        self.following.refreshing.refresh_soon()
 
     def action_tab(self, step: int) -> None:
         self.sample.turn(step)
@@ -391,12 +383,12 @@ class RegenerationScreen(RunPanes):
     def action_leave(self) -> None:
         if self.workbench.goes_through_hits:
             self.workbench.go_back_to_list()
-        elif self.finder.found is not None or self._problems.followed:
+        elif self.finder.found is not None or self._problem >= 0:
             self.finder.forget()
-            self._problems.forget()
+            self._problem = -1
         elif self.has_class("-zoomed"):
             self.remove_class("-zoomed")
-        elif self.has_class("-building") and self.building.forget():
+        elif self.shows_building and self.building.forget():
             return
         elif self.following.with_dropped:
             self.action_dropped()

@@ -3,65 +3,52 @@
 from __future__ import annotations
 
 import itertools
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from workbench.app.regeneration.evaluators import short_names
-from workbench.app.toolkit.latest import Latest
+from workbench.app.regeneration.wording import short_names
 from workbench.results.samples import results_by_group, states_by_group
 from workbench.results.tasks import functions_of
 from workbench.session.groups import Group, planned_docs
 from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
-    from workbench.app.regeneration.loading import RunView
-    from workbench.app.regeneration.screen import RegenerationScreen
     from workbench.comparison.groups import Function
     from workbench.regeneration.passk import Estimate
+    from workbench.results.regeneration_runs import RunView
     from workbench.results.samples import SampleState
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import Change
 
-SECONDS = 0.5
-"""Shortest time between two looks at a run that goes on; looks that take longer are rarer."""
 MOST_RUNS = 6
-"""Runs of the same source whose pass@k is looked up, the newest ones."""
+"""Runs of the same source of which the docs are named, and of which samples are looked up."""
 MOST_VARIANTS = 3
 """Doc variants of other runs whose samples stand beside those in front, the newest ones."""
 LONGEST_EVALUATOR, LONGEST_DOCS = 12, 20
 """Cells that a name may have above a column of samples."""
-
-
-@dataclass(frozen=True, slots=True)
-class OtherRun:
-    """A regeneration run of the session: the docs that it tests, and pass@k of the evaluator that is shown."""
-
-    id: str
-    docs: str
-    same_source: bool
-    estimate: Estimate | None = None
+Cells = Mapping[str, "tuple[SampleState, ...]"]
+"""Samples by the task of the run that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class OtherSamples:
-    """The samples of another evaluator or doc variant: its short name, and its samples by task of the run that is shown."""
+    """The samples of another evaluator or doc variant, by its short name."""
 
     name: str
-    samples: Mapping[str, tuple[SampleState, ...]]
+    samples: Cells
 
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """pass@k (for the first k of the run) of each group, the samples of each by task, and the other runs.
+    """pass@k (for the first k of the run) of each group, and the samples of each by task.
 
-    ``variants`` has for each group what was asked the same way of other runs of the source with other docs.
+    ``runs`` has the docs of each run of the source and pass@k of the evaluator that is shown, where the docs tell runs apart;
+    ``variants`` for each group what was asked the same way of other runs of the source with other docs.
     """
 
     estimates: Mapping[Group, Estimate] = field(default_factory=dict)
-    samples: Mapping[Group, Mapping[str, tuple[SampleState, ...]]] = field(default_factory=dict)
-    runs: tuple[OtherRun, ...] = ()
+    samples: Mapping[Group, Cells] = field(default_factory=dict)
+    runs: Mapping[str, tuple[str, Estimate | None]] = field(default_factory=dict)
     variants: Mapping[Group, tuple[OtherSamples, ...]] = field(default_factory=dict)
 
 
@@ -95,7 +82,7 @@ def load_standings(reader: SessionReader, view: RunView) -> Standings:
     return Standings(
         {group: estimates[group] for group in view.groups if group in estimates},
         states_by_group(reader, view.run.id) if several else {},
-        () if alone else _runs(reader, view),
+        {} if alone else _runs(reader, view),
         {} if alone else load_variants(reader, view),
     )
 
@@ -116,7 +103,7 @@ def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[Oth
     from workbench.comparison.groups import join_tasks
 
     shown = {group.docs_words for group in view.groups}
-    found: dict[Group, dict[str, Mapping[str, tuple[SampleState, ...]]]] = {group: {} for group in view.groups}
+    found: dict[Group, dict[str, Cells]] = {group: {} for group in view.groups}
     mine: dict[str, Function] = {}
     for key, planned in _to_be_read(reader, view, shown).items():
         if all(planned in named or len(named) >= MOST_VARIANTS for named in found.values()):
@@ -134,14 +121,11 @@ def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[Oth
 
 def _to_be_read(reader: SessionReader, view: RunView, shown: Collection[str]) -> dict[str, str]:
     """Return the other runs of the same source that may have docs that are not shown, with these; the newest first."""
-    plans = {run.id: run.plan for run in reader.runs()}
-    others = [key for key in reversed(view.order) if key in plans and key != view.run.id]
-    same = [key for key in others if _source(plans[key]) == _source(view.plan)]
-    docs = {key: planned_docs(plans[key]) for key in same}
-    return {key: docs[key] for key in [key for key in same if docs[key] not in shown][:MOST_RUNS]}
+    docs = {key: planned_docs(plan) for key, plan in reversed(_of_source(reader, view).items()) if key != view.run.id}
+    return dict([(key, said) for key, said in docs.items() if said not in shown][:MOST_RUNS])
 
 
-def _titled(named: Mapping[str, Mapping[str, tuple[SampleState, ...]]]) -> tuple[OtherSamples, ...]:
+def _titled(named: Mapping[str, Cells]) -> tuple[OtherSamples, ...]:
     """Return doc variants by their short names, by the whole ones where two would be called alike; oldest run first."""
     brief = [_docs_title(words) for words in named]
     return tuple(
@@ -150,85 +134,20 @@ def _titled(named: Mapping[str, Mapping[str, tuple[SampleState, ...]]]) -> tuple
     )
 
 
-def _runs(reader: SessionReader, view: RunView) -> tuple[OtherRun, ...]:
-    runs = {run.id: run for run in reader.runs()}
-    found = []
-    same = [key for key in view.order if _source(runs[key].plan) == _source(view.plan) if key in runs]
-    for key in view.order:
-        if key not in runs:
-            continue
-        plan = runs[key].plan
-        estimate = None
-        if key in same[-MOST_RUNS:]:
-            estimates = _estimates(reader, key, view.ks[0])
-            estimate = next((one for group, one in estimates.items() if group.evaluator == view.evaluator), None)
-        found.append(OtherRun(key, one_line(planned_docs(plan) or "?", 30), key in same, estimate))
-    return tuple(found)
+def _runs(reader: SessionReader, view: RunView) -> dict[str, tuple[str, Estimate | None]]:
+    docs = {key: one_line(planned_docs(plan) or "?", 30) for key, plan in _of_source(reader, view).items()}
+    if not 1 < len(docs) == len(set(docs.values())) <= MOST_RUNS:
+        return {}
+    found = {key: _estimates(reader, key, view.ks[0]) for key in docs}
+    mine = {key: [one for group, one in of.items() if group.evaluator == view.evaluator] for key, of in found.items()}
+    return {key: (said, next(iter(mine[key]), None)) for key, said in docs.items()}
 
 
-def _source(plan: Mapping[str, Any]) -> str:
-    return str(plan.get("source") or plan.get("name") or "")
+def _of_source(reader: SessionReader, view: RunView) -> dict[str, Mapping[str, Any]]:
+    """Return the plans of the runs of the same source, oldest first."""
 
+    def source(plan: Mapping[str, Any]) -> str:
+        return str(plan.get("source") or plan.get("name") or "")
 
-class Comparing:
-    """Keeps the standings in step with the run, at most as often as they can be read.
-
-    Args:
-        screen: The view that shows them.
-    """
-
-    def __init__(self, screen: RegenerationScreen) -> None:
-        self._screen = screen
-        self._reading = Latest(screen, "standings")
-        self._seconds = SECONDS
-        self._of: tuple[object, ...] = ()
-        self._news = 0  # batches of changes of other runs
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is being read and nothing is about to be."""
-        return self._reading.idle and not self._reading.due
-
-    def take(self, changes: Sequence[Change], shown: Callable[[str], bool]) -> None:
-        """Look again soon where a candidate of another run changed; ``shown`` tells whether a task is of the one in front."""
-        if any(change.kind == "candidate" and change.part and not shown(change.part) for change in changes):
-            self._news += 1
-            self.refresh()
-
-    def refresh(self) -> None:
-        """Look again soon, where something changed."""
-        key = self._key(self._screen.view)
-        if self._reading.due or key == self._of:
-            return
-        if not key:
-            self._of = key
-            self._screen.show_standings(Standings())
-            return
-        self._reading.soon(self._look, self._seconds if self._of[:1] == key[:1] else 0.001)
-
-    def _key(self, view: RunView | None) -> tuple[object, ...]:
-        if view is None or (len(view.groups) < 2 and len(view.order) < 2):
-            return ()
-        return view.run.id, view.groups, view.group.evaluator, view.order, view.live, _states(view.progress), self._news
-
-    def _look(self) -> None:
-        reader, view = self._screen.reader, self._screen.view
-        key = self._of = self._key(view)
-        if reader is None or view is None or not key:
-            self._screen.show_standings(Standings())
-            return
-
-        def work() -> tuple[Standings, float]:
-            began = time.perf_counter()
-            return load_standings(reader, view), time.perf_counter() - began
-
-        def done(found: tuple[Standings, float]) -> None:
-            self._seconds = max(SECONDS, 4 * found[1])
-            if key == self._of:
-                self._screen.show_standings(found[0])
-
-        self._reading.ask(work, done)
-
-
-def _states(progress: Sequence[Any]) -> tuple[object, ...]:
-    return tuple((one.group, one.decided, one.total) for one in progress)
+    plans = {run.id: run.plan for run in reader.runs()}
+    return {key: plans[key] for key in view.order if key in plans and source(plans[key]) == source(view.plan)}

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.agreeing import question
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
+    from workbench.app.toolkit.document import Subject
     from workbench.app.toolkit.edit_screen import EditScreen
     from workbench.app.toolkit.latest import Latest
-    from workbench.app.toolkit.subject import Subject
     from workbench.engine.estimate import Estimate
 
 
@@ -43,16 +42,11 @@ def run_in_front(command: list[str]) -> int:
 
 
 def editor() -> str:
-    """Return the editor that a person has named, "" for none."""
     return os.environ.get("EDITOR") or os.environ.get("VISUAL") or ""
 
 
 async def edited_text(host: WorkbenchApp, title: str, text: str, suffix: str = ".txt") -> str | None:
-    """Let a person edit a text, in $EDITOR or else within the app; call it from a worker.
-
-    Returns:
-        The text afterwards, None where it was given up (the editor failed, or could not be started).
-    """
+    """Let a person edit a text, in $EDITOR or else within the app, from a worker; None where it was given up or the editor failed."""
     from textual.app import SuspendNotSupported
 
     from workbench.app.toolkit.edit_screen import EditScreen
@@ -86,7 +80,6 @@ async def _edited_here(host: WorkbenchApp, screen: EditScreen) -> str | None:
 
 
 def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
-    """Copy a text, and say how long it is and (``cut``) what is missing of it."""
     host.copy_to_clipboard(text)
     said = f"Copied {name + ': ' if name else ''}{len(text):,} characters"
     if cut:
@@ -97,42 +90,31 @@ def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
 
 
 class RunActions:
-    """Carries out keys that touch the engine, the disk or another program; all of it in threads but the editor.
-
-    Args:
-        host: The app.
-        jobs: Does the work in a thread, all of it in its order.
-    """
+    """Carries out keys that touch the engine, the disk or another program; all of it in a thread, in its order, but the editor."""
 
     def __init__(self, host: WorkbenchApp, jobs: Latest) -> None:
         self._host = host
         self._jobs = jobs
 
     def can(self, action: str) -> bool:
-        """Return whether an action makes sense now."""
         raise NotImplementedError
 
     def subject(self) -> Subject:
         raise NotImplementedError
 
     def rerun(self) -> None:
-        """Do the selected work once more."""
         raise NotImplementedError
 
     def resume(self) -> None:
-        """Have an engine take up what is missing."""
         raise NotImplementedError
 
     def cancel(self) -> None:
-        """Ask the engine to stop the run."""
         raise NotImplementedError
 
     def on_own(self, work: Callable[[Path], Any], done: Callable[[Path, Any], str]) -> None:
         """Do something that writes into the session, or into a copy of an example, which is only read.
 
-        Args:
-            work: Called with the session in a thread.
-            done: Called with the session and what ``work`` gave; returns what to tell.
+        ``work`` is called with the session in a thread, ``done`` with it and the result; that returns what to tell.
         """
         host = self._host
         session = host.session_path
@@ -154,15 +136,12 @@ class RunActions:
         self._jobs.ask(in_thread, finished)
 
     def when_agreed(self, estimate: Callable[[], Estimate], then: Callable[[], None]) -> None:
-        """Do something that costs, after a question where it will take more than the settings allow unasked.
-
-        Args:
-            estimate: Called in a thread; what it will take.
-            then: Does it.
-        """
+        """Do something that costs, after a question where its estimate, made in a thread, is more than the settings allow unasked."""
         host = self._host
 
         def known(told: Estimate) -> None:
+            from workbench.app.toolkit.ordering import question
+
             asked = question(host, told)
             if asked:
                 host.confirm("Start this?", asked, "Start", then)
@@ -172,7 +151,6 @@ class RunActions:
         self._jobs.ask(estimate, known)
 
     def copy(self) -> None:
-        """Copy all of the text of the current pane."""
         subject = self.subject()
         self._with_all(subject, "copy", lambda text, cut: copy(self._host, subject.name, text, cut))
 

@@ -6,9 +6,10 @@ are done in their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from textual.message import Message
 
@@ -18,6 +19,12 @@ from workbench.text import one_line
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
+
+    from workbench.app.app import WorkbenchApp
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import Change
+
+ReadT = TypeVar("ReadT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,8 @@ class Latest:
 
     Attributes:
         due: Whether something is to be called :meth:`soon`.
+        took: Seconds that the last job took.
+        ended: When it ended, on the clock of :func:`time.perf_counter`.
     """
 
     class Finished(Message):
@@ -70,10 +79,10 @@ class Latest:
         self._busy = False
         self._waiting: list[_Job] = []
         self.due = False
+        self.took = self.ended = 0.0
 
     @property
     def idle(self) -> bool:
-        """Whether nothing runs and nothing waits."""
         return not self._busy
 
     @property
@@ -102,10 +111,13 @@ class Latest:
         self._busy = True
 
         def work() -> None:
+            began = perf_counter()
             try:
                 value, error = job.work(), None
             except Exception as raised:
                 value, error = None, raised
+            self.ended = perf_counter()
+            self.took = self.ended - began
             self._node.post_message(self.Finished(self, job, value, error))
 
         self._node.run_worker(work, thread=True, group=self._group, exit_on_error=False)
@@ -152,3 +164,57 @@ class Latest:
             return error
         message.job.failed(sentence_of(error))
         return None
+
+
+class Live(Latest, Generic[ReadT]):
+    """What a screen shows of the open session: read in a thread, and again soon after it changed.
+
+    Args:
+        screen: The screen that shows it.
+        group: Name of the group of workers.
+        read: Called on the app's loop with the open session; returns what reads it in a thread, None for nothing to read.
+        show: Called with what was read, unless another session is open by then.
+        failed: Called with a sentence where it cannot be read.
+        kinds: Kinds of changes after which :meth:`take` reads again.
+        seconds: Shortest time between two readings; readings that take longer are rarer.
+        nothing: What is shown where no session is open, None for what is shown already.
+    """
+
+    def __init__(
+        self,
+        screen: DOMNode,
+        group: str,
+        read: Callable[[SessionReader], Callable[[], ReadT] | None],
+        show: Callable[[ReadT], None],
+        failed: Callable[[str], None] | None = None,
+        *,
+        kinds: Collection[str] = (),
+        seconds: float = 0.5,
+        nothing: ReadT | None = None,
+    ) -> None:
+        super().__init__(screen, group)
+        self._read, self._show, self._failed = read, show, failed
+        self._kinds, self._seconds, self._nothing = kinds, seconds, nothing
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is being read and nothing is about to be."""
+        return self.idle and not self.due
+
+    def take(self, changes: Iterable[Change]) -> None:
+        if any(change.kind in self._kinds for change in changes):
+            self.refresh_soon()
+
+    def refresh_soon(self, *, at_once: bool = False) -> None:
+        """Read again, at once where the last reading is long over; ``at_once`` also where it is not."""
+        since, pause = perf_counter() - self.ended, max(self._seconds, 4 * self.took)
+        self.soon(self.refresh, 0.001 if at_once else max(0.001, pause - since))
+
+    def refresh(self) -> None:
+        app = cast("WorkbenchApp", self._node.app)
+        reader = app.reader
+        if reader is None and self._nothing is not None:
+            self._show(self._nothing)
+        work = self._read(reader) if reader is not None else None
+        if work is not None:
+            self.ask(work, lambda found: self._show(found) if app.reader is reader else None, self._failed)

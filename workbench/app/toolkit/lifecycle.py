@@ -7,10 +7,13 @@ widgets are gone, and lets ``dismiss`` take away whatever screen is uppermost.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.await_complete import AwaitComplete
+from textual.css.query import NoMatches
 from textual.dom import DOMNode
+from textual.message import Message
+from textual.message_pump import MessagePump
 from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widget import Widget
 
@@ -20,11 +23,35 @@ def is_gone(node: object) -> bool:
     return isinstance(node, DOMNode) and (node._pruning or not node.is_attached)
 
 
-class Lasting(Widget):
+class Removed(NoMatches):
+    """A node is asked for a widget after it was removed, by something that began before."""
+
+
+class OutlivesScreens(MessagePump):
+    """Handles messages; what one of them asks of a removed screen ends the handling of this message, not the app."""
+
+    async def _dispatch_message(self, message: Message) -> None:
+        try:
+            await super()._dispatch_message(message)
+        except Removed:
+            return
+
+
+class Lasting(OutlivesScreens, Widget):
     """A widget whose deferred calls and coroutines end with it.
 
     It is the last base of a class: Textual takes styles from the first one alone.
     """
+
+    if not TYPE_CHECKING:  # the types of Textual's own
+
+        def query_one(self, *args, **kwargs):
+            try:
+                return super().query_one(*args, **kwargs)
+            except NoMatches as error:
+                if is_gone(self):
+                    raise Removed(str(error)) from None
+                raise
 
     def call_after_refresh(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
         """Call something after the next refresh, unless this was removed by then."""
@@ -71,4 +98,18 @@ class BaseScreen(Screen[ScreenResultType], Lasting):
 
 
 class Dialog(ModalScreen[ScreenResultType], BaseScreen[ScreenResultType]):
-    """A screen over another one, which ends with an answer."""
+    """A screen over another one, a frame (``#frame``) that ends with an answer."""
+
+    DEFAULT_CSS = """
+    Dialog { align: center middle; }
+    Dialog #frame {
+        max-width: 96%; height: auto; max-height: 96%; background: $surface; border: round $primary;
+        border-title-color: $foreground; border-title-style: bold;
+    }
+    Dialog Input { border: none; height: 1; padding: 0 1; background: $panel; width: 1fr; }
+    Dialog Input:focus { background: $primary-muted; border: none; }
+    Dialog #note { height: auto; color: $text-muted; }
+    Dialog #buttons { height: 1; align-horizontal: right; }
+    Dialog Button { margin-left: 2; min-width: 12; }
+    Dialog #buttons Button:focus { text-style: bold; background: $primary; color: $block-cursor-foreground; }
+    """

@@ -13,11 +13,11 @@ from workbench.app.trajectory.loading import state_of
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
+    from workbench.app.toolkit.document import Subject
     from workbench.app.toolkit.latest import Latest
-    from workbench.app.toolkit.subject import Subject
     from workbench.app.trajectory.loading import TrialState
     from workbench.app.trajectory.screen import TrajectoryScreen
-    from workbench.engine.forking import Edit
+    from workbench.engine.trial_orders import Edit
 
 
 class Actions(RunActions):
@@ -67,9 +67,9 @@ class Actions(RunActions):
         warm, trial = self._host.warm, state.trial.id
 
         def work(session: Path) -> str:
-            from workbench.engine import forking
+            from workbench.engine.trial_orders import fork
 
-            return forking.fork(session, trial, step, edit, model=model, warm=warm).trial
+            return fork(session, trial, step, edit, model=model, warm=warm).trial
 
         def done(session: Path, new: str) -> str:
             then()
@@ -89,16 +89,17 @@ class Actions(RunActions):
         trial = state.trial.id
 
         def work(session: Path) -> str:
-            from workbench.engine import checks, launching
+            from workbench.engine import launching
+            from workbench.engine.trial_orders import plan_check
             from workbench.sandbox.errors import NoIsolation
 
             alone = ""
             try:
-                run, _ = checks.plan_check(session, [trial], block=block, anew=True)
+                run, _ = plan_check(session, [trial], block=block, anew=True)
             except NoIsolation as error:
                 if block >= 0:
                     raise
-                run, _ = checks.plan_check(session, [trial], execute=False, anew=True)
+                run, _ = plan_check(session, [trial], execute=False, anew=True)
                 alone = f"{error} Names are looked up all the same."
             if not run:
                 return f"This README is being checked already; {key_of('trajectory.cancel')} stops it."

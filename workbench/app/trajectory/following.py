@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import with_keys
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.trajectory import loading
 from workbench.app.trajectory.repository_pane import Coverage, Entry, entries_of
 
@@ -41,14 +42,14 @@ class Following:
     def __init__(self, screen: TrajectoryScreen) -> None:
         self._screen = screen
         self.loading_trial = Latest(screen, "trial")
-        self.loading_rest = Latest(screen, "rest")
+        self.loading_rest = Live(screen, "rest", self._look, self._show, seconds=loading.REFRESH_SECONDS)
         self._tree_of: TrialState | None = None  # the state whose tree is shown
         self._tree_at = 0.0
 
     @property
     def idle(self) -> bool:
         """Whether nothing is being read and nothing is about to be."""
-        return not self.loading_rest.due and self.loading_trial.idle and self.loading_rest.idle
+        return self.loading_trial.idle and self.loading_rest.settled
 
     def load_latest(self, reader: SessionReader) -> None:
         """Show the session's most telling trial from its beginning."""
@@ -84,15 +85,10 @@ class Following:
     def tree_shown(self, state: TrialState) -> None:
         self._tree_of, self._tree_at = state, monotonic()
 
-    def soon(self) -> None:
-        """Look at the trial again, at most as often as a person can see."""
-        self.loading_rest.soon(self._look, loading.REFRESH_SECONDS)
-
-    def _look(self) -> None:
-        screen, grown = self._screen, self._tree_of
-        reader, state = screen.reader, screen.state
-        if reader is None or state is None:
-            return
+    def _look(self, reader: SessionReader) -> Callable[[], Look | None] | None:
+        screen, grown, state = self._screen, self._tree_of, self._screen.state
+        if state is None:
+            return None
         keep, number = screen.step_list.known_tail()
         tree_due = monotonic() - self._tree_at > loading.TREE_SECONDS
 
@@ -104,14 +100,14 @@ class Following:
             same = grown is not None and fresh.seen is grown.seen and fresh.files is grown.files
             return Look(fresh, steps, keep, entries_of(fresh.files, fresh.seen) if tree_due and not same else None)
 
-        def done(look: Look | None) -> None:
-            now = screen.state
-            if look is not None and now is not None and look.state.trial.id == now.trial.id:
-                screen.apply(look)
-                if self._tree_of is not None and self._tree_of.seen is not look.state.seen:
-                    self.soon()
+        return work
 
-        self.loading_rest.ask(work, done)
+    def _show(self, look: Look | None) -> None:
+        now = self._screen.state
+        if look is not None and now is not None and look.state.trial.id == now.trial.id:
+            self._screen.apply(look)
+            if self._tree_of is not None and self._tree_of.seen is not look.state.seen:
+                self.loading_rest.refresh_soon()
 
     def rest_soon(self) -> None:
         """Read the steps that are not there yet once those that are have been painted."""

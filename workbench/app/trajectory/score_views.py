@@ -11,7 +11,7 @@ from workbench.app.toolkit.document import Document, Line, prepared
 from workbench.app.trajectory.scores import judge_of, points
 from workbench.comparison.criteria import join_criteria
 from workbench.comparison.panes import difference
-from workbench.rubric.losses import missing_points
+from workbench.rubric.scorecard import missing_points
 from workbench.session.json_forms import TIER_NAMES
 from workbench.text import one_line
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.document import prepared
-from workbench.rubric.totals import own_points
+from workbench.rubric.spread import own_points
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import LIMIT, OFFLINE, in_words, is_offline
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.rubric.agreement import Agreement
     from workbench.rubric.scorecard import Criterion, Scorecard
+    from workbench.rubric.spread import Agreement
     from workbench.rubric.works import Works
 
 

@@ -10,8 +10,8 @@ from textual.binding import BindingType
 
 from workbench.app.key_table import with_keys
 from workbench.app.location import Place
+from workbench.app.toolkit.document import Subject
 from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.typed_line import PromptLine
 from workbench.app.trajectory import loading, panes
@@ -145,7 +145,7 @@ class TrajectoryScreen(TrialPanes):
             return
         mine = {state.trial.id, state.trial.run_id, state.place.previous}
         if any(change.item in mine or change.kind == "trial" for change in changes):
-            self.following.soon()
+            self.following.loading_rest.refresh_soon()
 
     def apply(self, look: Look) -> None:
         """Show how the trial stands now."""

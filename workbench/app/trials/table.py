@@ -17,9 +17,8 @@ from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
 from workbench.glyphs import STATES
 from workbench.results.trials import TrialLine, Trials, share_of, spread_among
-from workbench.rubric.losses import Loss, losses_among
-from workbench.rubric.spread import Spread
-from workbench.rubric.totals import comparable
+from workbench.rubric.scorecard import Loss, losses_among
+from workbench.rubric.spread import Spread, comparable
 from workbench.text import one_line, shortened
 
 

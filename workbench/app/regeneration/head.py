@@ -1,0 +1,305 @@
+"""The lines above the table: pass@k and whether the run may be believed, and which evaluators and runs there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.app import RenderResult
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.style import Style
+from textual.widget import Widget
+
+from workbench.app.key_table import key_of
+from workbench.app.regeneration.standings import Standings
+from workbench.app.regeneration.wording import plural, share, short_names, sparkline
+from workbench.glyphs import DOUBTFUL, VERDICTS
+from workbench.results.regeneration_runs import RunView
+from workbench.results.tasks import Figures
+from workbench.session.groups import Group
+from workbench.text import one_line, shortened
+
+if TYPE_CHECKING:
+    from workbench.regeneration.outcome import PassFigures
+    from workbench.regeneration.passk import Estimate
+    from workbench.regeneration.self_check import Control
+
+_Piece = tuple[str, str]
+_GAP = 3
+_ALONE = "bold $background on $error"
+_MUTED = "$text-muted"
+
+
+class FiguresLine(Widget):
+    """One line where there is room for all, else as many as it takes, three at most, and one on samples tested again."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    FiguresLine { height: auto; min-height: 1; max-height: 4; padding: 0 1; background: $background; }
+    """
+
+    view: reactive[RunView | None] = reactive(None, layout=True)
+    figures: reactive[Figures | None] = reactive(None, layout=True)
+
+    def render(self) -> RenderResult:
+        width = max(1, self.size.width)
+        lines = [Content.assemble(*line).truncate(width, ellipsis=True) for line in self._lines(width)]
+        return Content("\n").join(lines)
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        return len(self._lines(max(1, width)))
+
+    def _lines(self, width: int) -> list[list[_Piece]]:
+        view = self.view
+        if view is None:
+            return [[]]
+        figures, leaks = _pass_at(view, self.figures), _joined(*_without(self.figures))
+        proof, place, verdicts = _self_check(view), _sandbox(view), _verdicts(view)
+        if leaks and _fit(figures, leaks, width):
+            figures, leaks = _joined(figures, leaks), []
+        right = _joined(proof, place)
+        if not leaks and _fit(figures, right, width):
+            lines = [_apart(figures, right, width)]
+        else:
+            lines = [figures, leaks] if leaks else [figures]
+            if _length(right) > width:
+                lines.append(proof if _length(proof) <= width else _self_check(view, short=True))
+            else:
+                lines.append(_apart(right, verdicts, width) if _fit(right, verdicts, width) else right)
+        if view.totals.again:
+            # What is shown of these samples is not new.
+            said = f"{view.totals.again:,} of {plural(view.totals.samples, 'sample')} {'are being' if view.live else 'were to be'} tested again"
+            lines.append(
+                [(said, "$verdict-running"), ("; until then their former verdicts, underlined, count", _MUTED)]
+            )
+        return lines
+
+
+def _length(pieces: list[_Piece]) -> int:
+    return sum(len(text) for text, _ in pieces)
+
+
+def _fit(left: list[_Piece], right: list[_Piece], width: int) -> bool:
+    return _length(left) + _length(right) + _GAP <= width
+
+
+def _joined(*groups: list[_Piece]) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    for group in filter(None, groups):
+        pieces += [(" " * _GAP, ""), *group] if pieces else group
+    return pieces
+
+
+def _apart(left: list[_Piece], right: list[_Piece], width: int) -> list[_Piece]:
+    return [*left, (" " * max(0, width - _length(left) - _length(right)), ""), *right]
+
+
+def headline(figures: Figures | None) -> str:
+    """Return the first pass@k for the header, "" while there is none."""
+    first = figures.passing.pass_at[0] if figures is not None and figures.passing.pass_at else None
+    return f"pass@{first.k} {share(first.value)}" if first is not None and first.value is not None else ""
+
+
+def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
+    if figures is None or not view.totals.samples:
+        ended = "pass@k is being counted…" if view.totals.samples else "no samples"
+        return [("pass@k comes with the first tested task" if view.live else ended, _MUTED)]
+    passing = figures.passing
+    pieces: list[_Piece] = []
+    for at, item in enumerate(passing.pass_at):
+        pieces += [(f"pass@{item.k} ", _MUTED), (share(item.value), "bold" if at else "bold $primary")]
+        if not at and item.low is not None and item.high is not None:
+            over = item.interval.over if item.interval is not None else ""
+            pieces += [(f" [{item.low:.2f}, {item.high:.2f}]", ""), (f" {over}", _MUTED)]
+        elif not at and item.interval is not None and item.value is not None:
+            pieces.append((" no interval", _MUTED))
+        if not at and len(figures.development) > 1:
+            pieces.append((f" {sparkline(figures.development)}", "$secondary"))
+        pieces.append(("  ", ""))
+    pieces.append((f"m = {_drawn(view, passing)} · " if view.samples else "", _MUTED))
+    ready = view.tasks - view.excluded
+    if passing.partial:
+        pieces.append((f"{passing.decided:,} of {passing.tasks:,} tasks so far", "$verdict-running"))
+    elif passing.tasks < ready:
+        pieces.append((f"{passing.tasks:,} of {plural(ready, 'task')}", "$verdict-unscored"))
+    else:
+        pieces.append((plural(passing.tasks, "task"), _MUTED))
+    return pieces
+
+
+def _drawn(view: RunView, passing: PassFigures) -> str:
+    """Return how many samples of a task count, and of how many that were asked for where some are missing."""
+    fewest, most = passing.samples_per_task
+    if passing.partial or fewest >= view.samples:
+        return str(view.samples)
+    return (f"{fewest} to {most}" if fewest < most else str(fewest)) + f" of {view.samples}"
+
+
+def _without(figures: Figures | None) -> list[list[_Piece]]:
+    """Return pass@k of documented functions alone, without leaking tasks, and as if doubtful or repaired passes had failed."""
+    if figures is None:
+        return []
+    passing = figures.passing
+    bare = passing.tasks and passing.documented < passing.tasks
+    alone = passing.of_documented if passing.documented else ()
+    found = []
+    for count, what, values in (
+        (bare, f"{passing.documented:,}/{passing.tasks:,} with docstring", alone),
+        (passing.leaking, f"without {passing.leaking:,} leaking", passing.without_leaking),
+        (passing.doubtful, f"without {passing.doubtful:,} {DOUBTFUL} doubtful", passing.without_doubtful),
+        # These were not taken out: they count as failed, as if nobody had mended the answers.
+        (passing.repaired, f"if {plural(passing.repaired, 'repaired answer')} had failed", passing.without_repairs),
+    ):
+        if count:
+            pieces: list[_Piece] = [(what, _MUTED)]
+            for item, value in zip(passing.pass_at, values, strict=False):
+                pieces += [(f" @{item.k} ", _MUTED), (share(value), "bold")]
+            found.append(pieces)
+    if passing.cut:
+        found.append([(f"{plural(passing.cut, 'answer')} cut at the token limit", "$verdict-unscored")])
+    return found
+
+
+def _self_check(view: RunView, short: bool = False) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    if view.check.controls:
+        holds = all(control.complete and not control.wrong for control in view.check.controls)
+        pieces += [("✓ " if holds else "", "$verdict-passed"), ("self-check: ", _MUTED)]
+        for control in view.check.controls:
+            pieces += [_control(control, view.live), (" · ", _MUTED)]
+        pieces.pop()
+    elif view.totals.samples:
+        pieces.append(("self-check not run", "$verdict-unscored"))
+    rechecks = view.check.rechecks
+    if rechecks.done:
+        words = ("re-checks", "disagree") if short else ("cold re-checks", "disagreements")
+        said = f"{words[0]} {rechecks.done:,}, {words[1]} {rechecks.disagreeing:,}"
+        pieces += [
+            (" " * _GAP if pieces else "", ""),
+            (f" ✗ {said} ", _ALONE) if rechecks.disagreeing else (said, _MUTED),
+        ]
+    return pieces
+
+
+def _control(control: Control, live: bool) -> _Piece:
+    said = f"{control.name} {control.passed:,}/{control.decided:,}"
+    if control.wrong:
+        return f" ✗ {said} ", _ALONE
+    if control.complete:
+        return f"{control.name} {control.passed:,}/{control.tasks:,}", "$verdict-passed"
+    sign, style = ("▸", "$verdict-running") if live else ("?", "$verdict-unscored")
+    return f"{sign} {said} of {control.tasks:,}", style
+
+
+def _sandbox(view: RunView) -> list[_Piece]:
+    if not view.sandboxes:
+        return []
+    said = one_line(" + ".join(view.sandboxes), 60)
+    if view.weaknesses:
+        return [(" · ".join((said, *view.weaknesses)), "bold $warning")]
+    return [(f"{said} · no network", _MUTED)]
+
+
+def _verdicts(view: RunView) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    for name, glyph in VERDICTS.items():
+        if count := view.totals.verdicts.get(name, 0):
+            pieces += [(f"{glyph} {count:,}", f"$verdict-{'unscored' if name == 'error' else name}"), ("  ", "")]
+    return pieces[:-1]
+
+
+# -- evaluators and runs
+
+_FORMS = (
+    (2, True, 100, True), (1, True, 100, True), (1, True, 100, False), (1, False, 100, False), (1, False, 24, False),
+    (1, False, 16, False), (0, True, 100, False), (0, False, 16, False),
+)  # fmt: skip
+"""How much is said of each evaluator and run, from the most telling form to the shortest.
+
+1 has pass@k, 2 its interval too; whether a count of samples is said where none is missing; characters that a name may have;
+whether runs have names.
+"""
+
+
+class EvaluatorLine(Widget):
+    """``evaluators [gpt-5-mini 12/12]  local 3/20  v`` and ``run 1 of 2  H/L``; hidden where there is one of each."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    EvaluatorLine { height: 1; padding: 0 1; display: none; background: $surface; }
+    EvaluatorLine.-open { display: block; }
+    """
+
+    class Chosen(Message):
+        """The name of a group was clicked."""
+
+        def __init__(self, group: Group) -> None:
+            super().__init__()
+            self.group = group
+
+    view: reactive[RunView | None] = reactive(None)
+    standings: reactive[Standings] = reactive(Standings())
+    begun: reactive[str] = reactive("")  # a run that began elsewhere and was not looked at
+
+    def watch_view(self, view: RunView | None) -> None:
+        self.set_class(view is not None and (len(view.progress) > 1 or len(view.order) > 1), "-open")
+
+    def render(self) -> RenderResult:
+        view, width = self.view, self.size.width
+        if view is None:
+            return Content("")
+        left = right = Content("")
+        for detail, complete, longest, names in _FORMS:
+            left = self._evaluators(view, detail, complete, longest)
+            right = self._runs(view, names)
+            if left.cell_length + right.cell_length + 2 <= width:
+                return Content.assemble(left, " " * (width - left.cell_length - right.cell_length), right)
+        return (left if len(view.progress) > 1 else right).truncate(width, ellipsis=True)
+
+    def _evaluators(self, view: RunView, detail: int, complete: bool, longest: int) -> Content:
+        if len(view.progress) < 2:
+            return Content("")
+        pieces = [Content.styled("evaluators ", _MUTED)]
+        for at, (one, name) in enumerate(zip(view.progress, short_names(view.progress), strict=True)):
+            value = _value(self.standings.estimates.get(one.group), detail) if one.group is not None else ""
+            progress = f"{one.decided:,}/{one.total:,}" if one.total else "·"
+            if value and not complete and one.decided == one.total:
+                progress = ""
+            said = _chosen((shortened(name, longest), value, progress), one.group == view.group)
+            pieces.append(said.stylize(Style.from_meta({"evaluator": at})))
+        return Content.assemble(*pieces, (f" {key_of('regeneration.evaluator')} next", _MUTED))
+
+    def _runs(self, view: RunView, names: bool) -> Content:
+        """Return the runs: by the docs that they test where that tells them apart, else the number of the one that is shown."""
+        if len(view.order) < 2 or view.run.id not in view.order:
+            return Content("")
+        pieces: list[Content | tuple[str, str]] = []
+        if names and self.standings.runs:
+            runs = self.standings.runs.items()
+            named = (_chosen((docs, _value(estimate, 1)), run == view.run.id) for run, (docs, estimate) in runs)
+            pieces += [("docs ", _MUTED), *named, ("  ", "")]
+        pieces.append((f"run {view.order.index(view.run.id) + 1:,} of {len(view.order):,} · H/L", _MUTED))
+        if self.begun:
+            pieces.append((f" ▸ another began: {key_of('regeneration.next-run')}", "bold $verdict-running"))
+        return Content.assemble(*pieces)
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.style.meta.get("evaluator")
+        group = self.view.progress[at].group if self.view is not None and at is not None else None
+        if group is not None:
+            self.post_message(self.Chosen(group))
+
+
+def _chosen(parts: Sequence[str], current: bool) -> Content:
+    said = " ".join(filter(None, parts))
+    return Content.styled(f"[{said}]", "bold $primary") if current else Content.styled(f" {said} ", _MUTED)
+
+
+def _value(estimate: Estimate | None, detail: int) -> str:
+    if estimate is None or estimate.value is None or not detail:
+        return ""
+    known = detail > 1 and estimate.low is not None and estimate.high is not None
+    return share(estimate.value) + (f" ({estimate.low:.2f}–{estimate.high:.2f})" if known else "")
