@@ -97,7 +97,7 @@ def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Compa
     )
     tokens, asked, tested, cost = efforts
     head = panes.Head(
-        names=panes.names_apart(_name(left), _name(right), 3),
+        names=panes.names_apart(_name(left), _name(right), 3, 7),
         figures=(
             panes.Figure("verdict", (_verdict(left), _verdict(right), ""), 11, text=True),
             panes.counted("failing", len(left.failing), len(right.failing)),
@@ -166,7 +166,7 @@ def without_margin(body: str) -> str:
 def _name(side: CandidateSide) -> list[str]:
     task, row = side.task, side.candidate
     parts = [row.evaluator.rpartition("/")[2], task.qualified_name, f"sample {row.sample + 1}", task.path]
-    return [*parts, f"docs {task.docs_words}", row.prompt, row.context, f"run {row.run_id}", side.session]
+    return [*parts, f"docs {task.docs_words}", f"run {row.run_id}", side.session, row.prompt, row.context]
 
 
 def _verdict(side: CandidateSide) -> panes.Cell:

@@ -49,7 +49,6 @@ class GroupSide:
     def group(self) -> Group:
         return self.outcome.group
 
-    @property
     def functions(self) -> dict[str, Function]:
         tasks = (self.tasks[result.task] for result in self.outcome.results)
         return {task.id: (task.snapshot, task.path, task.qualified_name, task.occurrence) for task in tasks}
@@ -165,24 +164,24 @@ def compare_groups(
 
     @cache
     def chances() -> tuple[dict[tuple[int, int], float], int]:
-        adjusted = adjusted_chances({(at, k): one for at, (_, found) in enumerate(joined) for k, one in found.items()})
+        found = {(at, k): one for at, (_, tallies, _) in enumerate(joined) for k, one in tallies.items()}
+        adjusted = adjusted_chances(found)
         return adjusted, len(adjusted)
 
     def chance(at: int) -> Callable[[int], tuple[float | None, int]]:
         return lambda k: (chances()[0].get((at, k)), chances()[1])
 
-    return [
-        _compared(left, right, *joined[at], chance(at), of, " · ".join(alone)) for at, (left, right) in enumerate(sides)
-    ]
+    return [_compared(*pair, *joined[at], chance(at), of, " · ".join(alone)) for at, pair in enumerate(sides)]
 
 
-def _join(left: GroupSide, right: GroupSide) -> tuple[list[TaskPair], dict[int, Paired]]:
-    """Return the tasks of either, the largest differences first, and pass@k over those that both have."""
+def _join(left: GroupSide, right: GroupSide) -> tuple[list[TaskPair], dict[int, Paired], bool]:
+    """Return the tasks of either, the largest differences first, pass@k over those of both, and whether snapshots differ."""
     ks = tuple(sorted({*left.ks, *right.ks}))[: panes.MOST_KS]
-    apart = _of_other_snapshots(left.functions.values(), right.functions.values())
+    functions = left.functions(), right.functions()
+    apart = _of_other_snapshots(functions[0].values(), functions[1].values())
     mine, other = (
-        {_joined_by(side.functions[one.task], apart): (side.tasks[one.task], one) for one in side.outcome.results}
-        for side in (left, right)
+        {_joined_by(names[one.task], apart): (side.tasks[one.task], one) for one in side.outcome.results}
+        for side, names in zip((left, right), functions, strict=True)
     )
     pairs = []
     for (_, path, name, occurrence), a, b in panes.joined(mine, other):
@@ -197,7 +196,7 @@ def _join(left: GroupSide, right: GroupSide) -> tuple[list[TaskPair], dict[int, 
             for side in (0, 1)
         ]  # fmt: skip
         found[k] = Paired(values[0], values[1], sum(pair.both for pair in pairs) - len(defined))
-    return sorted(pairs, key=_place), found
+    return sorted(pairs, key=_place), found, apart
 
 
 def join_tasks(mine: Mapping[str, Function], other: Mapping[str, Function]) -> dict[str, str]:
@@ -246,6 +245,7 @@ def _compared(
     right: GroupSide,
     pairs: Sequence[TaskPair],
     tallies: Mapping[int, Paired],
+    other_snapshot: bool,
     chance: Callable[[int], tuple[float | None, int]],
     of: int,
     alone: str,
@@ -253,7 +253,6 @@ def _compared(
     ks = tuple(tallies)
     common, only_left, only_right = panes.in_each(pairs)
     conditions = _conditions(left, right)
-    other_snapshot = _of_other_snapshots(left.functions.values(), right.functions.values())
     names = ", ".join(what for what, _, _ in conditions)
     over = next((one.difference.interval.over for one in tallies.values() if one.bounds[0] is not None), "")
     sides = (("A", left), ("B", right))
@@ -263,7 +262,7 @@ def _compared(
         said.append(f"pass@{k}: B wins {count.wins:,}, ties {count.ties:,}, loses {count.losses:,}{fewer}")
     said += ["other snapshots: joined by file and function"] if other_snapshot else []
     head = panes.Head(
-        names=panes.names_apart(_name(left), _name(right), 1),
+        names=panes.names_apart(_name(left), _name(right), 1, 4),
         shared=f"differ in: {names}" if names else "made alike",
         figures=(
             panes.plain("tasks", left.outcome.figures.tasks, right.outcome.figures.tasks, 6, 7),
@@ -357,7 +356,7 @@ def _compared(
 def _name(side: GroupSide) -> list[str]:
     group = side.group
     made = (getattr(group, field) or f"no {field}" for field in ("prompt", "context", "settings"))
-    return [group.evaluator, f"docs {group.docs_words}", *made, f"run {_run(side)}", side.session]
+    return [group.evaluator, f"docs {group.docs_words}", f"run {_run(side)}", side.session, *made]
 
 
 def pass_at(

@@ -171,14 +171,14 @@ class Head:
     status: str = ""
 
 
-def names_apart(left: Sequence[str], right: Sequence[str], always: int) -> Names:
-    """Return the names of both for a :class:`Head`: the first parts, and of the others those in which the two differ."""
+def names_apart(left: Sequence[str], right: Sequence[str], always: int, whole: int) -> Names:
+    """Return the names of both for a :class:`Head`: the first parts, and of the others those that differ; ``whole`` parts identify one."""
     told = [
         one_line(" · ".join(part for at, part in enumerate(mine) if at < always or part != theirs[at]), 200)
         for mine, theirs in ((left, right), (right, left))
     ]
-    whole = [one_line(" · ".join(filter(None, parts)), 300) for parts in (left, right)]
-    return (told[0], told[1]), (whole[0], whole[1])
+    a, b = (one_line(" · ".join(parts[:whole]), 300) for parts in (left, right))
+    return (told[0], told[1]), (a, b)
 
 
 # -- the panes

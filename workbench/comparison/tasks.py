@@ -110,7 +110,7 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
         for side in (left, right)
     ]
     head = panes.Head(
-        names=panes.names_apart(_name(left), _name(right), 1),
+        names=panes.names_apart(_name(left), _name(right), 1, 4),
         shared=f"differ in: {differ}" if differ else "alike in all facts",
         figures=(
             panes.counted("tests", len(left.tests), len(right.tests)),

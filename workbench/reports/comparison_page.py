@@ -35,7 +35,7 @@ def _head(found: panes.Comparison, kind: panes.Kind) -> Iterator[Part]:
     head = found.head(_WIDEST)
     for side, name in zip("AB", head.names[1], strict=True):
         yield _said(f"{side}  {name}")
-    sentences = (head.status and f"by {head.status}", head.shared, head.alike, head.note, *found.notes())
+    sentences = (head.status and f"by {head.status}", head.alike, head.note, *found.notes())
     yield from map(_said, filter(None, sentences))
     rows = tuple((one.title, *map(_text, one.of)) for one in head.figures)
     yield Shown(("", "A", "B", "B − A"), rows, frozenset({1, 2, 3}))
