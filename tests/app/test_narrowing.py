@@ -35,6 +35,7 @@ from workbench.app.search.hit_list import FacetList
 from workbench.app.search.screen import SearchScreen
 from workbench.app.sessions.screen import SessionsScreen
 from workbench.app.study.nothing import BeginList
+from workbench.app.toolkit.cell_table import CellTable
 from workbench.app.toolkit.fields import Field, Offer, PickList
 from workbench.app.toolkit.row_list import HeadedList, RowList
 from workbench.app.toolkit.run_screen import RunScreen
@@ -48,7 +49,7 @@ from workbench.comparison.tasks import TASKS
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.session import SessionWriter, create
 
-ABSTRACT = {HeadedList, Table}
+ABSTRACT = {HeadedList, Table, CellTable}
 SEARCHED_BY_THEIR_SCREEN = {
     "CheckList",
     "TaskTable",

@@ -231,10 +231,9 @@ async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path: Pat
         app = pilot.app
         await pilot.press("U")
         await until(pilot, lambda: isinstance(app.screen, RunsScreen) and app.screen.table.rows, "the runs")
-        runs = app.screen
         await pilot.press("C")
         await until(pilot, lambda: "Mark a run with space" in screen_text(app), "what to do")
-        by_id = {line.id: runs.table.marked(line) for line in runs.table.rows}
+        by_id = {one: Marked(path, "run", one, run=one, of_trials=one == "three") for one in ("one", "two", "three")}
         app.marks.toggle(by_id["one"])
         app.marks.toggle(by_id["two"])
         await pilot.press("C")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import getters
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
@@ -140,9 +141,7 @@ class MarkedScreen(ModeScreen):
     def on_mount(self) -> None:
         self.table.restore(self._current)
 
-    @property
-    def table(self) -> MarkedList:
-        return self.query_one("#marked-list", MarkedList)
+    table = getters.query_one("#marked-list", MarkedList)
 
     def _show(self, lines: tuple[MarkedLine, ...]) -> None:
         self.table.put(lines)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from textual import work
+from textual import getters, work
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.widget import Widget
@@ -168,9 +168,7 @@ class RunsScreen(ModeScreen):
         letters = self.workbench.marks.letters(path, "run") if path is not None else {}
         self.table.show_leads({self._current: "›", **letters})
 
-    @property
-    def table(self) -> RunTable:
-        return self.query_one("#run-table", RunTable)
+    table = getters.query_one("#run-table", RunTable)
 
     # -- what is shown
 
@@ -253,12 +251,8 @@ class RunsScreen(ModeScreen):
         app, path = self.app, self.workbench.session_path
         rows = [row for row in self.table.in_order() if row.kind == "regenerate" or row.first_trial is not None]
         if line in rows:
-            locations = [
-                Location(path, "regeneration", row.id)
-                if row.kind == "regenerate"
-                else Location(path, "trajectory", row.first_trial or "")
-                for row in rows
-            ]
+            modes = [("trajectory", row.first_trial) if row.first_trial else ("regeneration", row.id) for row in rows]
+            locations = [Location(path, mode, key) for mode, key in modes]
             results = ResultList(lambda at: app.push_screen(RunsScreen(rows[at].id)), locations, row="run")
             self.workbench.follow(results, rows.index(line))
         elif line is not None:

@@ -171,11 +171,14 @@ def compare_groups(
     def chance(at: int) -> Callable[[int], tuple[float | None, int]]:
         return lambda k: (chances()[0].get((at, k)), chances()[1])
 
-    return [_compared(*pair, *joined[at], chance(at), of, " · ".join(alone)) for at, pair in enumerate(sides)]
+    return [_compared(*pair, joined[at], chance(at), of, " · ".join(alone)) for at, pair in enumerate(sides)]
 
 
-def _join(left: GroupSide, right: GroupSide) -> tuple[list[TaskPair], dict[int, Paired], bool]:
-    """Return the tasks of either, the largest differences first, pass@k over those of both, and whether snapshots differ."""
+_Joined = tuple[list[TaskPair], dict[int, Paired], bool]
+"""The tasks of either, the largest differences first, pass@k over those of both, and whether their snapshots differ."""
+
+
+def _join(left: GroupSide, right: GroupSide) -> _Joined:
     ks = tuple(sorted({*left.ks, *right.ks}))[: panes.MOST_KS]
     functions = left.functions(), right.functions()
     apart = _of_other_snapshots(functions[0].values(), functions[1].values())
@@ -243,14 +246,12 @@ def _run(side: GroupSide) -> str:
 def _compared(
     left: GroupSide,
     right: GroupSide,
-    pairs: Sequence[TaskPair],
-    tallies: Mapping[int, Paired],
-    other_snapshot: bool,
+    joined: _Joined,
     chance: Callable[[int], tuple[float | None, int]],
     of: int,
     alone: str,
 ) -> panes.Comparison:
-    ks = tuple(tallies)
+    (pairs, tallies, other_snapshot), ks = joined, tuple(joined[1])
     common, only_left, only_right = panes.in_each(pairs)
     conditions = _conditions(left, right)
     names = ", ".join(what for what, _, _ in conditions)
@@ -287,9 +288,6 @@ def _compared(
         if keys is None:
             raise UsageError("One of them has no sample of this task yet.")
         return tuple(panes.Lead("candidate", key, *where) for key, where in zip(keys, runs, strict=True))
-
-    def detail(a: SessionReader, b: SessionReader, row: TaskPair) -> dict[str, panes.Pane]:
-        return _detail((a, left.group, row.left), (b, right.group, row.right), row)
 
     def values() -> dict[str, Any]:
         pass_json = {}
@@ -336,7 +334,7 @@ def _compared(
         values=values,
         notes=notes,
         of=of,
-        detail=detail,
+        detail=lambda a, b, row: _detail((a, left.group, row.left), (b, right.group, row.right), row),
         choose=choose,
         panes={
             "task-diff": panes.Table(

@@ -8,7 +8,7 @@ from functools import partial
 from inspect import cleandoc
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import work
+from textual import getters, work
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
@@ -17,7 +17,18 @@ from workbench.app.keys import bind
 from workbench.app.regeneration.findings import COMING, Entry, Listing, columns
 from workbench.app.regeneration.went_wrong import FindingList
 from workbench.app.regeneration.wording import plural
-from workbench.app.toolkit.document import EMPTY, Document, Line, heading, joined, note, of_lines, plain, prepared
+from workbench.app.toolkit.document import (
+    EMPTY,
+    Document,
+    Line,
+    heading,
+    joined,
+    note,
+    of_lines,
+    plain,
+    prepared,
+    styled,
+)
 from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import Pane
@@ -168,12 +179,8 @@ def _samples(reader: SessionReader, one: Tried, task: TaskRow, held_out: Share |
     rows = [row for row in reader.candidates(task.run_id, task.id) if not row.control]
     asked = (plan.base.evaluator, plan.base.prompt, plan.base.context)
     base = [row for row in rows if (row.evaluator, row.prompt, row.context) == asked]
-    parts = _part(
-        reader,
-        "Samples that the writer sees",
-        plan.base.evaluator,
-        [row for row in base if row.sample < plan.base.samples],
-    )
+    seen = [row for row in base if row.sample < plan.base.samples]
+    parts = _part(reader, "Samples that the writer sees", plan.base.evaluator, seen)
     if held_out is not None:
         first = 0 if plan.second_evaluator else plan.base.samples
         other = [row for row in rows if row.evaluator == plan.second_evaluator] if plan.second_evaluator else base
@@ -193,16 +200,14 @@ def _line(reader: SessionReader, row: CandidateRow) -> Line:
     verdict = row.verdict or ""
     state = {"asking": "asked", "testing": "tested"}.get(row.state, "waiting")
     glyph = VERDICTS.get(verdict) or (STATES["running"] if state != "waiting" else "·")
-    text = f"{glyph} sample {row.sample + 1} {OUR_ERROR if verdict == 'error' else verdict or state}"
-    start = len(text)
+    text, why = f"{glyph} sample {row.sample + 1} {OUR_ERROR if verdict == 'error' else verdict or state}", ""
     if verdict not in ("", "passed"):
         failing = reader.failing_tests(row.id)
-        why = failing[0].message if failing else row.verdict_reason or ""
+        said = failing[0].message if failing else row.verdict_reason or ""
         more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
-        text += f"  {one_line(why, 200)}{more}" if why else ""
-    ready = prepared(text)
+        why = f"  {one_line(said, 200)}{more}" if said else ""
     style = "good" if verdict == "passed" else "bad" if verdict else "dim"
-    return Line(ready, ((0, start, style), (start, len(ready), "dim")), indent=2)
+    return styled((text, style), (prepared(why), "dim"), indent=2)
 
 
 class ImprovingScreen(ModeScreen):
@@ -238,12 +243,9 @@ class ImprovingScreen(ModeScreen):
 
     def on_mount(self) -> None:
         self.set_status("reading what was tried…")
-        self._put_sides(Sides())
         self.list.show(COMING)
 
-    @property
-    def list(self) -> FindingList:
-        return self.query_one("#attempts", FindingList)
+    list = getters.query_one("#attempts", FindingList)
 
     @property
     def idle(self) -> bool:

@@ -236,11 +236,11 @@ class Building(Container):
     _excluded = NONE_EXCLUDED
 
     def compose(self) -> ComposeResult:
-        stages = Pane(StageList(id="stage-list"), short="Stages", id="stages", classes="pane")
-        numbers = Pane(CountList(id="count-list"), short="Counts", id="counts", classes="pane")
+        stages = Pane(StageList(id="stage-list"), short="Stages", id="stages", classes="pane -off")
+        numbers = Pane(CountList(id="count-list"), short="Counts", id="counts", classes="pane -off")
         listed = ExcludedList(id="excluded-list")
         yield Horizontal(stages, numbers, id="building-top", classes="pane-group")
-        yield Pane(listed, Static("", id="excluded-reason"), short="Dropped", id="excluded", classes="pane")
+        yield Pane(listed, Static("", id="excluded-reason"), short="Dropped", id="excluded", classes="pane -off")
 
     def show_run(self, view: RunView, found: Excluded) -> None:
         """Show how the run's tasks are, or were, built."""

@@ -290,12 +290,12 @@ def load_detail(reader: SessionReader, one: FailedCandidate, test: str = "") -> 
     trace = reader.shown(row.traceback_blob, "this traceback", _TRACEBACK) if row.traceback_blob else ""
     found = source_of_test(text_of_test_file(reader, task, row.test_id), row.test_id, trace)
     if found is not None:
-        shown = of_lines(list(_source(found, row, one)), numbered=True)
+        shown = of_lines(_source(found, row, one))
     else:
         said_lines = prepared(trace or row.message).split("\n")
-        lines = [styled(part, "bad" if part[:1].strip() else "", indent=4) for part in said_lines]
-        shown = of_lines([styled(NOT_KEPT, "dim", indent=4), Line(""), *lines], numbered=True)
-    return Detail(shown, body, one_line(row.test_id, 200), title)
+        lines = [styled((part, "bad" if part[:1].strip() else ""), indent=4) for part in said_lines]
+        shown = of_lines([styled((NOT_KEPT, "dim"), indent=4), Line(""), *lines])
+    return Detail(replace(shown, numbered=True), body, one_line(row.test_id, 200), title)
 
 
 def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> Iterator[Line]:
@@ -304,7 +304,7 @@ def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> I
     def told(below: str) -> Iterator[Line]:
         indent = " " * (len(below) - len(below.lstrip(" ")))
         for part in "\n".join(prepared(text) for text in found.said or (row.message,)).split("\n"):
-            yield styled(f"{indent}E  {part}", "bad", indent=4)
+            yield styled((f"{indent}E  {part}", "bad"), indent=4)
 
     lines = code("\n".join(found.lines), "test.py").lines
     for number, line in enumerate(lines, found.first):
@@ -318,4 +318,4 @@ def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> I
     place = one.lead.place if one.lead is not None and one.lead.test == row.test_id else None
     if place is not None and place.path and place.path != found.path:
         yield Line("")
-        yield styled(prepared(f"raised at {one_line(str(place), 200)}"), "warn", indent=4)
+        yield styled((prepared(f"raised at {one_line(str(place), 200)}"), "warn"), indent=4)

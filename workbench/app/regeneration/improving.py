@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
 from workbench.app.regeneration.wording import plural
@@ -15,9 +15,10 @@ from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.form import Form
 from workbench.app.toolkit.ordering import Begun, OrderForm, check_named_model, may_start, remembered
 from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
+from workbench.engine.improvement_result import Improved
 from workbench.errors import BadField, UsageError, WorkbenchError
 from workbench.files import expanded
-from workbench.improving.changes import check_patch
+from workbench.improving.changes import Checkout, check_patch, source_checkout, suggested_name
 from workbench.results.kinds import Kind
 from workbench.session.groups import CONTROLS
 
@@ -183,34 +184,28 @@ def _plan(session: Path, view: RunView, values: Values, tasks: Sequence[str]) ->
 
 
 class HandingDialog(Form[tuple[str, str]]):
-    """Ends with a file for the patch and a name for a branch, "" for none.
+    """Writes what was kept into a patch, a branch or both, and ends with their names, "" for none."""
 
-    Args:
-        patch: The file that is suggested.
-        checkout: Why there can be no branch, "" where there can.
-        on_disk: Whether paths of this machine complete what is typed.
-        write: Writes the patch and makes the branch; called in a worker.
-    """
-
-    def __init__(
-        self, patch: str, checkout: str, *, on_disk: bool, write: Callable[[str, str], Coroutine[Any, Any, None]]
-    ) -> None:
-        self._checkout, self._on_disk, self._write = checkout, on_disk, write
-        about = checkout or "A branch with one commit; the working tree stays as it is. Empty for none."
+    def __init__(self, host: WorkbenchApp, came: Improved, checkout: Checkout | None) -> None:
+        self._host, self._came, self._checkout = host, came, checkout
+        possible = checkout is not None and not host.in_browser
+        self._no_branch = "" if possible else "A branch needs a source that is a folder of a git checkout."
+        about = self._no_branch or "A branch with one commit; the working tree stays as it is. Empty for none."
+        patch = suggested_place(host, suggested_name(came.plan.base.source))
         fields = (
-            Field("patch", patch, paths=on_disk, check=self._check_patch),
+            Field("patch", patch, paths=not host.in_browser, check=self._check_patch),
             Field("branch", "", about, placeholder="no branch", check=self._check_branch),
         )
         note = "A file that git apply and git am take; empty for none. It must not be there yet."
         super().__init__("Write the docstrings that were kept", fields, "patch", note=note, starts="Write")
 
     def _check_patch(self, patch: str) -> None:
-        if self._on_disk:
+        if not self._host.in_browser:
             check_patch(expanded(patch))
 
     def _check_branch(self, branch: str) -> None:
-        if self._checkout:
-            raise UsageError(self._checkout)
+        if self._no_branch:
+            raise UsageError(self._no_branch)
 
     def read(self, values: Values) -> tuple[str, str]:
         if not values["patch"] and not values["branch"]:
@@ -218,58 +213,40 @@ class HandingDialog(Form[tuple[str, str]]):
         return values["patch"], values["branch"]
 
     def finish(self, answer: tuple[str, str]) -> None:
-        self.run_worker(self._finish(answer))
+        self.run_worker(self._finish(*answer))
 
-    async def _finish(self, answer: tuple[str, str]) -> None:
+    async def _finish(self, patch: str, branch: str) -> None:
         try:
-            await self._write(*answer)
+            file = place_of(self._host, patch) if patch else None
+            commit = await asyncio.to_thread(self._write, file, branch)
         except (WorkbenchError, OSError) as error:
             self.refuse(error)
-        else:
-            self.dismiss(answer)
+            return
+        if file is not None:
+            hand_over(self._host, file, "patch")
+        if commit:
+            said = f"The branch {branch} has the docstrings (commit {commit})."
+            self._host.notify(said, title="Improve docstrings", timeout=10)
+        self.dismiss((patch, branch))
+
+    def _write(self, file: Path | None, branch: str) -> str:
+        """Write the patch, and make the branch; returns its commit. Raises WorkbenchError for what is there already."""
+        from workbench.improving.changes import patch_of
+
+        changes, message, checkout = self._came.changes, self._came.message, self._checkout
+        if file is not None:
+            check_patch(file)
+        if branch and checkout is not None:
+            checkout.check_branch(branch)
+        if file is not None:
+            file.write_bytes(patch_of(changes, message, checkout.prefix if checkout is not None else ""))
+        return checkout.commit(branch, changes, message) if branch and checkout is not None else ""
 
 
 async def ask_and_write(host: WorkbenchApp, session: Path, improvement: str) -> None:
     """Ask for a place and write what was kept of an order there; call it from a worker."""
     from workbench.engine.improvement_result import improved
-    from workbench.improving.changes import source_checkout, suggested_name
 
     came = await asyncio.to_thread(improved, session, improvement)
-    source = came.plan.base.source
-    checkout = await asyncio.to_thread(source_checkout, source)
-    possible = checkout is not None and not host.in_browser
-    without = "" if possible else "A branch needs a source that is a folder of a git checkout."
-
-    async def write(patch: str, branch: str) -> None:
-        file = place_of(host, patch) if patch else None
-        told = await asyncio.to_thread(_write, session, improvement, file, branch)
-        if file is not None:
-            hand_over(host, file, "patch")
-        if told:
-            host.notify(told, title="Improve docstrings", timeout=10)
-
-    suggested = suggested_place(host, suggested_name(source))
-    await host.push_screen_wait(HandingDialog(suggested, without, on_disk=not host.in_browser, write=write))
-
-
-def _write(session: Path, improvement: str, file: Path | None, branch: str) -> str:
-    """Write the patch, and make the branch; returns what is to be told of the branch.
-
-    Raises:
-        WorkbenchError: A file or branch is there already, or cannot be made.
-    """
-    from workbench.engine.improvement_result import improved
-    from workbench.improving.changes import patch_of, source_checkout
-
-    came = improved(session, improvement)
-    checkout = source_checkout(came.plan.base.source)
-    if file is not None:
-        check_patch(file)
-    if branch and checkout is not None:
-        checkout.check_branch(branch)
-    if file is not None:
-        file.write_bytes(patch_of(came.changes, came.message, checkout.prefix if checkout is not None else ""))
-    if branch and checkout is not None:
-        commit = checkout.commit(branch, came.changes, came.message)
-        return f"The branch {branch} has the docstrings (commit {commit})."
-    return ""
+    checkout = await asyncio.to_thread(source_checkout, came.plan.base.source)
+    await host.push_screen_wait(HandingDialog(host, came, checkout))

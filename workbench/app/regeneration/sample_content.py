@@ -47,13 +47,7 @@ _TRACEBACK = 40_000  # bytes of one traceback
 _MESSAGE = 4_000  # characters of one message
 _TESTS = 200  # tests whose tracebacks are laid out
 _ERROR = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")
-_OUTCOMES = {
-    "failed": VERDICTS["failed"],
-    "error": VERDICTS["crashed"],
-    "timeout": VERDICTS["timeout"],
-    "skipped": WAITING,
-    "missing": VERDICTS["invalid"],
-}
+_OUTCOMES = VERDICTS | {"error": VERDICTS["crashed"], "missing": VERDICTS["invalid"], "skipped": WAITING}
 _AROUND = 3  # lines around a change
 _REPLACED = 3  # verdicts that were replaced, of which the pane tells
 GONE = "This task is no longer in the session."
@@ -210,7 +204,7 @@ def _changes(before: list[str], after: list[str]) -> Iterator[tuple[Line, str]]:
     old, new = ([prepared(line) for line in lines] for lines in (before, after))
     if [line.rstrip() for line in old] == [line.rstrip() for line in new]:
         same = "The candidate is the original body, line for line."
-        yield styled(same, "dim"), same
+        yield styled((same, "dim")), same
         yield Line(""), ""
         yield from (_marked("  ", line, "") for line in before)
         return
@@ -221,7 +215,7 @@ def _changes(before: list[str], after: list[str]) -> Iterator[tuple[Line, str]]:
     for group in groups:
         if not small:
             where = f"@@ lines {group[0][1] + 1}–{group[-1][2]} of the body → {group[0][3] + 1}–{group[-1][4]} @@"
-            yield styled(where, "hunk"), where
+            yield styled((where, "hunk")), where
         for tag, i1, i2, j1, j2 in group:
             if tag == "equal":
                 yield from (_marked("  ", line, "") for line in before[i1:i2])
@@ -231,7 +225,7 @@ def _changes(before: list[str], after: list[str]) -> Iterator[tuple[Line, str]]:
 
 
 def _marked(sign: str, line: str, style: str) -> tuple[Line, str]:
-    return styled(sign + prepared(line), style, indent=2), sign + line
+    return styled((sign + prepared(line), style), indent=2), sign + line
 
 
 def _candidate(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit: int) -> Document:
@@ -240,7 +234,7 @@ def _candidate(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit
     if not candidate.notes or candidate.notes in {"[]", "{}"}:
         return body
     said = one_line(f"extraction: {candidate.notes.strip('[]').replace(chr(34), '')}", 400)
-    return Document((styled(said, "notice", indent=2), Line(""), *body.lines), body.text, cut, numbered=True)
+    return Document((styled((said, "notice"), indent=2), Line(""), *body.lines), body.text, cut, numbered=True)
 
 
 def _docstring(reader: SessionReader, sample: Sample, limit: int) -> Document:
@@ -263,10 +257,8 @@ def _prompt(reader: SessionReader, sample: Sample, limit: int) -> Document:
             return note("The prompt is written when the model is asked.")
         return _kept_prompt(reader.shown(task.prompt_blob, f"the prompt of task {task.id}"), limit)
     sent = f"{call.prompt_tokens or 0:,} tokens in · {call.completion_tokens or 0:,} out"
-    top = [
-        heading(one_line(call.answered_by or call.model, 60), sent),
-        plain(one_line(call.sampling, 300), style="dim"),
-    ]
+    title = heading(one_line(call.answered_by or call.model, 60), sent)
+    top = [title, plain(one_line(call.sampling, 300), style="dim")]
     messages = reader.messages(call)
     if not messages:
         return joined([*top, note("", "The messages of this call cannot be read.")])
@@ -320,13 +312,13 @@ def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, Document]:
     if candidate.verdict == "passed":
         tests = len(_tests(sample))
         said = f"✓ {plural(tests, 'test')} passed" + (f" in {took(candidate.tested_s)}" if candidate.tested_s else "")
-        return "failing tests 0", Document((styled(said, "ok"), Line(""), *_names(sample)), said)
+        return "failing tests 0", Document((styled((said, "ok")), Line(""), *_names(sample)), said)
     rows = reader.failing_tests(candidate.id)
     lines = [*_reason(candidate.verdict_reason), *_failures(reader, rows)]
     if len(rows) > _TESTS:
-        lines.append(styled(f"… and {len(rows) - _TESTS:,} more tests", "notice"))
+        lines.append(styled((f"… and {len(rows) - _TESTS:,} more tests", "notice")))
     if not lines:
-        lines = [styled(f"{candidate.verdict}; no test said why.", "dim")]
+        lines = [styled((f"{candidate.verdict}; no test said why.", "dim"))]
     former = ", by the former verdict" if candidate.again else ""
     return f"failing tests {len(rows):,}{former}", of_lines(lines)
 
@@ -339,7 +331,7 @@ def _wrong_controls(reader: SessionReader, sample: Sample) -> list[Line]:
             continue
         if row.verdict == "error" or (row.verdict == "passed") == (row.evaluator == "stub"):
             must = "must pass" if row.evaluator == "reference" else "must fail"
-            lines += [styled(f"{row.evaluator} {row.verdict}; it {must}.", "bad", indent=2)]
+            lines += [styled((f"{row.evaluator} {row.verdict}; it {must}.", "bad"), indent=2)]
             lines += [*_reason(row.verdict_reason), *_failures(reader, reader.failing_tests(row.id))]
     return lines
 
@@ -347,19 +339,19 @@ def _wrong_controls(reader: SessionReader, sample: Sample) -> list[Line]:
 def _reason(reason: str | None) -> list[Line]:
     if not reason:
         return []
-    return [*(styled(part, "warn", indent=2) for part in prepared(reason[:_MESSAGE]).split("\n")), Line("")]
+    return [*(styled((part, "warn"), indent=2) for part in prepared(reason[:_MESSAGE]).split("\n")), Line("")]
 
 
 def _failures(reader: SessionReader, rows: Sequence[FailingTestRow]) -> Iterator[Line]:
     for row in rows[:_TESTS]:
-        yield styled(f"{_OUTCOMES.get(row.outcome, '✗')} {one_line(row.test_id, 400)}", "bad", indent=2)
+        yield styled((f"{_OUTCOMES.get(row.outcome, '✗')} {one_line(row.test_id, 400)}", "bad"), indent=2)
         trace = _traceback(reader, row.traceback_blob)
         message = prepared(row.message[:_MESSAGE]).strip("\n")
         if message and message not in trace:
             yield from (Line(f"  {part}", indent=4) for part in message.split("\n"))
         for part in trace.split("\n") if trace else ():
             wrong = part.startswith("E ") or _ERROR.match(part)
-            yield styled(f"  {part}", "bad" if wrong else "strong" if part.startswith(">") else "", indent=4)
+            yield styled((f"  {part}", "bad" if wrong else "strong" if part.startswith(">") else ""), indent=4)
         yield Line("")
 
 
@@ -376,4 +368,4 @@ def _tests(sample: Sample) -> list[str]:
 
 
 def _names(sample: Sample) -> list[Line]:
-    return [styled(f"  {one_line(test, 400)}", "dim", indent=-1) for test in _tests(sample)[:1000]]
+    return [styled((f"  {one_line(test, 400)}", "dim"), indent=-1) for test in _tests(sample)[:1000]]

@@ -15,12 +15,10 @@ from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine, headline
 from workbench.app.regeneration.run_panes import RunPanes
-from workbench.app.regeneration.search import Finder
 from workbench.app.regeneration.standings import Standings, beside
 from workbench.app.regeneration.wording import header, trouble
 from workbench.app.toolkit.header import Part
 from workbench.app.toolkit.latest import Live
-from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.typed_line import PromptLine
@@ -48,23 +46,13 @@ class RegenerationScreen(RunPanes):
         self._goal: Place | None = None  # where somebody wanted to go in the run that is shown
         self._place: Place | None = None  # the same until it is reached
         self._problem = -1  # which failed self-check was gone to last
-        self.finder = Finder(self)
         self.actions = Actions(self)
         self.following = Following(self)
-        self.improving = Live(
-            self,
-            "improvement",
-            self._read_improvements,
-            self._show_improvements,
-            lambda sentence: None,
-            kinds={"improvement"},
-        )
+        read, show, failed = self._read_improvements, self._show_improvements, lambda sentence: None
+        self.improving = Live(self, "improvement", read, show, failed, kinds={"improvement"})
         self.standings = Standings()
 
     def on_mount(self) -> None:
-        for pane in self.query(Pane):
-            pane.titled(pane.short)
-            pane.set_class(pane in self.building.query(Pane), "-off")
         self.focus_pane(self.query_one("#tasks"))
         self._show_no_session()
         self.set_interval(1.0, self._tick)
@@ -185,7 +173,7 @@ class RegenerationScreen(RunPanes):
             return
         self._place = None
         self.go_to(place.item, place.number)
-        self.finder.begin(place.needle)
+        self.search_for(place.needle)
 
     def show_begun(self) -> None:
         """Say in the header, as long as it was not looked at, that another run began elsewhere."""
@@ -229,7 +217,7 @@ class RegenerationScreen(RunPanes):
         if self.shows_building:
             self.building.find(message.text)
         else:
-            self.finder.begin(message.text)
+            self.search_for(message.text)
 
     def on_prompt_line_left(self) -> None:
         self.focus_pane(self.query_one("#excluded" if self.shows_building else "#tasks"))
@@ -349,12 +337,8 @@ class RegenerationScreen(RunPanes):
         host, view, this, every = self.workbench, self.view, self.selected_task, tuple(self.table.rows)
         if view is not None and host.session_path is not None:
             marked = host.marks.letters(host.session_path, "task")
-            lines = {
-                THIS: [this] if this else [],
-                MARKED: [line for line in every if line.id in marked],
-                FAILED: every,
-            }
-            if await ask_and_start(host, view, lines):
+            chosen = [line for line in every if line.id in marked]
+            if await ask_and_start(host, view, {THIS: [this] if this else [], MARKED: chosen, FAILED: every}):
                 self.action_improvements()
 
     def action_improvements(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import getters
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
@@ -95,17 +96,13 @@ class WentWrongScreen(ModeScreen):
         test = Pane(TextPane(id="test-text"), short="test", id="test-pane", classes="pane")
         body = Pane(TextPane(id="body-text"), short="difference", id="body-pane", classes="pane")
         plot = Pane(CurvePlot(id="plot"), short="pass@k by m", id="plot-pane", classes="pane -off")
-        for pane in (test, body, plot):
-            pane.titled(pane.short)
         yield Container(test, body, plot, id="beside", classes="pane-group")
 
     def on_mount(self) -> None:
         self.set_status("reading why candidates fail…")
         self.list.show(findings.COMING)
 
-    @property
-    def list(self) -> FindingList:
-        return self.query_one("#findings", FindingList)
+    list = getters.query_one("#findings", FindingList)
 
     @property
     def idle(self) -> bool:

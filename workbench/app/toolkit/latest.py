@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from workbench.session.rows import Change
 
 ReadT = TypeVar("ReadT")
+_BUSY_SECONDS = 0.05
+"""Time until it is looked again whether a job has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class Latest:
 
     Attributes:
         due: Whether something is to be called :meth:`soon`.
+        asked: For what was asked last with :meth:`ask_for`.
+        shown: Of these that whose result was taken.
         took: Seconds that the last job took.
         ended: When it ended, on the clock of :func:`time.perf_counter`.
     """
@@ -80,6 +84,8 @@ class Latest:
         self._waiting: list[_Job] = []
         self.due = False
         self.took = self.ended = 0.0
+        self.asked: tuple[object, ...] = ()
+        self.shown: tuple[object, ...] = ()
 
     @property
     def idle(self) -> bool:
@@ -99,6 +105,30 @@ class Latest:
         what it thinks fit.
         """
         self._ask(_Job(work, done, failed))
+
+    def ask_for(
+        self,
+        key: tuple[object, ...],
+        work: Callable[[], Any],
+        done: Callable[[Any], None],
+        failed: Callable[[str], None] | None = None,
+    ) -> None:
+        """Ask for what belongs to a key, unless that was asked for last; what belongs to another one is not taken any more."""
+        if key == self.asked:
+            return
+        self.asked = key
+
+        def taken(value: Any) -> None:
+            if key == self.asked:
+                done(value)
+                self.shown = key
+
+        def missed(sentence: str) -> None:
+            if key == self.asked and failed is not None:
+                self.shown = ()
+                failed(sentence)
+
+        self.ask(work, taken, missed if failed is not None else None)
 
     def report(self, show: Callable[[Any], None], value: Any) -> None:
         """Have ``show`` called with a value on the app's loop; for a job that has something to show before it ends."""
@@ -131,7 +161,7 @@ class Latest:
         def now() -> None:
             self.due = False
             if self._busy and not beside:
-                self.soon(what, seconds)
+                self.soon(what, max(seconds, _BUSY_SECONDS))
             else:
                 what()
 
@@ -207,8 +237,17 @@ class Live(Latest, Generic[ReadT]):
 
     def refresh_soon(self, *, at_once: bool = False) -> None:
         """Read again, at once where the last reading is long over; ``at_once`` also where it is not."""
-        since, pause = perf_counter() - self.ended, max(self._seconds, 4 * self.took)
-        self.soon(self.refresh, 0.001 if at_once else max(0.001, pause - since))
+
+        def now() -> None:
+            if at_once or self._rest() <= 0:
+                self.refresh()
+            else:
+                self.refresh_soon()
+
+        self.soon(now, 0.001 if at_once else max(0.001, self._rest()))
+
+    def _rest(self) -> float:
+        return max(self._seconds, 4 * self.took) - (perf_counter() - self.ended)
 
     def refresh(self) -> None:
         app = cast("WorkbenchApp", self._node.app)
