@@ -16,21 +16,21 @@ from app.trajectory_app import screen_text, table_of_trials, trajectory, until
 from samples.hostile_names import NAME, SHOWN, obeyed
 from textual.pilot import Pilot
 
-from workbench.app.compare.difference_list import DifferenceList, DifferenceTable
-from workbench.app.compare.screen import CompareScreen
-from workbench.app.compare.text_rows import TextRows
+from workbench.app.compare.difference_list import DifferenceList
+from workbench.app.compare.screen import SideBySide
 from workbench.app.marks import Marked, Marks, Pair
-from workbench.comparison import Comparison, compare, read_side
+from workbench.comparison.panes import Comparison
+from workbench.comparison.trials import compare, read_side
 from workbench.session import SessionReader, SessionWriter
 
 SIZES = [(60, 20), (80, 24), (120, 40), (200, 60)]
 
 
-async def compared(pilot: Pilot[int]) -> CompareScreen:
+async def compared(pilot: Pilot[int]) -> SideBySide:
     """Wait until the comparison is shown."""
-    await until(pilot, lambda: isinstance(pilot.app.screen, CompareScreen), "the comparison")
+    await until(pilot, lambda: isinstance(pilot.app.screen, SideBySide), "the comparison")
     screen = pilot.app.screen
-    assert isinstance(screen, CompareScreen)
+    assert isinstance(screen, SideBySide)
     await until(pilot, lambda: screen.query("#head") and shown(screen), "both trials")
     await pilot.pause()
     return screen
@@ -40,22 +40,26 @@ def pair_of(session: Path, left: str, right: str) -> Pair:
     return Pair(Marked(session, "trial", left), Marked(session, "trial", right), "aeo-bench", "offline")
 
 
-def shown(screen: CompareScreen) -> Comparison | None:
+def keys_of(screen: SideBySide) -> tuple[object, object]:
+    return screen.pair.left.key, screen.pair.right.key
+
+
+def shown(screen: SideBySide) -> Comparison | None:
     return screen.comparison if screen.comparing.idle else None
 
 
 @contextlib.asynccontextmanager
 async def side_by_side(
     session: Path, size: tuple[int, int] = (120, 40), left: str = "long", right: str = "short"
-) -> AsyncIterator[tuple[Pilot[int], CompareScreen]]:
+) -> AsyncIterator[tuple[Pilot[int], SideBySide]]:
     """Run the app with two trials side by side."""
     async with trajectory(session, size) as (pilot, _):
-        screen = CompareScreen(pair_of(session, left, right))
+        screen = SideBySide(pair_of(session, left, right))
         pilot.app.push_screen(screen)
         yield pilot, await compared(pilot)
 
 
-async def go_to(pilot: Pilot[int], screen: CompareScreen, pane: str) -> DifferenceList:
+async def go_to(pilot: Pilot[int], screen: SideBySide, pane: str) -> DifferenceList:
     """Press tab until a list has the focus."""
     wanted = screen.query_one(f"#{pane}-diff-list", DifferenceList)
     for _ in range(4):
@@ -135,11 +139,11 @@ async def test_space_marks_c_compares_and_escape_goes_back(tmp_path: Path, home:
         assert "C shows it beside this trial" in screen_text(pilot.app)
         await pilot.press("C")
         screen = await compared(pilot)
-        assert screen.trials == ("long", "short")
+        assert keys_of(screen) == ("long", "short")
         await pilot.press("escape")
         await until(pilot, lambda: pilot.app.screen is table, "the table")
         await pilot.press("space", "C")
-        assert (await compared(pilot)).trials == ("long", "short")
+        assert keys_of(await compared(pilot)) == ("long", "short")
         # Another mode shows a trial: nothing may hide it.
         await pilot.app.show_trial("short")
         await until(pilot, lambda: pilot.app.screen is behind, "the trial")
@@ -161,8 +165,10 @@ async def test_marks_in_groups_and_the_scale_of_the_table(tmp_path: Path, home: 
         second = table.table.selected.id
         await pilot.press("C")
         screen = await compared(pilot)
-        assert screen.trials == (first, second)
-        assert "strict" in screen_text(pilot.app)
+        assert keys_of(screen) == (first, second)
+        assert screen.pair.rubric == "strict"
+        # One of them has no such points, so both are compared by those that they have.
+        assert "side by side · aeo-bench" in screen_text(pilot.app)
 
 
 # -- what it shows
@@ -213,7 +219,6 @@ async def test_where_names_are_long_what_both_share_is_said_once(tmp_path: Path,
 async def test_the_keys_go_from_difference_to_difference(tmp_path: Path, home: Path) -> None:
     async with side_by_side(two_trials(tmp_path / "two.session"), (200, 60)) as (pilot, screen):
         points = await go_to(pilot, screen, "points")
-        assert isinstance(points, DifferenceTable)
         titles = []
         for _ in range(4):
             assert points.selected is not None
@@ -233,7 +238,6 @@ async def test_the_keys_go_from_difference_to_difference(tmp_path: Path, home: P
 async def test_what_is_the_same_is_left_out_and_comes_back(tmp_path: Path, home: Path) -> None:
     async with side_by_side(two_trials(tmp_path / "two.session"), (200, 60)) as (pilot, screen):
         points = await go_to(pilot, screen, "points")
-        assert isinstance(points, DifferenceTable)
         await pilot.press("n", "f")
         text = screen_text(pilot.app)
         assert "Answer parses" not in text
@@ -314,7 +318,7 @@ async def test_a_trial_at_work_is_followed(tmp_path: Path, home: Path) -> None:
         with SessionWriter(path) as writer:
             writer.set_trial("short", state="running", readme_blob=writer.blob("# it came"))
         await until(pilot, lambda: "# it came" in screen_text(pilot.app), "what came meanwhile")
-        assert screen.query_one(TextRows).differences > 0
+        assert screen.lists[-1].differences > 0
 
 
 async def test_two_trials_with_nothing_at_all(tmp_path: Path, home: Path) -> None:
@@ -332,10 +336,10 @@ async def test_two_trials_with_nothing_at_all(tmp_path: Path, home: Path) -> Non
 
 async def test_a_trial_of_another_session_is_named_as_missing(tmp_path: Path, home: Path) -> None:
     async with trajectory(two_trials(tmp_path / "two.session")) as (pilot, _):
-        pilot.app.push_screen(CompareScreen(pair_of(tmp_path / "two.session", "long", "gone")))
+        pilot.app.push_screen(SideBySide(pair_of(tmp_path / "two.session", "long", "gone")))
         await until(pilot, lambda: "Trial B is not in two.session" in screen_text(pilot.app), "the sentence")
         await pilot.press("n", "f", "S", "tab", "escape")
-        await until(pilot, lambda: not isinstance(pilot.app.screen, CompareScreen), "the trial")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, SideBySide), "the trial")
 
 
 async def test_damaged_texts_are_named_and_the_rest_is_compared(tmp_path: Path, home: Path) -> None:
@@ -392,10 +396,11 @@ def test_what_is_read_is_what_is_compared(tmp_path: Path) -> None:
     assert left is not None
     assert right is not None
     found = compare(left, right)
-    assert [(effort.name, effort.difference) for effort in found.efforts] == [
-        ("steps", -1), ("tokens", -3500), ("seconds", -6.7), ("cost", -0.0112), ("score", -10.8),
-    ]  # fmt: skip
-    assert not found.readme.same
-    assert {pair.path: pair.closer for pair in found.files} == {
+    values = found.to_json()
+    assert {name: effort["difference"] for name, effort in values["efforts"].items()} == {
+        "steps": -1, "tokens": -3500, "seconds": -6.7, "cost": -0.0112, "score": -10.8,
+    }  # fmt: skip
+    assert values["words"]["common"] < values["words"]["a"]
+    assert {pair.path: pair.closer for pair in found.panes["files-diff"].rows} == {
         "setup.cfg": -1, "tests/": -1, "wordcount.py": 0, "words.json": 1,
     }  # fmt: skip

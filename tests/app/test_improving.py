@@ -11,7 +11,7 @@ from regeneration_app import regeneration
 from textual.widgets import Input
 from trajectory_app import screen_text, until
 
-from workbench.app.compare.tasks_screen import TasksScreen
+from workbench.app.compare.screen import SideBySide
 from workbench.app.regeneration.better_docs import ImprovingScreen
 from workbench.app.regeneration.improving import HandingDialog, ImprovementDialog
 from workbench.engine.plan import ImprovementPlan, RegenerationPlan
@@ -160,4 +160,4 @@ async def test_three_marked_tasks_are_improved_together_and_are_too_many_to_comp
         await pilot.press("space")
         await until(pilot, lambda: "are marked" not in screen_text(app) and "■" not in screen_text(app), "two marks")
         await pilot.press("C")
-        await until(pilot, lambda: isinstance(app.screen, TasksScreen), "two side by side")
+        await until(pilot, lambda: isinstance(app.screen, SideBySide), "two side by side")

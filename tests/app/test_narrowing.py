@@ -25,13 +25,7 @@ from trajectory_app import screen_text, table_of_trials, trajectory, until
 import workbench.app
 from workbench.app.cases.file_view import FileView, RepositoryTree
 from workbench.app.cases.screen import CasesScreen
-from workbench.app.compare.candidate_screen import CandidatesScreen
-from workbench.app.compare.difference_list import DifferenceList, DifferenceTable
-from workbench.app.compare.group_screen import GroupsScreen
-from workbench.app.compare.run_trials_screen import RunTrialsScreen
-from workbench.app.compare.screen import CompareScreen
-from workbench.app.compare.task_tables import EVALUATORS, FACTS, TESTS
-from workbench.app.compare.tasks_screen import TasksScreen
+from workbench.app.compare.screen import SideBySide
 from workbench.app.help import HelpScreen
 from workbench.app.marked import MarkedScreen
 from workbench.app.marks import Marked, Pair
@@ -41,15 +35,21 @@ from workbench.app.search.hit_list import FacetList
 from workbench.app.search.screen import SearchScreen
 from workbench.app.sessions.screen import SessionsScreen
 from workbench.app.study.nothing import BeginList
+from workbench.app.toolkit.cell_table import CellTable
 from workbench.app.toolkit.fields import Field, Offer, PickList
 from workbench.app.toolkit.row_list import HeadedList, RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.typed_line import LineInput, NarrowLine
 from workbench.app.trials.spread_plot import SpreadPlot
+from workbench.comparison.candidates import CANDIDATES
+from workbench.comparison.groups import GROUPS
+from workbench.comparison.panes import Texts
+from workbench.comparison.tasks import TASKS
+from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.session import SessionWriter, create
 
-ABSTRACT = {HeadedList, Table, DifferenceList}
+ABSTRACT = {HeadedList, Table, CellTable}
 SEARCHED_BY_THEIR_SCREEN = {
     "CheckList",
     "TaskTable",
@@ -113,7 +113,7 @@ def _words(one: RowList, at: int) -> list[str]:
 def test_every_list_of_the_app_is_in_the_walk() -> None:
     import_all()
     walked = {"CaseList", "CostsTable", "RepositoryTree", "Outline", "SessionTable", "TrialTable", "MatrixView", "LossList", "RunTable",
-              "MarkedList", "DifferenceTable", "TextRows", "UnifiedRows", "FacetList", "SpreadPlot", "FindingList", "StudyMatrix", "CellItems",
+              "MarkedList", "DifferenceList", "FacetList", "SpreadPlot", "FindingList", "StudyMatrix", "CellItems",
               "ComparisonList", "RankingList", "LeaderList", "StudyList", "BeginList", "PickRows"}  # fmt: skip
     found = {kind.__name__ for kind in kinds() if kind not in ABSTRACT and kind.__module__.startswith("workbench")}
     assert found - SEARCHED_BY_THEIR_SCREEN - NEVER_FOCUSED == walked
@@ -137,11 +137,11 @@ async def test_in_the_tables_of_a_session(tmp_path: Path) -> None:
         await until(pilot, lambda: plot.row_count() > 1 and plot.has_focus, "the plot of scores")
         await narrowed(pilot, plot)
         await pilot.press("p", "escape")
-        app.push_screen(CompareScreen(pair_of(session, "long", "short")))
-        await until(pilot, lambda: isinstance(app.screen, CompareScreen), "side by side")
+        app.push_screen(SideBySide(pair_of(session, "long", "short")))
+        await until(pilot, lambda: isinstance(app.screen, SideBySide), "side by side")
         compare = app.screen
-        assert isinstance(compare, CompareScreen)
-        await until(pilot, lambda: compare.lists and all(one.comparison for one in compare.lists), "both trials")
+        assert isinstance(compare, SideBySide)
+        await until(pilot, lambda: compare.lists and all(one.pane for one in compare.lists), "both trials")
         for one in compare.lists:
             await narrowed(pilot, one)
         await pilot.press("escape", "U")
@@ -164,15 +164,15 @@ async def test_in_comparisons_and_in_what_went_wrong(tmp_path: Path) -> None:
     async with regeneration(two_evaluators(tmp_path / "two.session"), (120, 40)) as (pilot, mode):
         app = pilot.app
         await press(pilot, mode, "M", "v", "C")
-        groups = await shown(pilot, GroupsScreen)
+        groups = await shown(pilot, GROUPS)
         for one in groups.lists:
             if one.row_count() > 1:
                 await narrowed(pilot, one)
-        groups.tasks.focus()
+        groups.lists[0].focus()
         await pilot.press("enter")
-        samples = await shown(pilot, CandidatesScreen)
-        met = {type(one).__name__ for one in samples.lists if one.row_count() > 1}
-        assert {"UnifiedRows", "DifferenceTable"} <= met
+        samples = await shown(pilot, CANDIDATES)
+        met = {isinstance(one.pane, Texts) and one.pane.under for one in samples.lists if one.row_count() > 1}
+        assert met == {True, False}
         for one in samples.lists:
             if one.row_count() > 1:
                 await narrowed(pilot, one)
@@ -190,8 +190,8 @@ async def test_in_the_trials_of_two_runs(tmp_path: Path) -> None:
     async with trajectory(session) as (pilot, _):
         run = Marked(session, "run", "run-1", of_trials=True)
         pilot.app.show_pair(Pair(run, run))
-        screen = await shown(pilot, RunTrialsScreen)
-        points, trials = screen.query(DifferenceTable)
+        screen = await shown(pilot, TRIAL_SETS)
+        points, trials = screen.lists
         await narrowed(pilot, points)
         await pilot.press("tab")
         await narrowed(pilot, trials)
@@ -200,12 +200,12 @@ async def test_in_the_trials_of_two_runs(tmp_path: Path) -> None:
 async def test_in_two_tasks_side_by_side(tmp_path: Path) -> None:
     async with regeneration(two_evaluators(tmp_path / "two.session"), (120, 40)) as (pilot, mode):
         await press(pilot, mode, "g", "space", "j", "C")
-        screen = await shown(pilot, TasksScreen)
+        screen = await shown(pilot, TASKS)
         for one in screen.lists:
             if any(one.selectable(at) for at in range(one.row_count())):
                 await narrowed(pilot, one)
-        tables = [one for one in screen.lists if isinstance(one, DifferenceTable) and one.row_count()]
-        assert all(any(one.shows is shows for one in tables) for shows in (FACTS, TESTS, EVALUATORS))
+        tables = [one.id for one in screen.lists if not isinstance(one.pane, Texts) and one.row_count()]
+        assert tables == ["task-facts-list", "task-evaluators-list", "task-tests-list"]
 
 
 async def test_in_studies(tmp_path: Path) -> None:

@@ -228,7 +228,7 @@ async def test_the_help_is_paged_like_any_text(start, down: str, up: str) -> Non
 def test_modes_know_the_app_as_a_type_alone() -> None:
     """Nothing that a mode imports when it is shown leads up to the app."""
     screens = ("cases.screen", "trajectory.screen", "sessions.screen", "regeneration.screen", "study.screen", "trials.screen",
-               "search.screen", "run_list", "marked", "compare.frame")  # fmt: skip
+               "search.screen", "run_list", "marked", "compare.screen")  # fmt: skip
     code = f"""
 import importlib, sys
 for screen in {screens!r}:

@@ -15,16 +15,20 @@ from samples.hostile_names import NAME, obeyed
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from workbench.app.compare.candidate_screen import CandidatesScreen
-from workbench.app.compare.difference_list import DifferenceTable
-from workbench.app.compare.frame import SideBySide
-from workbench.app.compare.group_screen import GroupsScreen
-from workbench.app.compare.run_trials_screen import RunTrialsScreen
-from workbench.app.compare.screen import CompareScreen
-from workbench.app.compare.tasks_screen import TasksScreen
+from workbench.app.compare.difference_list import DifferenceList, _column
+from workbench.app.compare.screen import SideBySide
 from workbench.app.marks import Marked, Pair
 from workbench.app.run_list import RunsScreen
 from workbench.app.toolkit.columns import Columns
+from workbench.comparison.candidates import CANDIDATES
+from workbench.comparison.groups import GROUPS, RUNS, pass_at
+from workbench.comparison.paired import Paired
+from workbench.comparison.panes import Kind
+from workbench.comparison.tasks import TASKS
+from workbench.comparison.trial_sets import TRIAL_SETS
+from workbench.comparison.trials import TRIALS
+from workbench.regeneration.passk import Estimate
+from workbench.statistics.clusters import Value
 
 OTHER = "openai/other"
 
@@ -41,18 +45,14 @@ def two_evaluators(path: Path, *, name: str = "count_text") -> Path:
     return path
 
 
-async def shown(pilot: Pilot[int], kind: type[SideBySide]) -> SideBySide:
+async def shown(pilot: Pilot[int], kind: Kind) -> SideBySide:
     """Wait until a comparison of a kind is shown."""
-    await until(pilot, lambda: isinstance(pilot.app.screen, kind), kind.__name__)
+    await until(pilot, lambda: isinstance(pilot.app.screen, SideBySide) and pilot.app.screen.kind is kind, kind.what)
     screen = pilot.app.screen
-    assert isinstance(screen, kind)
+    assert isinstance(screen, SideBySide)
     await until(pilot, lambda: screen.comparison is not None and screen.comparing.idle, "both")
-    if isinstance(screen, GroupsScreen):
-        await until(
-            pilot,
-            lambda: screen.detailing.idle and screen.query_one("#test-diff-list", DifferenceTable).comparison,
-            "the task",
-        )
+    if kind in (GROUPS, RUNS):
+        await until(pilot, lambda: screen.detailing.idle and screen.detail, "the task")
     await pilot.pause()
     return screen
 
@@ -75,27 +75,27 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         table = await table_of_trials(pilot)
         await until(pilot, lambda: table.table.selected is not None, "the cursor")
         await pilot.press("C")
-        screen = await shown(pilot, CompareScreen)
+        screen = await shown(pilot, TRIALS)
         assert (screen.pair.left.session, screen.pair.right.session) == (here, there)
         text = screen_text(app)
         assert "here.session" in text
         assert "there.session" in text
         await pilot.press("enter")
         await until(pilot, lambda: app.session_path == here and app.selected_trial == "long", "A in its own session")
-        await until(pilot, lambda: not isinstance(app.screen, CompareScreen), "the trial")
+        await until(pilot, lambda: not isinstance(app.screen, SideBySide), "the trial")
         await pilot.press("alt+left")
-        again = await shown(pilot, CompareScreen)
+        again = await shown(pilot, TRIALS)
         assert again.pair == screen.pair
         runs = (Marked(path, "run", "run-1", of_trials=True) for path in (here, there))
         app.show_pair(Pair(*runs))
-        beside = await shown(pilot, RunTrialsScreen)
+        beside = await shown(pilot, TRIAL_SETS)
         await pilot.press("tab")
         assert "1 in both · only A 1 · only B 0" in screen_text(app)
-        assert beside.query_one(DifferenceTable).selected is not None
+        assert beside.lists[0].selected is not None
         await pilot.press("S")
         await until(pilot, lambda: beside.comparison is not None and beside.comparing.idle, "the other way round")
         await pilot.press("g", "enter")
-        assert (await shown(pilot, CompareScreen)).pair.left.kind == "trial"
+        assert (await shown(pilot, TRIALS)).pair.left.kind == "trial"
 
 
 async def test_six_keys_tell_which_criterion_costs_an_agent_most(tmp_path: Path, home: Path) -> None:
@@ -104,9 +104,10 @@ async def test_six_keys_tell_which_criterion_costs_an_agent_most(tmp_path: Path,
         table = await table_of_trials(pilot)
         await until(pilot, lambda: table.table.selected is not None, "the cursor")
         await pilot.press("b", "space", "down", "space", "C")
-        screen = await shown(pilot, RunTrialsScreen)
-        assert screen.query(DifferenceTable).first().has_focus
-        first = next(row for row in screen.comparison.points if row.title and row.differs)
+        screen = await shown(pilot, TRIAL_SETS)
+        assert screen.lists[0].has_focus
+        assert screen.comparison is not None
+        first = next(row for row in screen.comparison.panes["paired-points"].rows if row.title and row.differs)
         assert first.title == "Usage"
         text = screen_text(pilot.app)
         for words in ("1 of 12 criteria differ", "2 Usage", "18 of 20", "p (Holm)", "95 % interval"):
@@ -115,7 +116,9 @@ async def test_six_keys_tell_which_criterion_costs_an_agent_most(tmp_path: Path,
         assert "Clarity" not in screen_text(pilot.app)
         await pilot.press("S")
         await until(pilot, lambda: screen.comparison is not None and screen.comparing.idle, "the other way round")
-        assert next(row for row in screen.comparison.points if row.title == "Usage").gap == -first.gap
+        assert screen.comparison is not None
+        usage = next(row for row in screen.comparison.panes["paired-points"].rows if row.title == "Usage")
+        assert usage.paired.gap == -first.paired.gap
 
 
 async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, home: Path) -> None:
@@ -125,7 +128,7 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
         await until(pilot, lambda: mode.looking_up.idle and app.marks.of("candidate"), "the mark")
         await press(pilot, mode, "l")
         await pilot.press("C")
-        await shown(pilot, CandidatesScreen)
+        await shown(pilot, CANDIDATES)
         text = screen_text(app)
         for words in ("sample 1", "sample 2", "✓ passed", "✗ failed", "docstring the same", "only B 1", "Original → A"):
             assert words in text
@@ -135,15 +138,15 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
         # Whose docstring is looked at sees both, also where they are the same.
         mode.sample.choose("Docstring")
         await press(pilot, mode, "C")
-        docs = await shown(pilot, CandidatesScreen)
+        docs = await shown(pilot, CANDIDATES)
         await until(pilot, lambda: docs.focused is not None and docs.focused.id == "docs-texts-list", "the docstrings")
         assert "Docstrings · the same" in screen_text(app)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is mode, "the mode")
         mode.focus_pane(mode.query_one("#tasks"))
         await press(pilot, mode, "M", "v", "C")
-        groups = await shown(pilot, GroupsScreen)
-        rows = groups.tasks
+        groups = await shown(pilot, GROUPS)
+        rows = groups.lists[0]
         assert rows.selected is not None
         assert rows.selected.name == "count_text"
         text = screen_text(app)
@@ -152,7 +155,7 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
         await pilot.press("f")
         assert "the same" in screen_text(app)
         await pilot.press("enter")
-        samples = await shown(pilot, CandidatesScreen)
+        samples = await shown(pilot, CANDIDATES)
         assert samples.comparison.left.candidate.verdict == "passed"
         assert samples.comparison.right.candidate.evaluator == OTHER
         await pilot.press("S")
@@ -161,7 +164,7 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
         await until(pilot, lambda: app.screen is mode and quiet(mode), "the sample")
         assert (mode.following.evaluator or mode.view.evaluator) == OTHER
         await pilot.press("alt+left")
-        await shown(pilot, CandidatesScreen)
+        await shown(pilot, CANDIDATES)
 
 
 async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, home: Path) -> None:
@@ -170,7 +173,7 @@ async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, ho
         await press(pilot, mode, "g", "space")
         assert app.marks.of("task")
         await press(pilot, mode, "j", "C")
-        screen = await shown(pilot, TasksScreen)
+        screen = await shown(pilot, TASKS)
         text = screen_text(app)
         for words in ("2 of 2 differ", "only A 15 · only B 14 · both 0", "differ in: function"):
             assert words in text, words
@@ -178,7 +181,7 @@ async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, ho
         await pilot.press("f", "n", "N", "tab", "tab", "tab")
         await until(pilot, lambda: getattr(screen.focused, "id", "") == "task-tests-list", "the tests")
         await pilot.press("g")
-        rows = screen.query_one("#task-tests-list", DifferenceTable)
+        rows = screen.query_one("#task-tests-list", DifferenceList)
         while rows.selected is not None and rows.selected.left is not None:
             await pilot.press("j")
         await pilot.press("enter")
@@ -186,7 +189,7 @@ async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, ho
         assert mode.selected_task is not None
         assert mode.selected_task.name == "total"
         await pilot.press("alt+left")
-        again = await shown(pilot, TasksScreen)
+        again = await shown(pilot, TASKS)
         await pilot.press("S")
         await until(pilot, lambda: again.comparison is not None and again.comparison.left.name == "total", "swapped")
         await pilot.press("x")
@@ -204,13 +207,13 @@ async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, ho
 async def test_without_a_mark_two_evaluators_else_a_sentence(tmp_path: Path, home: Path) -> None:
     async with regeneration(two_evaluators(tmp_path / "two.session"), (80, 24)) as (pilot, mode):
         await press(pilot, mode, "C")
-        screen = await shown(pilot, GroupsScreen)
+        screen = await shown(pilot, GROUPS)
         for _ in range(3):
             await pilot.press("tab", "n", "N", "f")
         await pilot.press("escape")
         await until(pilot, lambda: pilot.app.screen is mode, "the mode")
         pilot.app.push_screen(
-            GroupsScreen(Pair(screen.pair.left, Marked(screen.pair.left.session, "group", ("no",) * 5, run=RUN)))
+            SideBySide(Pair(screen.pair.left, Marked(screen.pair.left.session, "group", ("no",) * 5, run=RUN)))
         )
         await until(pilot, lambda: "B has no samples in two.session" in screen_text(pilot.app), "the sentence")
         await pilot.press("n", "enter", "S", "escape")
@@ -228,17 +231,13 @@ async def test_two_runs_with_hostile_names_and_a_file_that_is_gone(tmp_path: Pat
         app = pilot.app
         await pilot.press("U")
         await until(pilot, lambda: isinstance(app.screen, RunsScreen) and app.screen.table.rows, "the runs")
-        runs = app.screen
         await pilot.press("C")
         await until(pilot, lambda: "Mark a run with space" in screen_text(app), "what to do")
-        by_id = {
-            line.id: Marked(path, "run", line.id, line.title, line.id, line.kind == "document")
-            for line in runs.table.rows
-        }
+        by_id = {one: Marked(path, "run", one, run=one, of_trials=one == "three") for one in ("one", "two", "three")}
         app.marks.toggle(by_id["one"])
         app.marks.toggle(by_id["two"])
         await pilot.press("C")
-        screen = await shown(pilot, GroupsScreen)
+        screen = await shown(pilot, RUNS)
         assert "B wins 0, ties 0, loses 1" in screen_text(app)
         assert not obeyed(screen_text(app))
         app.show_pair(Pair(by_id["one"], by_id["three"]))
@@ -277,21 +276,15 @@ async def test_prompt_and_what_it_takes(tmp_path: Path, home: Path) -> None:
 
 
 def test_the_interval_of_the_difference_stands_whole_or_not_at_all() -> None:
-    from workbench.app.compare.group_screen import pass_at
-    from workbench.comparison import Tally
-    from workbench.regeneration.passk import Estimate
-    from workbench.statistics.intervals import Interval
+    def paired(files: int) -> Paired:
+        cells = [(f"file{at}", at % 3 / 2, at % 2 / 1) for at in range(files)]
+        left, right = ([Value("r", file, pair[side]) for file, *pair in cells] for side in (0, 1))
+        return Paired(left, right)
 
-    known = Interval(-0.58, 0.37, "file", 4, difference=True)
-    none = Interval(None, None, "file", 2, difference=True)
-    first, third, unknown = (
-        Tally(k, Estimate(k, 0.5, 9, 0), Estimate(k, 0.4, 9, 0), 4, 2, 3, 0, one)
-        for k, one in ((1, known), (3, known), (5, none))
-    )
-    for tally, interval in ((first, "[−0.58, +0.37]"), (third, "[−0.58, +0.37]"), (unknown, "")):
-        columns = Columns([one.column() for one in pass_at(tally, tally.left, tally.right, place=0)], range(3))
+    estimate = Estimate(1, 0.5, 9, 0)
+    for tally, known in ((paired(6), True), (paired(2), False)):
+        columns = Columns([_column(one) for one in pass_at(1, tally, estimate, estimate, 0)], range(3))
         wide, narrow = ("".join(text for text, _ in columns.cells(2, width)) for width in (60, 16))
-        assert interval in wide
-        assert ("[" in wide) == bool(interval)
+        assert ("[" in wide) == ("]" in wide) == known
         assert "[" not in narrow
-        assert "+0.10" in narrow.replace("−0.10", "+0.10")
+        assert any(sign in narrow for sign in "+−0")

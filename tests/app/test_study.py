@@ -20,8 +20,7 @@ from textual.pilot import Pilot
 from trajectory_app import screen_text, until
 
 from workbench.app.app import WorkbenchApp
-from workbench.app.compare.candidate_screen import CandidatesScreen
-from workbench.app.compare.screen import CompareScreen
+from workbench.app.compare.screen import SideBySide
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.study.screen import StudyScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
@@ -88,7 +87,7 @@ async def test_a_cell_opens_its_trials_and_escape_leads_back(tmp_path: Path) -> 
         screen.compare_columns("none · local", "white · local")
         await until(pilot, lambda: "Items that differ most" in screen_text(app), "the comparison")
         await pilot.press("G", "enter")
-        await until(pilot, lambda: isinstance(app.screen, CompareScreen), "both trials side by side")
+        await until(pilot, lambda: isinstance(app.screen, SideBySide), "both trials side by side")
 
 
 async def test_marked_columns_are_compared_and_a_pair_opens_the_samples_that_differ(
@@ -114,7 +113,7 @@ async def test_marked_columns_are_compared_and_a_pair_opens_the_samples_that_dif
         assert pair is not None
         assert pair.difference
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, CandidatesScreen), "two samples side by side")
+        await until(pilot, lambda: isinstance(app.screen, SideBySide), "two samples side by side")
         keys = [str(one.key) for one in (app.screen.pair.left, app.screen.pair.right)]
         verdicts = [app.reader.query("SELECT verdict FROM candidates WHERE id = ?", (key,))[0][0] for key in keys]
         assert [one == "passed" for one in verdicts] == [pair.difference < 0, pair.difference > 0]

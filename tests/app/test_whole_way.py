@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 
 from workbench import settings
 from workbench.app.app import WorkbenchApp
-from workbench.app.compare.screen import CompareScreen
+from workbench.app.compare.screen import SideBySide
 from workbench.app.trials.screen import TrialsScreen
 from workbench.session import SessionReader
 from workbench.session.rows import ScoreRow
@@ -138,7 +138,7 @@ async def test_the_best_the_costliest_the_readers_side_by_side_tagged_and_export
         assert screen.table.selected is not None
         assert totals[screen.table.selected.id] == totals[best]
         await pilot.press("space", "G", "C")
-        await until(pilot, lambda: isinstance(app.screen, CompareScreen), "both side by side")
+        await until(pilot, lambda: isinstance(app.screen, SideBySide), "both side by side")
         compared = app.screen
         if size[0] < 100:  # panes are tabs
             await pilot.press("tab")

@@ -56,7 +56,7 @@ LOOKS = (
     ),
     Look("trials", "2", ("T",), "TrialsScreen", FILLED),
     Look("plots", "2", ("T", "p"), "TrialsScreen", FILLED),
-    Look("side by side", "2", ("T", "g", "space", "j", "C"), "CompareScreen", FILLED),
+    Look("side by side", "2", ("T", "g", "space", "j", "C"), "SideBySide", FILLED),
     Look("help", "2", ("question_mark",), "HelpScreen", (LIVE,)),
     Look("search", "2", ("ctrl+f",), "SearchScreen", text="count"),
     Look("sessions", "3"),

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.regenerated import EVALUATOR, RUN, Recorder
 
-from workbench.comparison import compare_groups, groups_of
+from workbench.comparison.groups import compare_groups, groups_of
 from workbench.session import SessionReader
 from workbench.session.sample_counts import sample_counts
 
@@ -64,7 +64,7 @@ def main() -> None:
             counting = took(lambda: sample_counts(reader, RUN, by_task=True))
             reading = took(lambda: groups_of(reader, RUN, groups))
             left, right = groups_of(reader, RUN, groups)
-            comparing = took(lambda: compare_groups(left, right))
+            comparing = took(lambda: compare_groups([(left, right)]))
         print({
             "candidates": 2 * tasks * samples, "count_s": round(counting, 3), "read_both_s": round(reading, 3),
             "compare_s": round(comparing, 3), "ratio": round((reading + comparing) / counting, 2),

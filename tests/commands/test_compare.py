@@ -44,8 +44,8 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
 def test_evaluators_by_their_names_controls_too(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = told(capsys, f"{session}/{EVALUATOR}", f"{session}/{RUN}/other")
     assert (code, err) == (0, "")
-    assert "only A 0, only B 0" in out
-    assert "pass@1 of 2" in out
+    assert "only A 0 · only B 0" in out
+    assert "over the 2 tasks of both" in out
     assert "4/5" in out
     assert "1 more without a difference" in out
     assert "pass@1 B − A No interval: 2 tasks are too few (3 are needed)." in out

@@ -9,8 +9,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.comparison import align, align_steps, longest_common
-from workbench.comparison.alignment import blocks
+from workbench.comparison.alignment import align, blocks, longest_common
+from workbench.comparison.trials import align_steps
 from workbench.session.rows import StepRow
 
 SEQUENCES = st.lists(st.sampled_from("abcd"), max_size=30)
@@ -82,7 +82,7 @@ def test_a_respond_step_is_the_same_action_whatever_its_size() -> None:
     assert [(pair.left and pair.left.number, pair.right and pair.right.number) for pair in pairs] == [
         (1, None), (None, 1), (2, 2),
     ]  # fmt: skip
-    assert [pair.same for pair in pairs] == [False, False, True]
+    assert [pair.both for pair in pairs] == [False, False, True]
 
 
 def test_two_thousand_steps_take_little_time() -> None:

@@ -7,13 +7,11 @@ from pathlib import Path
 import pytest
 from app.regenerated import RUN, Recorder
 
-from workbench.comparison import compare_groups, groups_of
+from workbench.comparison.groups import compare_groups, groups_of
 from workbench.session import SessionReader
 
 
 def test_each_difference_is_tested_and_all_are_adjusted_together(tmp_path: Path) -> None:
-    from workbench.comparison.chance import chances
-
     recorder = Recorder(tmp_path / "three.session")
     recorder.run()
     for place in range(8):
@@ -24,13 +22,11 @@ def test_each_difference_is_tested_and_all_are_adjusted_together(tmp_path: Path)
     recorder.close()
     with SessionReader(recorder.path) as reader:
         one, *others = sorted(groups_of(reader, RUN), key=lambda side: side.group.evaluator != "openai/gpt-5-mini")
-        found = [compare_groups(one, other) for other in others]
-        first, second = chances(found)
-    assert first[1].test.p == pytest.approx(2 / 256)
-    assert first[1].test.unit == "task"
+        found = compare_groups([(one, other) for other in others])
+        first, second = (one.to_json()["pass_at_k"] for one in found)
+    assert (first["1"]["p"], first["1"]["p_holm"]) == (pytest.approx(2 / 256), pytest.approx(3 * 2 / 256))
+    assert "over 8 tasks" in first["1"]["test"]
     # Three tests: pass@1 twice and pass@3 once, for c has two samples only.
-    assert second[3].test.p is None
-    assert second[3].words == "no test: there is no pair"
-    assert (first[1].tests, first[1].adjusted) == (3, pytest.approx(3 * 2 / 256))
-    assert second[1].test.p == 1.0
-    assert "by Holm over 3 tests" in first[1].words
+    assert (second["3"]["p"], second["3"]["test"]) == (None, "no test: there is no pair")
+    assert second["1"]["p"] == 1.0
+    assert "by Holm over 3 tests" in first["1"]["test"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.comparison import join_criteria, join_files
+from workbench.comparison.criteria import join_criteria
+from workbench.comparison.trials import join_files
 from workbench.rubric import Criterion, Scorecard
 from workbench.session.rows import AccessedFileRow
 

@@ -9,19 +9,13 @@ from app.regenerated import EVALUATOR, RUN, Recorder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.app.compare.group_screen import tallies_in_words
-from workbench.comparison import (
-    compare_candidates,
-    compare_groups,
-    failing_counts,
-    groups_of,
-    join_groups,
-    read_candidate,
-    read_group,
-    telling_samples,
-)
+from workbench.comparison.candidates import compare_candidates, read_candidate
+from workbench.comparison.groups import GROUPS, compare_groups, groups_of, join_groups
+from workbench.comparison.panes import Comparison
+from workbench.errors import UsageError
 from workbench.regeneration.passk import TaskCount, pass_at_k, summarise
-from workbench.reports.comparisons import blocks_of, markdown
+from workbench.reports.comparison_page import comparison_page
+from workbench.reports.page_markdown import page_markdown
 from workbench.session import SessionReader
 
 OTHER = "openai/other"
@@ -42,10 +36,10 @@ def recorded(path: Path, mine: dict[str, str], theirs: dict[str, str], *, snapsh
     return path
 
 
-def compared(path: Path):
+def compared(path: Path) -> Comparison:
     with SessionReader(path) as reader:
         left, right = (side for side in groups_of(reader, RUN) if not side.outcome.control)
-        return compare_groups(left, right)
+        return compare_groups([(left, right)])[0]
 
 
 def test_tasks_are_joined_and_sorted_by_their_difference(tmp_path: Path) -> None:
@@ -53,14 +47,15 @@ def test_tasks_are_joined_and_sorted_by_their_difference(tmp_path: Path) -> None
     theirs = {"same": "✗✓✗", "lost": "✗✗✗", "won": "✓✗✗", "short": "✗✗✗", "theirs": "✗"}
     found = compared(recorded(tmp_path / "two.session", mine, theirs))
     # B is "openai/other", so what gpt-5-mini solves more often B loses.
-    assert [pair.name for pair in found.pairs] == ["lost", "short", "won", "same", "mine", "theirs"]
-    assert (found.common, found.only_left, found.only_right) == (4, 1, 1)
-    first, third = found.tallies
-    assert (first.k, first.wins, first.ties, first.losses, first.undefined) == (1, 1, 1, 2, 0)
-    assert (third.k, third.wins, third.ties, third.losses, third.undefined) == (3, 1, 1, 1, 1)
-    assert [pair.differences for pair in found.pairs][:2] == [(-1.0, -1.0), (-1.0, None)]
-    assert [what for what, _, _ in found.conditions] == ["evaluator"]
-    assert found.to_json()["pass_at_k"]["1"]["losses"] == 2
+    values = found.to_json()
+    assert [pair["name"] for pair in values["tasks"]] == ["lost", "short", "won", "same", "mine", "theirs"]
+    assert (values["common_tasks"], values["only_a"], values["only_b"]) == (4, 1, 1)
+    counts = {
+        k: [one[name] for name in ("wins", "ties", "losses", "undefined")] for k, one in values["pass_at_k"].items()
+    }
+    assert counts == {"1": [1, 1, 2, 0], "3": [1, 1, 1, 1]}
+    assert [pair["difference"] for pair in values["tasks"]][:2] == [{"1": -1.0, "3": -1.0}, {"1": -1.0, "3": None}]
+    assert [one["what"] for one in values["conditions"]] == ["evaluator"]
 
 
 @settings(max_examples=12)
@@ -70,22 +65,19 @@ def test_figures_are_those_of_the_estimator(
 ) -> None:
     path = tmp_path_factory.mktemp("groups") / "any.session"
     mine, theirs = ({name: both[at] for name, both in cells.items()} for at in (0, 1))
-    found = compared(recorded(path, mine, theirs))
-    for tally in found.tallies:
-        both = [name for name in cells if min(len(mine[name]), len(theirs[name])) >= tally.k]
-        assert tally.tasks + tally.undefined == found.common == len(cells)
-        assert tally.tasks == len(both)
-        for side, said in ((mine, tally.left), (theirs, tally.right)):
+    found = compared(recorded(path, mine, theirs)).to_json()
+    for k, tally in found["pass_at_k"].items():
+        both = [name for name in cells if min(len(mine[name]), len(theirs[name])) >= int(k)]
+        assert tally["tasks"] + tally["undefined"] == found["common_tasks"] == len(cells)
+        assert tally["tasks"] == len(both)
+        for side, value in ((mine, tally["a"]), (theirs, tally["b"])):
             counts = [TaskCount(name, "r", "f", len(side[name]), side[name].count("✓")) for name in both]
-            assert (
-                said.value == pytest.approx(summarise(counts, [tally.k]).overall[tally.k].value)
-                if both
-                else said.value is None
-            )
-    for pair in found.pairs:
-        ms = [(len(side[pair.name]), side[pair.name].count("✓")) for side in (mine, theirs)]
-        for k, gap in zip(found.ks, pair.differences, strict=True):
-            a, b = (pass_at_k(samples, passed, k) for samples, passed in ms)
+            known = summarise(counts, [int(k)]).overall[int(k)].value if both else None
+            assert value == (pytest.approx(known) if both else None)
+    for pair in found["tasks"]:
+        ms = [(len(side[pair["name"]]), side[pair["name"]].count("✓")) for side in (mine, theirs)]
+        for k, gap in pair["difference"].items():
+            a, b = (pass_at_k(samples, passed, int(k)) for samples, passed in ms)
             assert (gap is None) == (a is None or b is None)
             assert gap is None or gap == pytest.approx(b - a, abs=1e-5)
 
@@ -93,53 +85,56 @@ def test_figures_are_those_of_the_estimator(
 def test_the_paired_difference_has_an_interval_over_the_tasks(tmp_path: Path) -> None:
     cells = {f"f{n}": ("✓" * (n % 4) + "✗" * (4 - n % 4), "✓" * 4) for n in range(8)}
     mine, theirs = ({name: both[at] for name, both in cells.items()} for at in (0, 1))
-    (first, *_) = compared(recorded(tmp_path / "one.session", mine, theirs)).tallies
-    assert (first.interval.unit, first.interval.units) == ("task", 8)
-    assert first.interval.low == pytest.approx(0.625 - 2.364624 * 0.298807 / 8**0.5, abs=1e-4)
+    first = compared(recorded(tmp_path / "one.session", mine, theirs)).to_json()["pass_at_k"]["1"]
+    assert "8 tasks" in first["interval"]
+    assert first["low"] == pytest.approx(0.625 - 2.364624 * 0.298807 / 8**0.5, abs=1e-4)
 
 
 def test_runs_of_two_snapshots_are_joined_by_name_and_it_is_said(tmp_path: Path) -> None:
     here = recorded(tmp_path / "here.session", {"f": "✓✓✓"}, {})
     there = recorded(tmp_path / "there.session", {"f": "✗✗✗", "g": "✓"}, {}, snapshot="another")
     with SessionReader(here) as a, SessionReader(there) as b:
-        beside = join_groups(groups_of(a, RUN), groups_of(b, RUN))
-        assert (len(beside.pairs), beside.only_left, beside.only_right) == (1, (), ())
-        found = compare_groups(*beside.pairs[0])
-    assert found.other_snapshot
-    assert [(pair.name, pair.both) for pair in found.pairs] == [("f", True), ("g", False)]
-    assert [what for what, _, _ in found.conditions] == ["session"]
+        pairs, alone = join_groups(groups_of(a, RUN), groups_of(b, RUN))
+        assert (len(pairs), alone) == (1, [])
+        found = compare_groups(pairs)[0]
+    values = found.to_json()
+    assert values["joined_across_snapshots"]
+    assert [(pair.name, pair.both) for pair in found.panes["task-diff"].rows] == [("f", True), ("g", False)]
+    assert [one["what"] for one in values["conditions"]] == ["session"]
 
 
 def test_evaluators_of_two_runs_find_each_other(tmp_path: Path) -> None:
     here = recorded(tmp_path / "here.session", {"f": "✓"}, {"f": "✗"})
     there = recorded(tmp_path / "there.session", {"f": "✓"}, {})
     with SessionReader(here) as a, SessionReader(there) as b:
-        beside = join_groups(groups_of(a, RUN), groups_of(b, RUN))
-    assert [one.group.evaluator for one in beside.pairs[0]] == ["openai/gpt-5-mini"] * 2
-    assert [side.name for side in beside.only_left] == [OTHER]
+        pairs, alone = join_groups(groups_of(a, RUN), groups_of(b, RUN))
+    assert [one.group.evaluator for one in pairs[0]] == ["openai/gpt-5-mini"] * 2
+    assert alone == [f"only A: {OTHER}"]
 
 
 def test_a_task_tells_which_tests_only_one_fails_and_which_samples_show_it(tmp_path: Path) -> None:
     path = recorded(tmp_path / "two.session", {"f": "✓✓"}, {"f": "✓✗"})
     with SessionReader(path) as reader:
-        left, right = (side for side in groups_of(reader, RUN) if not side.outcome.control)
-        task = f"{RUN}-f"
-        tests = failing_counts((reader, task, left.group), (reader, task, right.group))
-        assert [(one.test, one.left, one.right) for one in tests] == [
-            ("tests/test_count.py::test_counts_trailing_line", 0, 1)
-        ]
-        keys = telling_samples((reader, task, left.group), (reader, task, right.group))
-        assert keys is not None
-        a, b = (read_candidate(reader, key) for key in keys)
+        found = compared(path)
+        (row,) = found.panes["task-diff"].rows
+        assert found.detail is not None
+        assert found.choose is not None
+        (test,) = found.detail(reader, reader, row)["test-diff"].rows
+        assert (test.test, test.left, test.right.failed) == (
+            "tests/test_count.py::test_counts_trailing_line", None, 1,
+        )  # fmt: skip
+        a, b = (read_candidate(reader, lead.key) for lead in found.choose(reader, reader, row))
         assert a is not None
         assert b is not None
         assert (a.candidate.verdict, b.candidate.verdict) == ("passed", "failed")
-        found = compare_candidates(a, b)
-        assert (found.docstrings.same, found.prompts.same, found.bodies.same) == (True, True, False)
-        assert found.left_original.same
-        assert [(pair.left, pair.right is None) for pair in found.tests] == [(None, False)]
+        samples = compare_candidates(a, b)
+        values = samples.to_json()
+        assert [values[f"same_{what}"] for what in ("docstring", "prompt", "body")] == [True, True, False]
+        assert samples.panes["left-original"].said == "the same"
+        assert [one["fails"] for one in values["failing_tests"]] == ["b"]
         assert read_candidate(reader, "gone") is None
-        assert read_group(reader, "gone", left.group) is None
+        with pytest.raises(UsageError, match="A has no samples"):
+            GROUPS.read((reader, ("gone", ("no",) * 6)), (reader, ("gone", ("no",) * 6)))
 
 
 def test_what_marks_a_side_stands_beside_its_figure(tmp_path: Path) -> None:
@@ -150,7 +145,7 @@ def test_what_marks_a_side_stands_beside_its_figure(tmp_path: Path) -> None:
     found = compared(path)
     side = next(side for side in (found.left, found.right) if side.group.evaluator == EVALUATOR)
     assert side.outcome.marks == ("1 to 3 samples a task", "3 doubtful", "3 repaired")
-    told = markdown(blocks_of(found))
+    told = page_markdown(comparison_page(GROUPS, [found]))
     for text in (*side.outcome.marks, "They differ in evaluator"):
         assert text in told
-    assert "3 doubtful" in tallies_in_words(found)
+    assert "3 doubtful" in found.head(120).note

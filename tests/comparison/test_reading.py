@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.recorded import Recorder
 
-from workbench.comparison import join_files, read_side
+from workbench.comparison.trials import join_files, read_side
 from workbench.session import SessionReader
 
 

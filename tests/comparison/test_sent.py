@@ -8,8 +8,7 @@ from app.recorded import SYSTEM, TASK, Recorder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.comparison import read_sent
-from workbench.comparison.sent import share_out
+from workbench.results.sent import read_sent, share_out
 from workbench.session import SessionReader
 
 

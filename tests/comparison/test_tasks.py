@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from app.regenerated import RUN, Recorder
 
-from workbench.comparison import TaskComparison, compare_tasks, read_task
+from workbench.comparison.panes import Comparison
+from workbench.comparison.tasks import compare_tasks, read_task
 from workbench.session import SessionReader
 
 OTHER = "openai/other"
@@ -33,7 +34,7 @@ def tasks(tmp_path: Path) -> Path:
     return recorder.path
 
 
-def compared(path: Path, left: str, right: str) -> TaskComparison:
+def compared(path: Path, left: str, right: str) -> Comparison:
     with SessionReader(path) as reader:
         sides = [read_task(reader, f"{RUN}-{name}") for name in (left, right)]
         assert sides[0] is not None
@@ -43,16 +44,17 @@ def compared(path: Path, left: str, right: str) -> TaskComparison:
 
 def test_functions_tests_and_evaluators(tasks: Path) -> None:
     found = compared(tasks, "add", "sub")
-    assert found.functions.left.text == "def add(a, b):\n    return a + b"
-    assert found.functions.right.text == "def sub(a, b):\n    return a - b"
-    assert "def sub(text)" in (found.prompts.right.text or "")
-    assert found.prompts.left.title == "prompt paper-1 · prefix-1"
-    assert [what for what, a, b in found.facts if a != b] == ["function", "file", "lines", "tests"]
+    assert found.left.function.text == "def add(a, b):\n    return a + b"
+    assert found.right.function.text == "def sub(a, b):\n    return a - b"
+    assert "def sub(text)" in (found.right.prompt.text or "")
+    assert found.left.prompt.title == "prompt paper-1 · prefix-1"
+    tests, evaluators, facts = (found.panes[f"task-{name}"].rows for name in ("tests", "evaluators", "facts"))
+    assert [what for what, a, b in facts if a != b] == ["function", "file", "lines", "tests"]
     both = "tests/test_count.py::test_counts_trailing_line"
-    assert [(one.test.rpartition("_")[2], one.left is None, one.right is None) for one in found.tests] == [
+    assert [(one.test.rpartition("_")[2], one.left is None, one.right is None) for one in tests] == [
         ("0", False, True), ("1", False, True), ("0", True, False), ("line", False, False),
     ]  # fmt: skip
-    last = found.tests[-1]
+    last = tests[-1]
     assert last.test == both
     assert last.left is not None
     assert last.right is not None
@@ -60,7 +62,7 @@ def test_functions_tests_and_evaluators(tasks: Path) -> None:
     assert (last.left.failed, last.left.samples, last.right.failed, last.right.samples) == (2, 3, 1, 4)
     assert not last.same
     assert last.left.message == "assert 1 == 2"
-    one, other = found.evaluators
+    one, other = evaluators
     assert (one.name, one.differences) == ("openai/gpt-5-mini", (pytest.approx(2 / 3, abs=1e-5), 0.0))
     assert (other.name, other.left, other.differences) == (OTHER, None, (None, None))
     told = found.to_json()
@@ -70,13 +72,13 @@ def test_functions_tests_and_evaluators(tasks: Path) -> None:
 
 def test_a_task_beside_itself_and_what_is_not_kept(tasks: Path) -> None:
     same = compared(tasks, "add", "add")
-    assert same.functions.same
-    assert all(one.same for one in (*same.tests, *same.evaluators))
-    assert all(a == b for _, a, b in same.facts)
+    assert same.panes["function-texts"].said == "the same"
+    assert all(one.same for name in ("tests", "evaluators") for one in same.panes[f"task-{name}"].rows)
+    assert all(a == b for _, a, b in same.panes["task-facts"].rows)
     bare = compared(tasks, "add", "bare")
-    assert bare.docstrings.right.absent == "no docstring"
-    assert bare.prompts.right.absent == "no prompt is recorded"
+    assert bare.right.docstring.absent == "no docstring"
+    assert bare.right.prompt.absent == "no prompt is recorded"
     # Its lines are not in the file that is kept.
-    assert bare.functions.right.title == "original body"
+    assert bare.right.function.title == "original body"
     with SessionReader(tasks) as reader:
         assert read_task(reader, "nobody") is None

@@ -8,7 +8,10 @@ import pytest
 from app.recorded import Recorder, card
 from app.two_agents import two_agents
 
-from workbench.comparison import ChosenTrials, TrialsComparison, compare_trials, scales_of
+from workbench.comparison.panes import Comparison
+from workbench.comparison.trial_sets import TRIAL_SETS, ChosenTrials, compare_trials
+from workbench.comparison.trials import scales_of
+from workbench.errors import UsageError
 from workbench.session import SessionReader
 
 
@@ -28,11 +31,8 @@ def recorded(
     return path
 
 
-def compared(left: SessionReader, right: SessionReader) -> TrialsComparison:
-    sides = [ChosenTrials.of_run(one, "run-1") for one in (left, right)]
-    assert sides[0] is not None
-    assert sides[1] is not None
-    return compare_trials(sides[0], sides[1])
+def compared(left: SessionReader, right: SessionReader) -> Comparison:
+    return TRIAL_SETS.read((left, "run-1"), (right, "run-1"))
 
 
 def test_trials_are_joined_and_the_largest_difference_comes_first(tmp_path: Path) -> None:
@@ -44,18 +44,20 @@ def test_trials_are_joined_and_the_largest_difference_comes_first(tmp_path: Path
     )
     with SessionReader(here) as a, SessionReader(there) as b:
         found = compared(a, b)
-        assert ChosenTrials.of_run(b, "gone") is None
-    assert [(pair.either.trial.case_id, pair.difference) for pair in found.pairs] == [
+        with pytest.raises(UsageError, match=r"Run B is not in b\.session"):
+            TRIAL_SETS.read((a, "run-1"), (b, "gone"))
+    assert [(pair.either.trial.case_id, pair.difference) for pair in found.panes["run-trials"].rows] == [
         ("two", 30),
         ("one", -10),
         ("three", None),
         ("four", None),
     ]
-    assert (found.means, found.tally) == ((55, 65), (1, 0, 1))
-    assert (found.common, found.only_left, found.only_right) == (3, 0, 1)
+    values = found.to_json()
+    assert values["mean"] == {"a": 55, "b": 65, "difference": 10}
+    assert [values[name] for name in ("wins", "ties", "losses")] == [1, 0, 1]
+    assert [values[name] for name in ("common_trials", "only_a", "only_b")] == [3, 0, 1]
     # Each run has one agent, and not the same: that is what they are compared for.
-    assert found.ignored == ("agent",)
-    assert found.to_json()["mean"] == {"a": 55, "b": 65, "difference": 10}
+    assert values["joined_without"] == ["agent"]
 
 
 def test_repeats_are_compared_by_their_means_and_not_by_their_numbers(tmp_path: Path) -> None:
@@ -63,10 +65,9 @@ def test_repeats_are_compared_by_their_means_and_not_by_their_numbers(tmp_path: 
     there = recorded(tmp_path / "b.session", {"b1": ("one", 40), "b2": ("two", 90)})
     with SessionReader(here) as a, SessionReader(there) as b:
         found = compared(a, b)
-    (pair,) = found.compared
-    assert pair.left is not None
+    pair = found.panes["run-trials"].rows[0]
     assert (pair.difference, pair.left.points, pair.left.count) == (-20, 60, "2 of 3")
-    assert found.tally == (0, 0, 1)
+    assert (found.to_json()["compared"], found.to_json()["losses"]) == (1, 1)
 
 
 def test_trials_of_which_other_tiers_are_scored_have_no_difference(tmp_path: Path) -> None:
@@ -76,7 +77,7 @@ def test_trials_of_which_other_tiers_are_scored_have_no_difference(tmp_path: Pat
     recorder.close()
     with SessionReader(here) as a, SessionReader(there) as b:
         found = compared(a, b)
-    assert (found.compared, found.means) == ((), (None, None))
+    assert (found.to_json()["compared"], found.to_json()["mean"]["a"]) == (0, None)
 
 
 def test_judges_that_differ_are_taken_each_and_their_points_are_not_compared(tmp_path: Path) -> None:
@@ -88,7 +89,10 @@ def test_judges_that_differ_are_taken_each_and_their_points_are_not_compared(tmp
         )  # fmt: skip
         assert scales_of((a, "a1"), (a, "a1"), "aeo-bench", "offline-3") == (("aeo-bench", "offline"),) * 2
         found = compared(a, b)
-    assert (found.left.scale[1], found.right.scale[1], found.pairs[0].difference) == ("offline", "offline-3", None)
+    values = found.to_json()
+    assert (values["a"]["judge"], values["b"]["judge"], values["trials"][0]["difference"]) == (
+        "offline", "offline-3", None,
+    )  # fmt: skip
 
 
 def test_criteria_are_paired_by_case_and_say_what_is_missing(tmp_path: Path) -> None:
@@ -98,26 +102,23 @@ def test_criteria_are_paired_by_case_and_say_what_is_missing(tmp_path: Path) -> 
             ChosenTrials.of(reader, [row for row in rows if row.agent == agent], agent) for agent in ("white", "second")
         ]
         found = compare_trials(*sides)
-    by_part = {(one.tier, one.title): one for one in found.points}
+    by_part = {(one["tier"] or 0, one["criterion"] or ""): one for one in found.to_json()["points"]}
     usage, clarity = by_part[2, "Usage"], by_part[4, "Clarity"]
     # Usage costs B three points in each case but one, in two repeats of three; the tier loses what its criterion loses.
-    assert (usage.left, usage.right, usage.gap) == (9.0, pytest.approx(7.25), -1.75)
-    assert by_part[2, ""].gap == usage.gap
-    low, high = usage.difference.interval.low, usage.difference.interval.high
-    assert low is not None
-    assert high is not None
-    assert low < -1.75 < high < 0
-    assert usage.test.p == pytest.approx(2 / 2**7), "seven cases lose, one is equal"
-    assert usage.adjusted == pytest.approx(12 * 2 / 2**7), "of twelve criteria"
-    assert "8 cases" in usage.test.rule
-    assert (usage.trials, usage.missing) == (8, 0)
+    assert (usage["a"], usage["b"], usage["difference"]) == (9.0, pytest.approx(7.25), -1.75)
+    assert by_part[2, ""]["difference"] == usage["difference"]
+    assert usage["low"] < -1.75 < usage["high"] < 0
+    assert usage["p"] == pytest.approx(2 / 2**7), "seven cases lose, one is equal"
+    assert usage["p_holm"] == pytest.approx(12 * 2 / 2**7), "of twelve criteria"
+    assert "8 cases" in usage["test"]
+    assert (usage["trials"], usage["missing"]) == (8, 0)
     # Clarity of B is unscored in all repeats of two cases: it is compared over the six others, as is the total.
-    assert (clarity.trials, clarity.missing, clarity.gap, clarity.differs) == (6, 2, 0.0, False)
-    assert (by_part[0, ""].trials, by_part[0, ""].missing) == (6, 2)
+    assert [clarity[name] for name in ("trials", "missing", "difference")] == [6, 2, 0.0]
+    assert (by_part[0, ""]["trials"], by_part[0, ""]["missing"]) == (6, 2)
 
 
 def test_judges_that_differ_have_no_points_in_common(tmp_path: Path) -> None:
     here = recorded(tmp_path / "a.session", {"a1": ("one", 50)})
     there = recorded(tmp_path / "b.session", {"b1": ("one", 40)}, judge="offline-3")
     with SessionReader(here) as a, SessionReader(there) as b:
-        assert compared(a, b).points == ()
+        assert compared(a, b).to_json()["points"] == []

@@ -113,10 +113,10 @@ class NavigatingApp(SessionApp):
             show(*what)
 
     def show_pair(self, pair: Pair) -> None:
-        from workbench.app.compare.frame import screen_for
+        from workbench.app.compare.screen import SideBySide
 
         self.leave_place()
-        self.push_screen(screen_for(pair))
+        self.push_screen(SideBySide(pair))
 
     async def _show_what_matters(self) -> None:
         """Show what the state of the open session is about: a trial, with the table of all where there are more, or a run."""

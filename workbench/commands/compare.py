@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
-    from workbench.comparison import (
-        CandidateComparison,
-        ChosenTrials,
-        Comparison,
-        GroupComparison,
-        GroupSide,
-        TaskComparison,
-        TrialsComparison,
-    )
+    from workbench.comparison.groups import GroupSide
+    from workbench.comparison.panes import Comparison
     from workbench.session import SessionReader
 
 
@@ -38,23 +32,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """What a person named; ``groups`` are those that a run was asked for, or the one that was named, ``trials`` those of a run or agent."""
+    """What a person named: its kind, what a comparison calls it, and of a run the groups that are meant."""
 
     reader: SessionReader
     kind: str
-    id: str
+    key: Any
     groups: tuple[GroupSide, ...] = ()
-    trials: ChosenTrials | None = None
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison, or write it as Markdown."""
-    from workbench.commands.comparing import show
     from workbench.commands.output import print_json, tell
-    from workbench.comparison.chance import chances
+    from workbench.commands.showing import Printer
+    from workbench.comparison import kind_of
     from workbench.errors import UsageError
     from workbench.files import expanded
-    from workbench.reports.comparisons import Block, blocks_of, markdown
+    from workbench.reports.comparison_page import comparison_page
+    from workbench.reports.page_markdown import page_markdown
     from workbench.reports.writing import check_place, write_atomically
     from workbench.session import SessionReader
 
@@ -63,65 +57,46 @@ def run(arguments: argparse.Namespace) -> int:
     if out is not None:
         for path, _ in paths:
             check_place(out, path)
-    blocks: list[Block] = []
     with ExitStack() as stack:
         readers = {path: stack.enter_context(SessionReader(path)) for path in {path for path, _ in paths}}
         left, right = (_named(readers[path], item) for path, item in paths)
         if left.kind != right.kind:
-            raise UsageError(f"A is a {left.kind}, B is a {right.kind}; name two of one kind.")
+            a, b = ("group of trials" if one.kind == "trials" else one.kind for one in (left, right))
+            raise UsageError(f"A is a {a}, B is a {b}; name two of one kind.")
+        kind = kind_of(left.kind)
+        alone: list[str] = []
         if left.kind == "run":
-            groups, alone = _all_groups(left, right)
-            for group, tests in zip(groups, chances(groups), strict=True):
-                if arguments.json:
-                    values = {"type": "comparison", "kind": "groups", **group.to_json()}
-                    for k, each in tests.items():
-                        values["pass_at_k"][str(k)] |= {"p": each.test.p, "p_holm": each.adjusted, "test": each.words}
-                    print_json(values)
-                blocks += blocks_of(group, {k: each.words for k, each in tests.items()})
-            blocks += alone
+            found, alone = _all_groups(left, right)
         else:
-            found = _one(left, right, arguments.rubric, arguments.judge)
-            if arguments.json:
-                kind = "trials" if left.trials else f"{left.kind}s"
-                print_json({"type": "comparison", "kind": kind, **found.to_json()})
-            blocks += blocks_of(found)
+            sides = (left.reader, left.key), (right.reader, right.key)
+            found = [kind.read(*sides, arguments.rubric, arguments.judge)]
+        page = comparison_page(kind, found, alone)
+        if arguments.json:
+            for one in found:
+                print_json({"type": "comparison", "kind": kind.name, **one.to_json()})
     if out is not None:
-        write_atomically(out, [markdown(blocks)])
+        write_atomically(out, [page_markdown(page)])
         tell(f"Written: {out}")
     elif not arguments.json:
-        show(blocks)
+        Printer().page(page)
     return 0
 
 
-def _one(
-    left: _Named, right: _Named, rubric: str, judge: str
-) -> Comparison | CandidateComparison | TaskComparison | TrialsComparison:
-    from workbench.comparison import compare_trials
-
-    if left.trials is not None and right.trials is not None:
-        return compare_trials(left.trials, right.trials, rubric, judge)
-    if left.kind == "trial":
-        return _trials(left, right, rubric, judge)
-    return _candidates(left, right) if left.kind == "candidate" else _tasks(left, right)
-
-
-def _all_groups(left: _Named, right: _Named) -> tuple[list[GroupComparison], list[str]]:
+def _all_groups(left: _Named, right: _Named) -> tuple[list[Comparison], list[str]]:
     """Compare the groups of two runs that belong together, and name those that only one has.
 
     Raises:
         UsageError: There are none.
     """
-    from workbench.comparison import join_groups
+    from workbench.comparison.groups import compare_groups, join_groups
     from workbench.errors import UsageError
 
-    beside = join_groups(left.groups, right.groups)
     # Two that are named belong together whatever they are, controls too.
     named = len(left.groups) == len(right.groups) == 1
-    found = [_groups(*pair) for pair in ([(left.groups[0], right.groups[0])] if named else beside.pairs)]
-    if not found:
+    pairs, alone = ([(left.groups[0], right.groups[0])], []) if named else join_groups(left.groups, right.groups)
+    if not pairs:
         raise UsageError("They have no samples that could be compared.")
-    sides = () if named else (("A", beside.only_left), ("B", beside.only_right))
-    return found, [f"only {name}: {side.name}" for name, alone in sides for side in alone]
+    return compare_groups(pairs), alone
 
 
 def _split(text: str) -> tuple[Path, str]:
@@ -149,7 +124,7 @@ def _named(reader: SessionReader, item: str) -> _Named:
     Raises:
         UsageError: It means nothing, or several things.
     """
-    from workbench.comparison import groups_of
+    from workbench.comparison.groups import groups_of
     from workbench.errors import UsageError
     from workbench.results.items import all_items, find_item
     from workbench.text import one_line
@@ -161,7 +136,7 @@ def _named(reader: SessionReader, item: str) -> _Named:
         return _of_run(reader, runs[-1].id)
     trials = _trials_of(reader, item)
     if trials is not None:
-        return _Named(reader, "group of trials", "", trials=trials)
+        return _Named(reader, "trials", trials)
     first, _, rest = item.partition("/")
     meant = [run for run in runs if run.id.startswith(first.lower()) or run.name == first]
     if len(meant) == 1:
@@ -180,18 +155,16 @@ def _named(reader: SessionReader, item: str) -> _Named:
     return _Named(reader, one.kind, one.id)
 
 
-def _trials_of(reader: SessionReader, item: str) -> ChosenTrials | None:
-    """Return the trials of a run, an agent or a model, or (RUN/NAME) of one in a run; None where the name means none of these."""
-    from workbench.comparison import ChosenTrials
-
+def _trials_of(reader: SessionReader, item: str) -> str | tuple[frozenset[str], str] | None:
+    """Return a run of trials, or the trials of an agent or a model, (RUN/NAME) of one in a run; None where the name means none of these."""
     runs = {name: run for run in reader.runs() if run.kind == "document" for name in (run.id, run.name) if name}
     if item in runs:
-        return ChosenTrials.of_run(reader, runs[item].id)
+        return runs[item].id
     first, _, rest = item.partition("/")
     rows = reader.trials(runs[first].id) if first in runs and rest else reader.trials()
     name = rest if first in runs and rest else item
-    mine = [row for row in rows if name in (row.agent, row.model, row.model.rpartition("/")[2])]
-    return ChosenTrials.of(reader, mine, item) if mine else None
+    mine = frozenset(row.id for row in rows if name in (row.agent, row.model, row.model.rpartition("/")[2]))
+    return (mine, item) if mine else None
 
 
 def _names(side: GroupSide) -> set[str]:
@@ -199,7 +172,7 @@ def _names(side: GroupSide) -> set[str]:
 
 
 def _of_run(reader: SessionReader, run: str, evaluator: str = "") -> _Named:
-    from workbench.comparison import groups_of
+    from workbench.comparison.groups import groups_of
     from workbench.errors import UsageError
     from workbench.text import one_line
 
@@ -211,37 +184,3 @@ def _of_run(reader: SessionReader, run: str, evaluator: str = "") -> _Named:
         known = one_line(", ".join(side.name for side in groups), 300)
         raise UsageError(f"Run {run} has {len(chosen)} evaluators {one_line(evaluator, 60)!r}; it has {known}.")
     return _Named(reader, "run", run, chosen)
-
-
-def _trials(left: _Named, right: _Named, rubric: str, judge: str) -> Comparison:
-    from workbench.comparison import compare, read_side, scales_of
-
-    scales = scales_of((left.reader, left.id), (right.reader, right.id), rubric, judge)
-    a, b = read_side(left.reader, left.id, *scales[0]), read_side(right.reader, right.id, *scales[1])
-    assert a is not None
-    assert b is not None
-    return compare(a, b)
-
-
-def _candidates(left: _Named, right: _Named) -> CandidateComparison:
-    from workbench.comparison import compare_candidates, read_candidate
-
-    a, b = read_candidate(left.reader, left.id), read_candidate(right.reader, right.id)
-    assert a is not None
-    assert b is not None
-    return compare_candidates(a, b)
-
-
-def _tasks(left: _Named, right: _Named) -> TaskComparison:
-    from workbench.comparison import compare_tasks, read_task
-
-    a, b = read_task(left.reader, left.id), read_task(right.reader, right.id)
-    assert a is not None
-    assert b is not None
-    return compare_tasks(a, b)
-
-
-def _groups(left: GroupSide, right: GroupSide) -> GroupComparison:
-    from workbench.comparison import compare_groups
-
-    return compare_groups(left, right)

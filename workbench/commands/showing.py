@@ -12,7 +12,7 @@ from workbench.errors import WorkbenchError
 from workbench.reports import report_tables, session_page, wording
 from workbench.reports.contents import Contents, Trial
 from workbench.reports.excerpts import Excerpts
-from workbench.reports.page import Card, Facts, Folded, Heading, Literal, Note, Part, Points, Readme, Shown
+from workbench.reports.page import Card, Facts, Folded, Heading, Literal, Note, Page, Part, Points, Readme, Shown
 from workbench.reports.regenerated import stands_words
 from workbench.session import SessionReader, json_forms
 from workbench.session.labels import SESSION
@@ -52,7 +52,7 @@ _KINDS = {"": "dim", "advice": "yellow", "remark": "italic", "said": ""}
 
 def show(reader: SessionReader, contents: Contents, called: str) -> None:
     """Print a session, or the item that ``contents`` was read for; ``called`` is how the person named the session."""
-    printer, item = _Printer(), contents.item
+    printer, item = Printer(), contents.item
     texts = Excerpts(reader, whole=True)
     if item is None:
         _session(printer, reader, contents, called)
@@ -79,9 +79,17 @@ def show(reader: SessionReader, contents: Contents, called: str) -> None:
         printer.parts(_candidate(reader, contents, candidate, texts))
 
 
-class _Printer:
+class Printer:
+    """Prints the parts of pages."""
+
     def __init__(self) -> None:
         self._console = Terminal(piped_width=_WIDE)
+
+    def page(self, page: Page) -> None:
+        self.parts(page.lead)
+        for section in page.sections:
+            self._heading(section.title)
+            self.parts(section.parts)
 
     def title(self, text: str) -> None:
         self._line(text, "bold")
@@ -151,7 +159,7 @@ class _Printer:
                 self._line(f"samples: {legend}", "dim")
 
 
-def _session(printer: _Printer, reader: SessionReader, contents: Contents, called: str) -> None:
+def _session(printer: Printer, reader: SessionReader, contents: Contents, called: str) -> None:
     printer.title(contents.name)
     printer.parts((session_page.session_facts(contents), Note(str(reader.path))))
     printer.parts(session_page.remarks(contents, SESSION))

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from workbench.comparison.prompts import prompt_of_candidate
-from workbench.comparison.texts import TextPair, TextSide, compare_texts, read_text
-from workbench.comparison.trials import Effort
-from workbench.session.sample_counts import group_of
+from workbench.comparison import panes
+from workbench.comparison.failing import FailedTest, failing_pane, join_tests, only_and_both
+from workbench.comparison.texts import TextSide, alike, compare_texts, docstring_of, prompt_of, read_text, texts_pane
+from workbench.glyphs import VERDICTS
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import CandidateRow, FailingTestRow, TaskRow
+    from workbench.session.rows import CandidateRow, TaskRow
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateSide:
-    """One of the two candidates, as it was read.
-
-    Attributes:
-        candidate: Its row.
-        task: The task that it is a body for.
-        session: Name of its session's file.
-        body: What was tested, without the indentation of its first line.
-        original: The body that the task's function had, likewise.
-        docstring: The documentation from which it was written.
-        prompt: The messages that were sent, each under a line with its role.
-        failing: The tests that it did not pass.
-    """
+    """One of the two candidates, as it was read; bodies are without the indentation of their first line."""
 
     candidate: CandidateRow
     task: TaskRow
@@ -40,11 +28,11 @@ class CandidateSide:
     original: TextSide
     docstring: TextSide
     prompt: TextSide
-    failing: tuple[FailingTestRow, ...]
+    failing: dict[str, FailedTest]
 
     @property
-    def group(self) -> Group:
-        return group_of(self.candidate, self.task)
+    def verdict(self) -> str:
+        return self.candidate.verdict or self.candidate.state
 
     @property
     def tokens(self) -> int | None:
@@ -53,84 +41,21 @@ class CandidateSide:
         known = [count for count in (row.prompt_tokens, row.completion_tokens) if count is not None]
         return sum(known) if known else None
 
-
-@dataclass(frozen=True, slots=True)
-class FailingPair:
-    """A test that at least one of two candidates did not pass: what it said of each, None where it passed."""
-
-    test: str
-    left: FailingTestRow | None
-    right: FailingTestRow | None
-
-    @property
-    def same(self) -> bool:
-        a, b = self.left, self.right
-        return a is not None and b is not None and (a.outcome, a.message) == (b.outcome, b.message)
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateComparison:
-    """Two candidates and how they differ; every difference is right minus left.
-
-    Attributes:
-        left: The first candidate, A on the screen.
-        right: The second one, B.
-        bodies: Both bodies.
-        left_original: The original body beside the first candidate's.
-        right_original: The original body beside the second one's.
-        docstrings: What each was written from.
-        prompts: What was sent for each.
-        tests: The failing tests of either: those that only A fails, only B, then both.
-        efforts: ``tokens``, ``asked`` and ``tested`` (seconds), ``cost`` (US dollars).
-    """
-
-    left: CandidateSide
-    right: CandidateSide
-    bodies: TextPair
-    left_original: TextPair
-    right_original: TextPair
-    docstrings: TextPair
-    prompts: TextPair
-    tests: tuple[FailingPair, ...]
-    efforts: tuple[Effort, ...]
-
     def to_json(self) -> dict[str, Any]:
+        row, task = self.candidate, self.task
         return {
-            "a": _side_json(self.left),
-            "b": _side_json(self.right),
-            "efforts": {
-                one.name: {"a": one.left, "b": one.right, "difference": one.difference} for one in self.efforts
-            },
-            "same_body": self.bodies.same,
-            "same_docstring": self.docstrings.same,
-            "same_prompt": self.prompts.same,
-            "failing_tests": [
-                {
-                    "test": one.test,
-                    "a": one.left.message if one.left else None,
-                    "b": one.right.message if one.right else None,
-                    "fails": "both" if one.left and one.right else "a" if one.left else "b",
-                }
-                for one in self.tests
-            ],
+            "session": self.session,
+            "candidate": row.id,
+            "task": task.id,
+            "path": task.path,
+            "name": task.qualified_name,
+            "docs": task.docs,
+            "docs_scope": task.docs_scope,
+            "evaluator": row.evaluator,
+            "sample": row.sample,
+            "verdict": row.verdict,
+            "body": self.body.text,
         }
-
-
-def _side_json(side: CandidateSide) -> dict[str, Any]:
-    row, task = side.candidate, side.task
-    return {
-        "session": side.session,
-        "candidate": row.id,
-        "task": task.id,
-        "path": task.path,
-        "name": task.qualified_name,
-        "docs": task.docs,
-        "docs_scope": task.docs_scope,
-        "evaluator": row.evaluator,
-        "sample": row.sample,
-        "verdict": row.verdict,
-        "body": side.body.text,
-    }
 
 
 def read_candidate(reader: SessionReader, candidate_id: str) -> CandidateSide | None:
@@ -141,54 +66,89 @@ def read_candidate(reader: SessionReader, candidate_id: str) -> CandidateSide | 
         return None
     why = candidate.verdict_reason or f"there is no body yet: the candidate is {candidate.state}"
     body = read_text(reader, candidate.body_blob, "candidate", f"the body of candidate {candidate.id}", why)
-    original = read_text(
-        reader, task.body_blob, "original", f"the original body of task {task.id}", "the session does not keep it"
-    )
-    docstring = read_text(
-        reader,
-        task.docstring_blob,
-        f"docs {one_line(task.docs_words, 60)}",
-        f"the docstring of task {task.id}",
-        "no docstring",
-    )
+    not_kept = "the session does not keep it"
+    original = read_text(reader, task.body_blob, "original", f"the original body of task {task.id}", not_kept)
+    failing = {row.test_id: FailedTest(1, row.message, row.outcome) for row in reader.failing_tests(candidate.id)}
     return CandidateSide(
         candidate,
         task,
         reader.path.name,
         _unindented(body),
         _unindented(original),
-        docstring,
-        prompt_of_candidate(reader, candidate, task),
-        tuple(reader.failing_tests(candidate.id)),
+        docstring_of(reader, task),
+        prompt_of(reader, task, candidate),
+        failing,
     )
 
 
-def compare_candidates(left: CandidateSide, right: CandidateSide) -> CandidateComparison:
+def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Comparison:
     """Compare two candidates, of one task or of two."""
     a, b = left.candidate, right.candidate
-    return CandidateComparison(
-        left,
-        right,
-        compare_texts(left.body, right.body),
-        compare_texts(left.original, left.body),
-        compare_texts(right.original, right.body),
-        compare_texts(left.docstring, right.docstring),
-        compare_texts(left.prompt, right.prompt),
-        join_failing(left.failing, right.failing),
-        (
-            Effort("tokens", left.tokens, right.tokens),
-            Effort("asked", a.asked_s, b.asked_s),
-            Effort("tested", a.tested_s, b.tested_s),
-            Effort("cost", a.cost_usd, b.cost_usd),
+    names = [one_line(one.evaluator.rpartition("/")[2], 30) for one in (a, b)]
+    bodies = compare_texts(left.body, right.body).named(*names)
+    docstrings = compare_texts(left.docstring, right.docstring).named(*names)
+    prompts = compare_texts(left.prompt, right.prompt).named(*names)
+    tests = join_tests(left.failing, right.failing)
+    efforts = (
+        panes.Effort("tokens", left.tokens, right.tokens),
+        panes.Effort("asked", a.asked_s, b.asked_s),
+        panes.Effort("tested", a.tested_s, b.tested_s),
+        panes.Effort("cost", a.cost_usd, b.cost_usd),
+    )
+    tokens, asked, tested, cost = efforts
+    head = panes.Head(
+        names=panes.names_apart(_name(left), _name(right), 3, 7),
+        figures=(
+            panes.Figure("verdict", (_verdict(left), _verdict(right), ""), 11, text=True),
+            panes.counted("failing", len(left.failing), len(right.failing)),
+            tokens.figure("tokens", 8, 0, 1),
+            asked.figure("asked s", 8, 1, 2),
+            tested.figure("tested s", 9, 2, 3),
+            cost.figure("$", 9, 4, 4),
         ),
+        alike=alike(docstring=docstrings, prompt=prompts),
     )
 
+    def leads(pane: str, rows: Mapping[str, Any]) -> panes.Leads:
+        row = rows.get(pane)
+        of_b = pane == "right-original" or (row is not None and row.left is None)
+        side = right if of_b else left
+        one, task = side.candidate, side.task
+        return (panes.Lead("candidate", one.id, of_b, task.run_id, one.sample, task.id, one.evaluator),)
 
-def join_failing(left: Iterable[FailingTestRow], right: Iterable[FailingTestRow]) -> tuple[FailingPair, ...]:
-    """Return the failing tests of either by their names: those of the left one alone, of the right one alone, of both."""
-    mine, other = {row.test_id: row for row in left}, {row.test_id: row for row in right}
-    pairs = [FailingPair(test, mine.get(test), other.get(test)) for test in sorted(mine.keys() | other.keys())]
-    return tuple(sorted(pairs, key=lambda pair: 2 if pair.left and pair.right else 0 if pair.left else 1))
+    def values() -> dict[str, Any]:
+        return {
+            "a": left.to_json(),
+            "b": right.to_json(),
+            "efforts": panes.efforts_json(efforts),
+            "same_body": bodies.same,
+            "same_docstring": docstrings.same,
+            "same_prompt": prompts.same,
+            "failing_tests": [
+                {
+                    "test": one.test,
+                    **panes.pair_json(one, lambda test: test.message),
+                    "fails": "both" if one.both else "a" if one.left else "b",
+                }
+                for one in tests
+            ],
+        }
+
+    return panes.Comparison(
+        left=left,
+        right=right,
+        head=lambda width: head,
+        leads=leads,
+        values=values,
+        panes={
+            "body-texts": texts_pane(bodies),
+            "left-original": texts_pane(compare_texts(left.original, left.body), under=True, page=False),
+            "right-original": texts_pane(compare_texts(right.original, right.body), under=True, page=False),
+            "failing-diff": failing_pane(tests, "Neither fails a test.", only_and_both(tests)),
+            "docs-texts": texts_pane(docstrings, optional=True),
+            "prompt-texts": texts_pane(prompts, optional=True),
+        },
+    )
 
 
 def _unindented(side: TextSide) -> TextSide:
@@ -201,3 +161,29 @@ def without_margin(body: str) -> str:
     first = next((line for line in lines if line.strip()), "")
     margin = len(first) - len(first.lstrip(" "))
     return "\n".join(line[min(margin, len(line) - len(line.lstrip(" "))) :].rstrip() for line in lines)
+
+
+def _name(side: CandidateSide) -> list[str]:
+    task, row = side.task, side.candidate
+    parts = [row.evaluator.rpartition("/")[2], task.qualified_name, f"sample {row.sample + 1}", task.path]
+    return [*parts, f"docs {task.docs_words}", f"run {row.run_id}", side.session, row.prompt, row.context]
+
+
+def _verdict(side: CandidateSide) -> panes.Cell:
+    return f"{VERDICTS.get(side.verdict, '·')} {side.verdict}", "passed" if side.verdict == "passed" else "failed"
+
+
+CANDIDATES = panes.Kind(
+    "candidates",
+    "two candidates",
+    {
+        "body-texts": "Bodies",
+        "left-original": "Original → A",
+        "right-original": "Original → B",
+        "failing-diff": "Failing tests",
+        "docs-texts": "Docstrings",
+        "prompt-texts": "Prompts",
+    },
+    lambda left, right, *scale: compare_candidates(*panes.both(left, right, read_candidate, "Candidate")),
+)
+KINDS = {"candidate": CANDIDATES}

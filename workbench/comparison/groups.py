@@ -1,49 +1,42 @@
-"""Two groups of candidates side by side: evaluators, doc systems or prompts, of one run, two runs or two sessions.
+"""Two groups of candidates side by side: evaluators, doc systems or prompts, of one run, two runs or two sessions; two runs group by group.
 
 Tasks are joined by what they are, not by what they are called in a file: repository snapshot, path, function. Every figure
-comes from :mod:`workbench.regeneration.outcome` and :mod:`workbench.regeneration.passk`; here they are only set beside each other.
+comes from :mod:`workbench.regeneration.outcome`; here they are only set beside each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from workbench.comparison.criteria import difference
+from workbench.comparison import panes
+from workbench.comparison.failing import failed_counts, failing_pane, join_tests
+from workbench.comparison.paired import Paired, adjusted_chances
+from workbench.comparison.tasks import gaps, passed_cell, result_json
+from workbench.comparison.texts import TextSide, compare_texts, docstring_of
+from workbench.errors import UsageError
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
-from workbench.regeneration.passk import Estimate, summarise
-from workbench.results.samples import failing_tests, samples_of
+from workbench.regeneration.passk import Estimate
+from workbench.results.samples import samples_of
 from workbench.session.groups import Group, settings_of
 from workbench.session.rows import RunRow, TaskRow
 from workbench.session.sample_counts import sample_counts
 from workbench.statistics.clusters import Value
-from workbench.statistics.intervals import Interval
-from workbench.statistics.paired import paired_difference
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
-MOST_KS = 3
-"""So many k of pass@k are compared, the smallest ones."""
 Function = tuple[str, str, str, int]
 """What a task is: snapshot ("" where the two are of different ones), path, qualified name, occurrence."""
-_MESSAGE = 2_000  # characters of what a test said
 _MOST_SAMPLES = 50
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSide:
-    """One of the two groups, as it was read.
-
-    Attributes:
-        session: Name of its session's file.
-        run: Its run.
-        outcome: What came of it; the group itself is ``outcome.group``.
-        name: Its evaluator, with what tells it from others of the run.
-        tasks: The tasks of the run by their ids.
-        ks: The k that the run was asked for.
-    """
+    """One of the two groups: ``name`` tells it from others of its run, ``tasks`` are those of the run, ``ks`` what that was asked for."""
 
     session: str
     run: RunRow
@@ -56,142 +49,28 @@ class GroupSide:
     def group(self) -> Group:
         return self.outcome.group
 
+    def functions(self) -> dict[str, Function]:
+        tasks = (self.tasks[result.task] for result in self.outcome.results)
+        return {task.id: (task.snapshot, task.path, task.qualified_name, task.occurrence) for task in tasks}
+
+    def estimate(self, k: int) -> Estimate | None:
+        return next((one for one in self.outcome.figures.pass_at if one.k == k), None)
+
 
 @dataclass(frozen=True, slots=True)
-class TaskPair:
-    """A task of both groups, or of one (None for the other).
-
-    Attributes:
-        path: The function's file.
-        name: Its qualified name, with its number where there are several.
-        left: The first group's task, with its result.
-        right: The second group's.
-        differences: For each k pass@k of the right one minus that of the left one, None unless both are defined.
-    """
+class TaskPair(panes.Pair[tuple[TaskRow, TaskResult]]):
+    """A task of both groups, or of one, with its results; ``differences`` are those of pass@k, None unless both are defined."""
 
     path: str
     name: str
-    left: tuple[TaskRow, TaskResult] | None
-    right: tuple[TaskRow, TaskResult] | None
     differences: tuple[float | None, ...]
 
     @property
-    def both(self) -> bool:
-        return self.left is not None and self.right is not None
+    def results(self) -> tuple[TaskResult | None, TaskResult | None]:
+        return self.left[1] if self.left else None, self.right[1] if self.right else None
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """pass@k over the tasks that both groups have.
-
-    Attributes:
-        k: The k.
-        left: The first group's estimate over the tasks counted here; the mean over repositories, as everywhere.
-        right: The second group's.
-        wins: Tasks with a higher pass@k in the right group.
-        ties: Tasks with the same.
-        losses: Tasks with a lower one.
-        undefined: Tasks that both have, of which one has fewer than k counted samples; they are in no figure here.
-        interval: Of the paired difference, by the spread between repositories, files or tasks.
-    """
-
-    k: int
-    left: Estimate
-    right: Estimate
-    wins: int
-    ties: int
-    losses: int
-    undefined: int
-    interval: Interval
-
-    @property
-    def tasks(self) -> int:
-        return self.wins + self.ties + self.losses
-
-    @property
-    def difference(self) -> float | None:
-        """pass@k of the right group minus that of the left one, over the same tasks."""
-        return difference(self.left.value, self.right.value)
-
-
-@dataclass(frozen=True, slots=True)
-class GroupComparison:
-    """Two groups and how they differ; every difference is right minus left.
-
-    Attributes:
-        left: The first group, A on the screen.
-        right: The second one, B.
-        ks: The k of pass@k.
-        pairs: All tasks of either: those of both by the size of their difference, then A's alone, then B's alone.
-        tallies: The figures over the tasks that both have, for each k.
-        other_snapshot: Whether the groups are of different snapshots, so that tasks were joined by file and name alone.
-        conditions: What the groups were made by where that differs: (what, left, right).
-    """
-
-    left: GroupSide
-    right: GroupSide
-    ks: tuple[int, ...]
-    pairs: tuple[TaskPair, ...]
-    tallies: tuple[Tally, ...]
-    other_snapshot: bool
-    conditions: tuple[tuple[str, str, str], ...]
-
-    @property
-    def common(self) -> int:
-        return sum(pair.both for pair in self.pairs)
-
-    @property
-    def only_left(self) -> int:
-        return sum(pair.right is None for pair in self.pairs)
-
-    @property
-    def only_right(self) -> int:
-        return sum(pair.left is None for pair in self.pairs)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "a": {"session": self.left.session, "run": self.left.run.id, **self.left.outcome.to_json()},
-            "b": {"session": self.right.session, "run": self.right.run.id, **self.right.outcome.to_json()},
-            "common_tasks": self.common,
-            "only_a": self.only_left,
-            "only_b": self.only_right,
-            "joined_across_snapshots": self.other_snapshot,
-            "conditions": [{"what": what, "a": a, "b": b} for what, a, b in self.conditions],
-            "pass_at_k": {
-                str(one.k): {
-                    "a": one.left.value,
-                    "b": one.right.value,
-                    "difference": one.difference,
-                    "low": one.interval.low,
-                    "high": one.interval.high,
-                    "interval": one.interval.words,
-                    "tasks": one.tasks,
-                    "wins": one.wins,
-                    "ties": one.ties,
-                    "losses": one.losses,
-                    "undefined": one.undefined,
-                }
-                for one in self.tallies
-            },
-            "tasks": [
-                {
-                    "path": pair.path,
-                    "name": pair.name,
-                    "a": _result_json(pair.left, self.ks),
-                    "b": _result_json(pair.right, self.ks),
-                    "difference": dict(zip(map(str, self.ks), pair.differences, strict=True)),
-                }
-                for pair in self.pairs
-            ],
-        }
-
-
-def _result_json(found: tuple[TaskRow, TaskResult] | None, ks: Sequence[int]) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    task, result = found
-    at = {str(k): result.at(k) for k in ks}
-    return {"task": task.id, "samples": result.counted, "passed": result.passed, "pass_at_k": at}
+# -- reading
 
 
 def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) -> list[GroupSide]:
@@ -202,7 +81,7 @@ def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) 
     run = reader.run(run_id)
     if run is None or run.kind != "regenerate":
         return []
-    ks = ks_of(run.plan)[:MOST_KS]
+    ks = ks_of(run.plan)[: panes.MOST_KS]
     tasks = reader.tasks(run_id)
     known = {task.id: task for task in tasks}
     counts = sample_counts(reader, run_id, by_task=True)
@@ -214,27 +93,113 @@ def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) 
     ]
 
 
-def read_group(reader: SessionReader, run_id: str, group: Group) -> GroupSide | None:
-    """Read a group of a run; None if it has no sample there."""
-    return next(iter(groups_of(reader, run_id, (group,))), None)
+def read_groups(left: panes.Named, right: panes.Named, *scale: object) -> panes.Comparison:
+    """Compare two groups, each named by its run and its columns."""
+    keys = [(run, Group(*columns)) for _, (run, columns) in (left, right)]
+    # Both of one run are read at once.
+    wanted: dict[tuple[SessionReader, str], list[Group]] = {}
+    for (reader, _), (run, group) in zip((left, right), keys, strict=True):
+        wanted.setdefault((reader, run), []).append(group)
+    read = {where: groups_of(*where, groups) for where, groups in wanted.items()}
+    sides = []
+    for name, (reader, _), (run, group) in zip("AB", (left, right), keys, strict=True):
+        side = next((one for one in read[reader, run] if one.group == group), None)
+        if side is None:
+            raise UsageError(f"{name} has no samples in {one_line(reader.path.name, 80)}.")
+        sides.append(side)
+    return compare_groups([(sides[0], sides[1])])[0]
 
 
-def compare_groups(left: GroupSide, right: GroupSide) -> GroupComparison:
-    """Compare two groups, task by task."""
-    ks = tuple(sorted({*left.ks, *right.ks}))[:MOST_KS]
-    mine, other = _functions(left), _functions(right)
-    apart = _of_other_snapshots(mine.values(), other.values())
-    a, b = _by_function(left, mine, apart), _by_function(right, other, apart)
-    pairs = [_pair(function, a.get(function), b.get(function), ks) for function in [*a, *(f for f in b if f not in a)]]
-    return GroupComparison(
-        left,
-        right,
-        ks,
-        tuple(sorted(pairs, key=_place)),
-        tuple(_tally(pairs, at, k) for at, k in enumerate(ks)),
-        apart,
-        _conditions(left, right),
+def read_runs(
+    left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0
+) -> panes.Comparison:
+    """Compare the groups of two runs that belong together, the pair of a number."""
+    for name, run in zip("AB", panes.both(left, right, lambda reader, key: reader.run(key), "Run"), strict=True):
+        if run.kind != "regenerate":
+            raise UsageError(f"Run {name} has trials, no tasks: mark two runs of one kind.")
+    pairs, alone = join_groups(groups_of(*left), groups_of(*right))
+    if not pairs:
+        raise UsageError("These runs have no samples that could be compared.")
+    return compare_groups([pairs[at % len(pairs)]], len(pairs), alone)[0]
+
+
+_ALIKE: tuple[Callable[[GroupSide], Any], ...] = (
+    lambda side: side.group,
+    lambda side: (side.group.evaluator, side.group.docs),
+    lambda side: side.group.evaluator,
+)
+"""What groups are put together by, the closest likeness first."""
+
+
+def join_groups(
+    left: Iterable[GroupSide], right: Iterable[GroupSide]
+) -> tuple[list[tuple[GroupSide, GroupSide]], list[str]]:
+    """Put the groups of two runs together, controls left out, and name those that only one run has.
+
+    Equal groups belong together, then those of the same evaluator and documentation, then of the same evaluator; where one of each
+    is left over, these two do.
+    """
+    mine, other = ([side for side in sides if not side.outcome.control] for sides in (left, right))
+    pairs: list[tuple[GroupSide, GroupSide]] = []
+    for alike in _ALIKE:
+        for a in list(mine):
+            b = next((one for one in other if alike(one) == alike(a)), None)
+            if b is not None:
+                pairs.append((a, b))
+                mine.remove(a)
+                other.remove(b)
+    if len(mine) == len(other) == 1:
+        pairs.append((mine.pop(), other.pop()))
+    return pairs, [f"only {name}: {side.name}" for name, alone in (("A", mine), ("B", other)) for side in alone]
+
+
+# -- comparing
+
+
+def compare_groups(
+    sides: Sequence[tuple[GroupSide, GroupSide]], of: int = 1, alone: Sequence[str] = ()
+) -> list[panes.Comparison]:
+    """Compare groups task by task; p-values are adjusted for all differences of all pairs."""
+    joined = [_join(left, right) for left, right in sides]
+
+    @cache
+    def chances() -> tuple[dict[tuple[int, int], float], int]:
+        found = {(at, k): one for at, (_, tallies, _) in enumerate(joined) for k, one in tallies.items()}
+        adjusted = adjusted_chances(found)
+        return adjusted, len(adjusted)
+
+    def chance(at: int) -> Callable[[int], tuple[float | None, int]]:
+        return lambda k: (chances()[0].get((at, k)), chances()[1])
+
+    return [_compared(*pair, joined[at], chance(at), of, " · ".join(alone)) for at, pair in enumerate(sides)]
+
+
+_Joined = tuple[list[TaskPair], dict[int, Paired], bool]
+"""The tasks of either, the largest differences first, pass@k over those of both, and whether their snapshots differ."""
+
+
+def _join(left: GroupSide, right: GroupSide) -> _Joined:
+    ks = tuple(sorted({*left.ks, *right.ks}))[: panes.MOST_KS]
+    functions = left.functions(), right.functions()
+    apart = _of_other_snapshots(functions[0].values(), functions[1].values())
+    mine, other = (
+        {_joined_by(names[one.task], apart): (side.tasks[one.task], one) for one in side.outcome.results}
+        for side, names in zip((left, right), functions, strict=True)
     )
+    pairs = []
+    for (_, path, name, occurrence), a, b in panes.joined(mine, other):
+        differences = gaps(a[1] if a else None, b[1] if b else None, ks)
+        pairs.append(TaskPair(a, b, path, name + (f"#{occurrence}" if occurrence > 1 else ""), differences))
+    found = {}
+    for at, k in enumerate(ks):
+        defined = [pair for pair in pairs if pair.differences[at] is not None]
+        # Both stand where the left one does: its repository and file are what differences are clustered by.
+        values = [
+            [Value(pair.left[1].repository, pair.left[1].file, result.at(k) or 0.0) for pair in defined if pair.left and (result := pair.results[side])]
+            for side in (0, 1)
+        ]  # fmt: skip
+        found[k] = Paired(values[0], values[1], sum(pair.both for pair in pairs) - len(defined))
+    return sorted(pairs, key=_place), found, apart
 
 
 def join_tasks(mine: Mapping[str, Function], other: Mapping[str, Function]) -> dict[str, str]:
@@ -255,119 +220,215 @@ def _joined_by(function: Function, apart: bool) -> Function:
     return ("", *function[1:]) if apart else function
 
 
-def _functions(side: GroupSide) -> dict[str, Function]:
-    tasks = (side.tasks[result.task] for result in side.outcome.results)
-    return {task.id: (task.snapshot, task.path, task.qualified_name, task.occurrence) for task in tasks}
-
-
-def _by_function(
-    side: GroupSide, functions: Mapping[str, Function], apart: bool
-) -> dict[Function, tuple[TaskRow, TaskResult]]:
-    return {
-        _joined_by(functions[result.task], apart): (side.tasks[result.task], result) for result in side.outcome.results
-    }
-
-
-def _pair(
-    function: Function,
-    left: tuple[TaskRow, TaskResult] | None,
-    right: tuple[TaskRow, TaskResult] | None,
-    ks: Sequence[int],
-) -> TaskPair:
-    _, path, name, occurrence = function
-    gaps = tuple(difference(left[1].at(k), right[1].at(k)) if left and right else None for k in ks)
-    return TaskPair(path, name + (f"#{occurrence}" if occurrence > 1 else ""), left, right, gaps)
-
-
 def _place(pair: TaskPair) -> tuple[Any, ...]:
     """Where a pair stands: the largest differences first, the right one's losses before its wins."""
     alone = 0 if pair.both else 1 if pair.right is None else 2
-    gap = next(
-        (one for one in pair.differences if one), next((one for one in pair.differences if one is not None), None)
-    )
+    known = [one for one in pair.differences if one is not None]
+    gap = next(filter(None, known), known[0] if known else None)
     return alone, gap is None, -abs(gap or 0.0), (gap or 0.0) > 0, pair.path, pair.name
 
 
-def _tally(pairs: Iterable[TaskPair], at: int, k: int) -> Tally:
-    both = [pair for pair in pairs if pair.left is not None and pair.right is not None]
-    defined = [pair for pair in both if pair.differences[at] is not None]
-    left = summarise([pair.left[1].count() for pair in defined if pair.left], [k]).overall[k]
-    right = summarise([pair.right[1].count() for pair in defined if pair.right], [k]).overall[k]
-    paired = paired_difference(
-        Value(pair.left[1].repository, pair.left[1].file, gap)
-        for pair in defined
-        if pair.left and (gap := pair.differences[at]) is not None
-    )
-    counted = paired.tasks
-    return Tally(k, left, right, counted.wins, counted.ties, counted.losses, len(both) - len(defined), paired.interval)
-
-
-def differences(comparison: GroupComparison, k: int) -> list[Value]:
-    """Return pass@k of B minus that of A for each task that both have with k samples, for tests of the difference."""
-    at = comparison.ks.index(k)
-    return [
-        Value(pair.left[1].repository, pair.left[1].file, gap)
-        for pair in comparison.pairs
-        if pair.left and pair.right and (gap := pair.differences[at]) is not None
-    ]
-
-
-def _conditions(left: GroupSide, right: GroupSide) -> tuple[tuple[str, str, str], ...]:
+def _conditions(left: GroupSide, right: GroupSide) -> list[tuple[str, str, str]]:
+    """Return what the groups were made by where that differs: (what, left, right)."""
     a, b = left.group, right.group
-    rows = [
-        ("session", left.session, right.session),
-        ("run", left.run.name or left.run.id, right.run.name or right.run.id),
-        *(
-            (name, getattr(a, name) or "none", getattr(b, name) or "none")
-            for name in ("docs", "docs_scope", "evaluator", "prompt", "context")
-        ),
-    ]
+    rows = [("session", left.session, right.session), ("run", _run(left), _run(right))]
+    for name in ("docs", "docs_scope", "evaluator", "prompt", "context"):
+        rows.append((name, getattr(a, name) or "none", getattr(b, name) or "none"))
     mine, other = settings_of(a.settings), settings_of(b.settings)
     rows += [(key, str(mine.get(key, "not set")), str(other.get(key, "not set"))) for key in sorted({*mine, *other})]
-    return tuple(row for row in rows if row[1] != row[2])
+    return [row for row in rows if row[1] != row[2]]
 
 
-# -- one task of both
+def _run(side: GroupSide) -> str:
+    return side.run.name or side.run.id
 
 
-@dataclass(frozen=True, slots=True)
-class FailingCount:
-    """A test that samples of a task did not pass: of how many samples in each group, and what it said first."""
+def _compared(
+    left: GroupSide,
+    right: GroupSide,
+    joined: _Joined,
+    chance: Callable[[int], tuple[float | None, int]],
+    of: int,
+    alone: str,
+) -> panes.Comparison:
+    (pairs, tallies, other_snapshot), ks = joined, tuple(joined[1])
+    common, only_left, only_right = panes.in_each(pairs)
+    conditions = _conditions(left, right)
+    names = ", ".join(what for what, _, _ in conditions)
+    over = next((one.difference.interval.over for one in tallies.values() if one.bounds[0] is not None), "")
+    sides = (("A", left), ("B", right))
+    said = [f"{key} {', '.join(marks)}" for key, side in sides if (marks := side.outcome.marks)]
+    for k, one in tallies.items():
+        count, fewer = one.difference.tasks, f", {one.missing:,} with fewer samples" if one.missing else ""
+        said.append(f"pass@{k}: B wins {count.wins:,}, ties {count.ties:,}, loses {count.losses:,}{fewer}")
+    said += ["other snapshots: joined by file and function"] if other_snapshot else []
+    head = panes.Head(
+        names=panes.names_apart(_name(left), _name(right), 1, 4),
+        shared=f"differ in: {names}" if names else "made alike",
+        figures=(
+            panes.plain("tasks", left.outcome.figures.tasks, right.outcome.figures.tasks, 6, 7),
+            panes.plain("samples", left.outcome.totals.samples, right.outcome.totals.samples, 8, 6),
+            *(
+                figure
+                for place, (k, one) in enumerate(tallies.items())
+                for figure in pass_at(k, one, left.estimate(k), right.estimate(k), place)
+            ),
+        ),
+        alike=f"over the {common:,} tasks of both" + (f", interval {over}" if over else ""),
+        note=one_line(" · ".join(filter(None, (*said, alone))), 400),
+    )
 
-    test: str
-    left: int
-    right: int
-    left_message: str
-    right_message: str
+    of_run = (panes.Lead("run", left.run.id),)
+
+    def choose(a: SessionReader, b: SessionReader, row: TaskPair) -> panes.Leads:
+        if row.left is None or row.right is None:
+            return of_run
+        keys = telling_samples((a, row.left[0].id, left.group), (b, row.right[0].id, right.group))
+        runs = ((False, left.run.id), (True, right.run.id))
+        if keys is None:
+            raise UsageError("One of them has no sample of this task yet.")
+        return tuple(panes.Lead("candidate", key, *where) for key, where in zip(keys, runs, strict=True))
+
+    def values() -> dict[str, Any]:
+        pass_json = {}
+        for k, one in tallies.items():
+            adjusted, tests = chance(k)
+            count = one.difference.tasks
+            pass_json[str(k)] = {**one.to_json(adjusted, tests), "tasks": one.items, "undefined": one.missing,
+                                 "wins": count.wins, "ties": count.ties, "losses": count.losses}  # fmt: skip
+        return {
+            "a": {"session": left.session, "run": left.run.id, **left.outcome.to_json()},
+            "b": {"session": right.session, "run": right.run.id, **right.outcome.to_json()},
+            "common_tasks": common,
+            "only_a": only_left,
+            "only_b": only_right,
+            "joined_across_snapshots": other_snapshot,
+            "conditions": [{"what": what, "a": a, "b": b} for what, a, b in conditions],
+            "pass_at_k": pass_json,
+            "tasks": [
+                {
+                    "path": pair.path,
+                    "name": pair.name,
+                    **panes.pair_json(pair, lambda side: result_json(side[1], ks, task=side[0].id)),
+                    "difference": dict(zip(map(str, ks), pair.differences, strict=True)),
+                }
+                for pair in pairs
+            ],
+        }
+
+    def notes() -> list[str]:
+        differ = "; ".join(f"{what} {one_line(a, 60)} | {one_line(b, 60)}" for what, a, b in conditions)
+        found = [f"They differ in {differ}"] if conditions else []
+        for k, one in tallies.items():
+            if one.items:
+                bounds = panes.interval_words(one.bounds, 2)
+                found.append(f"pass@{k} B − A {f'{bounds} ' if bounds else ''}{one.difference.interval.words}")
+                found.append(f"pass@{k} {one.words(*chance(k))}")
+        return found
+
+    return panes.Comparison(
+        left=left,
+        right=right,
+        head=lambda width: head,
+        leads=lambda pane, rows: of_run,
+        values=values,
+        notes=notes,
+        of=of,
+        detail=lambda a, b, row: _detail((a, left.group, row.left), (b, right.group, row.right), row),
+        choose=choose,
+        panes={
+            "task-diff": panes.Table(
+                said=f"{common:,} in both · only A {only_left:,} · only B {only_right:,}",
+                rows=pairs,
+                columns=_task_columns(ks),
+                sign=_more_solved,
+                nothing="Neither has a task with a sample.",
+            )
+        },
+    )
 
 
-def failing_counts(
-    left: tuple[SessionReader, str, Group] | None, right: tuple[SessionReader, str, Group] | None
-) -> tuple[FailingCount, ...]:
-    """Return the tests that samples of a task fail in either group, those first that only one group fails.
-
-    Args:
-        left: The session, task and group of one, None where it has no such task.
-        right: The same of the other.
-    """
-    mine, other = (failed_counts(*side) if side is not None else {} for side in (left, right))
-    none = (0, "")
-    found = [
-        FailingCount(
-            test, mine.get(test, none)[0], other.get(test, none)[0], mine.get(test, none)[1], other.get(test, none)[1]
-        )
-        for test in mine.keys() | other.keys()
-    ]
-    return tuple(sorted(found, key=lambda one: (bool(one.left and one.right), -abs(one.left - one.right), one.test)))
+# -- what is shown
 
 
-def failed_counts(reader: SessionReader, task: str, group: Group | None = None) -> dict[str, tuple[int, str]]:
-    """Return of how many samples of a task each test failed, and what it said of the first of them in order."""
-    found: dict[str, tuple[int, str]] = {}
-    for row in failing_tests(reader, task, group):
-        count, message = found.get(row.test_id, (0, row.message))
-        found[row.test_id] = (count + 1, min(message, row.message))
-    return {test: (count, message[:_MESSAGE]) for test, (count, message) in found.items()}
+def _name(side: GroupSide) -> list[str]:
+    group = side.group
+    made = (getattr(group, field) or f"no {field}" for field in ("prompt", "context", "settings"))
+    return [group.evaluator, f"docs {group.docs_words}", f"run {_run(side)}", side.session, *made]
+
+
+def pass_at(
+    k: int, one: Paired, left: Estimate | None, right: Estimate | None, place: int
+) -> tuple[panes.Figure, panes.Figure]:
+    """Return the columns of a k: pass@k of all tasks of each, with intervals where there is room, and of the tasks of both."""
+
+    def value(estimate: Estimate | None) -> str:
+        return panes.NOTHING if estimate is None or estimate.value is None else f"{estimate.value:.2f}"
+
+    def bounded(estimate: Estimate | None) -> str:
+        known = estimate is not None and estimate.value is not None and estimate.low is not None
+        return value(estimate) + (f" [{estimate.low:.2f}, {estimate.high:.2f}]" if estimate and known else "")
+
+    a, b = (panes.NOTHING if mean is None else f"{mean:.2f}" for mean in (one.left, one.right))
+    return (
+        panes.Figure(
+            f"pass@{k}", (bounded(left), bounded(right), (panes.interval_words(one.bounds, 2), "dim")), 7, place,
+            (value(left), value(right), ""), widest=20, style="score",
+        ),
+        panes.Figure(f"both @{k}", (a, b, panes.change_cell(one.gap, 2, none="strong")), 8, place),
+    )  # fmt: skip
+
+
+def _task_columns(ks: Sequence[int]) -> list[panes.Column[TaskPair]]:
+    def value(side: int, k: int) -> Callable[[TaskPair], panes.Cell]:
+        def cell(pair: TaskPair) -> panes.Cell:
+            result = pair.results[side]
+            return panes.NOTHING if result is None or result.at(k) is None else f"{result.at(k):.2f}", "dim"
+
+        return cell
+
+    columns: list[panes.Column[TaskPair]] = [
+        panes.texts("function", lambda pair: (one_line(pair.name, 200), "strong" if any(pair.differences) else ""), 18, 80, cut="end"),
+        panes.texts("file", lambda pair: (one_line(pair.path, 300), "dim"), 16, 120, priority=100),
+        panes.Column("A passed", lambda pair: passed_cell(pair.results[0]), 8),
+        panes.Column("B", lambda pair: passed_cell(pair.results[1]), 8, page="B passed"),
+    ]  # fmt: skip
+    changes: list[panes.Column[TaskPair]] = panes.changes(ks, lambda pair: pair.differences)
+    for at, (k, gap) in enumerate(zip(ks, changes, strict=True)):
+        sides = [
+            panes.Column(f"{name} @{k}", value(side, k), 5, priority=50 + at, page="-")
+            for side, name in enumerate("AB")
+        ]
+        columns += [*sides, gap]
+    return columns
+
+
+def _more_solved(row: TaskPair) -> tuple[str, str]:
+    if side := panes.sided(row.left, row.right):
+        return side
+    known = [gap for gap in row.differences if gap is not None]
+    a, b = row.results
+    alike = not any(known) if known else passed_cell(a) == passed_cell(b)
+    return panes.SAME if alike else panes.signed(next(filter(None, known), None))
+
+
+_Asked = tuple["SessionReader", Group, tuple[TaskRow, TaskResult] | None]
+
+
+def _detail(left: _Asked, right: _Asked, row: TaskPair) -> dict[str, panes.Pane]:
+    """Return the failing tests and docstrings of a task on both sides."""
+    failed, docs = [], []
+    for name, (reader, group, task) in zip("AB", (left, right), strict=True):
+        failed.append(failed_counts(reader, task[0].id, group) if task is not None else {})
+        absent = TextSide("docs ", None, f"{name} has no such task")
+        docs.append(docstring_of(reader, task[0], 40) if task is not None else absent)
+    texts = compare_texts(docs[0], docs[1]).named()
+    said = "the same" if texts.same else f"{texts.diff.common_words:,} words in common"
+    nothing = "No sample of either fails a test."
+    return {
+        "test-diff": failing_pane(join_tests(failed[0], failed[1]), nothing, one_line(row.name, 40)),
+        "docs-diff": panes.Texts(texts, said),
+    }
 
 
 def telling_samples(
@@ -379,3 +440,9 @@ def telling_samples(
         return None
     apart = [(a, b) for a, verdict in mine for b, said in other if verdict != said and "passed" in (verdict, said)]
     return apart[0] if apart else (mine[0][0], other[0][0])
+
+
+_TITLES = {"task-diff": "Tasks", "test-diff": "Failing tests", "docs-diff": "Docstrings"}
+GROUPS = panes.Kind("groups", "two evaluators", _TITLES, read_groups, head_lines=5)
+RUNS = panes.Kind("groups", "two runs", _TITLES, read_runs, head_lines=5)
+KINDS = {"group": GROUPS, "run": RUNS}

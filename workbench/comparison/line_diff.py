@@ -13,13 +13,7 @@ REMOVED, ADDED, SAME = "-", "+", " "
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """A stretch with differences.
-
-    Attributes:
-        before: First and last line of the former text in it, counted from 1; the last is below the first where it has none.
-        after: Likewise of the other text.
-        lines: Each with its sign: :data:`REMOVED`, :data:`ADDED` or :data:`SAME`.
-    """
+    """A stretch with differences: the first and last line in each text, from 1, the last below the first for none; signs with lines."""
 
     before: tuple[int, int]
     after: tuple[int, int]
@@ -28,7 +22,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class LineDiff:
-    """How two texts differ: how many lines were added and removed, and where; no hunk where they are equal."""
+    """How many lines were added and removed, and where; no hunk where both texts are equal."""
 
     added: int
     removed: int

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from workbench.comparison import panes
 from workbench.comparison.words import TextDiff, word_diff
 from workbench.session.row_reader import TextDamaged
 from workbench.text import clean, one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
+    from workbench.session.rows import CandidateRow, TaskRow
 
 MOST_BYTES = 400_000
 """Bytes of a text that are compared: six times 10,000 words."""
@@ -18,14 +22,7 @@ MOST_BYTES = 400_000
 
 @dataclass(frozen=True, slots=True)
 class TextSide:
-    """One of two texts.
-
-    Attributes:
-        title: What it is, in a few words.
-        text: What it says, None where there is nothing to show.
-        absent: Why there is nothing, "" where there is something.
-        cut: Whether the text goes on behind what was read.
-    """
+    """One of two texts: ``absent`` says why there is none, ``cut`` that it goes on behind what was read."""
 
     title: str
     text: str | None
@@ -54,22 +51,30 @@ class TextPair:
             return "the same"
         return f"{self.diff.common_words:,} of {self.diff.left_words:,} and {self.diff.right_words:,} words in common"
 
+    def named(self, left: str = "", right: str = "") -> TextPair:
+        """Return them with the sides' letters, and what else is given, before their titles."""
+        a, b = (
+            replace(side, title=f"{name}  {f'{more} · ' if more else ''}{side.title}")
+            for name, more, side in (("A", left, self.left), ("B", right, self.right))
+        )
+        return replace(self, left=a, right=b)
+
+
+def texts_pane(pair: TextPair, **how: bool) -> panes.Texts:
+    return panes.Texts(pair, pair.words, **how)
+
+
+def alike(**texts: TextPair) -> str:
+    """Return which texts are the same: ``docstring the same · prompt differs``."""
+    return " · ".join(f"{word} {'the same' if pair.same else 'differs'}" for word, pair in texts.items())
+
 
 def compare_texts(left: TextSide, right: TextSide) -> TextPair:
-    """Compare two texts; see :func:`workbench.comparison.words.word_diff`."""
     return TextPair(left, right, word_diff(left.text, right.text))
 
 
 def read_text(reader: SessionReader, digest: str | None, title: str, of: str, absent: str) -> TextSide:
-    """Read a text of a session.
-
-    Args:
-        reader: The session.
-        digest: Which blob, None where there is none.
-        title: What it is called beside the other.
-        of: What it is, for the sentence that says that it is damaged.
-        absent: Why there is none where there is none.
-    """
+    """Read a text of a session; ``of`` names it where it is damaged, ``absent`` says why there is none where there is none."""
     if digest is None:
         return TextSide(title, None, one_line(absent, 300))
     try:
@@ -77,3 +82,37 @@ def read_text(reader: SessionReader, digest: str | None, title: str, of: str, ab
     except TextDamaged as error:
         return TextSide(title, None, one_line(str(error), 300))
     return TextSide(title, clean(text), cut=reader.size(digest) > MOST_BYTES)
+
+
+def docstring_of(reader: SessionReader, task: TaskRow, width: int = 60) -> TextSide:
+    title = f"docs {one_line(task.docs_words, width)}"
+    return read_text(reader, task.docstring_blob, title, f"the docstring of task {task.id}", "no docstring")
+
+
+def prompt_of(reader: SessionReader, task: TaskRow, candidate: CandidateRow | None = None) -> TextSide:
+    """Return the messages of a candidate's call, else the prompt that is kept with the task: that of the first model asked for it."""
+    call = reader.call(candidate.call_id) if candidate is not None and candidate.call_id is not None else None
+    messages = reader.messages(call) if call is not None else []
+    versions, kept = _kept_prompt(reader, task)
+    if candidate is not None:
+        versions = candidate.prompt, candidate.context
+    return _laid_out(messages or kept, versions)
+
+
+def _kept_prompt(reader: SessionReader, task: TaskRow) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
+    """Return the versions of wording and context, and the messages; what cannot be read as such is one message."""
+    if task.prompt_blob is None:
+        return (), []
+    kept = reader.kept(task.prompt_blob, f"the prompt of task {task.id}") or ""
+    try:
+        found = json.loads(kept)
+        messages = [(str(role), str(content)) for role, content in found["messages"]]
+        return tuple(str(found.get(name) or "") for name in ("prompt", "context")), messages
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return (), [("prompt", kept)] if kept else []
+
+
+def _laid_out(messages: Iterable[tuple[str, str]], versions: Iterable[str]) -> TextSide:
+    title = "prompt " + one_line(" · ".join(part for part in versions if part) or "sent", 60)
+    text = "\n\n".join(f"▎{one_line(role, 40)}\n{clean(content)}" for role, content in messages)
+    return TextSide(title, text) if text else TextSide(title, None, "no prompt is recorded")

@@ -45,13 +45,9 @@ class LinePair:
 
 @dataclass(frozen=True, slots=True)
 class TextDiff:
-    """Two texts line by line.
+    """Two texts line by line: the left lines put together are the left text, and likewise right.
 
-    Attributes:
-        pairs: All lines of both, each in its order: those of ``left`` put together are the left text, and likewise right.
-        left_words: Words of the left text.
-        right_words: Words of the right text.
-        common_words: Words in the stretches that both have at the same place.
+    ``common_words`` are those in the stretches that both have at the same place.
     """
 
     pairs: tuple[LinePair, ...]
@@ -85,7 +81,6 @@ def word_diff(left: str | None, right: str | None) -> TextDiff:
 
 
 def count_words(text: str) -> int:
-    """Return how many words a text has."""
     return len(_WORDS.findall(text))
 
 
@@ -162,7 +157,7 @@ def _without_chance(a: Sequence[str], b: Sequence[str], pairs: list[tuple[int, i
     first, last = (0, 0, 0), (len(a), len(b), 0)
 
     def apart(run: tuple[int, int, int], following: tuple[int, int, int]) -> int:
-        """Return the characters between two runs, of the text that has more there."""
+        # the characters between two runs, of the text that has more there
         in_a = starts_a[following[0]] - starts_a[run[0] + run[2]]
         in_b = starts_b[following[1]] - starts_b[run[1] + run[2]]
         return max(in_a, in_b)

@@ -2,70 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from enum import Enum
-from typing import Generic, TypeVar
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any
 
-from workbench.app.compare.wording import ONLY_A, ONLY_B, SAME
-from workbench.app.toolkit.columns import Column, Columns, Row
-from workbench.app.toolkit.row_list import HeadedList
-from workbench.app.toolkit.virtual_view import Part
+from textual.strip import Strip
 
-Shown = TypeVar("Shown")
-"""What is compared: see :mod:`workbench.comparison`."""
+from workbench.app.compare.text_rows import TextRows
+from workbench.app.toolkit.columns import Column, Columns
+from workbench.app.toolkit.document import Document, Line, prepared
+from workbench.app.toolkit.row_list import HeadedList, RowList
+from workbench.app.toolkit.virtual_view import Part, fit
+from workbench.comparison import panes
+from workbench.text import one_line, shortened
 
-
-class Kind(Enum):
-    """What a row is: a heading stays in sight whatever is shown and takes no cursor."""
-
-    SAME = 0
-    DIFFERENT = 1
-    HEADING = 2
+_CUTS = {"end": fit, "middle": shortened}
+_SIGNS: tuple[Part, ...] = ((" A ", "only-a"), (" B ", "only-b"), ("   ", ""))
 
 
-class DifferenceList(HeadedList, Generic[Shown]):
-    """Row 0 names the columns and stays at the top; subclasses fill :meth:`kinds_of` and :meth:`entry_parts`.
+class TableRows:
+    """The rows of a table: a sign that says which side has it, then columns."""
+
+    fills_row = True
+
+    def __init__(self, table: panes.Table[Any]) -> None:
+        self.table, self.rows, self.by_stretch, self.nothing = table, table.rows, table.by_stretch, table.nothing
+        shown = [
+            Column(title=one.title, cell=one.cell, width=one.width, widest=one.widest, text=one.text,
+                   priority=one.priority, shorten=_CUTS[one.cut])
+            for one in table.columns if not one.page.startswith("+")
+        ]  # fmt: skip
+        self.columns: Columns[Any] = Columns(shown, table.rows)
+        self.differing = [None if table.heading(row) else table.sign(row)[0] != panes.SAME[0] for row in table.rows]
+
+    def heading(self, width: int) -> Sequence[Part]:
+        return [("  ", ""), *self.columns.heading(width - 2)]
+
+    def parts(self, place: int, width: int, cursor: str) -> Sequence[Part]:
+        sign, style = self.table.sign(self.rows[place])
+        row_style = style if (sign, style) in {panes.ONLY_A, panes.ONLY_B} else ""
+        return [(f"{sign:2}", style), *self.columns.cells(self.rows[place], width - 2, row_style)]
+
+
+class DifferenceList(HeadedList):
+    """The list of a pane; row 0 names the columns, or the texts, and stays at the top.
 
     Attributes:
-        comparison: What is shown, None before it was read.
+        pane: What is shown, None before it was read.
         only_differences: Whether rows that are the same are folded into a line that counts them.
     """
 
     ALLOW_SELECT = False
-    by_stretch: bool = False
-    """Whether adjoining differences are one, which the keys for the next difference pass at once."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.comparison: Shown | None = None
+        self.pane: panes.Pane | None = None
         self.only_differences = False
-        self._kinds: Sequence[Kind] = ()
-        self._rows: list[int] = []  # places of entries; negative: so many that are the same are left out
-
-    # -- what subclasses say
-
-    def kinds_of(self, comparison: Shown) -> Sequence[Kind]:
-        """Prepare the entries and return what each is."""
-        raise NotImplementedError
-
-    def entry_parts(self, place: int, width: int) -> Sequence[Part]:
-        raise NotImplementedError
-
-    def empty_text(self, comparison: Shown) -> str:
-        """Return what to say where there is no entry."""
-        raise NotImplementedError
+        self._shown: TableRows | TextRows | None = None
+        self._rows: list[int] = []  # places of rows; negative: so many that are the same are left out
 
     # -- what is in it
 
-    def put(self, comparison: Shown | None) -> None:
-        """Show a comparison; the cursor stays where it is."""
-        self.comparison = comparison
-        self._kinds = () if comparison is None else self.kinds_of(comparison)
-        self._arrange(self.place)
+    def put(self, pane: panes.Pane | None) -> None:
+        """Show a pane of a comparison; the cursor stays where it is."""
+        place = self.place
+        self.pane = pane
+        self._lay_out()
+        self._arrange(place)
+
+    def _lay_out(self) -> None:
+        pane = self.pane
+        self._shown = (
+            TextRows(pane, self.text_width) if isinstance(pane, panes.Texts) else TableRows(pane) if pane else None
+        )
 
     def show_only_differences(self, only: bool) -> None:
-        """Fold what is the same, or unfold it; the cursor stays on its entry."""
+        """Fold what is the same, or unfold it; the cursor stays on its row."""
         self.only_differences = only
         self._arrange(self.place)
 
@@ -74,19 +86,44 @@ class DifferenceList(HeadedList, Generic[Shown]):
         return self._rows[self.cursor - 1] if 0 < self.cursor <= len(self._rows) else -1
 
     @property
+    def selected(self) -> Any:
+        """The row of the table under the cursor, None where there is none."""
+        return self._shown.rows[self.place] if isinstance(self._shown, TableRows) and self.place >= 0 else None
+
+    @property
     def differences(self) -> int:
-        return sum(kind is Kind.DIFFERENT for kind in self._kinds)
+        return sum(map(bool, self._differing))
+
+    @property
+    def _differing(self) -> Sequence[bool | None]:
+        """Whether each row differs, None of a heading, which stays in sight whatever is shown and takes no cursor."""
+        return self._shown.differing if self._shown is not None else ()
+
+    def below(self, lines: int) -> str:
+        """Return what is said below the list of the row under the cursor, in its share of so many lines each."""
+        pane, row, width = self.pane, self.selected, max(10, self.text_width - 1)
+        if not isinstance(pane, panes.Table) or pane.below is None or row is None:
+            return ""
+        return "\n".join(_wrapped(prepared(text), width, share * lines) for text, share in pane.below(row))
 
     def on_resize(self) -> None:
+        shown = self._shown
+        if isinstance(shown, TextRows) and shown.width != self.text_width:
+            line = shown.rows[self.place].number if self.place >= 0 else 0
+            self._lay_out()
+            assert isinstance(self._shown, TextRows)
+            self._arrange(bisect_left(self._shown.rows, line, key=lambda row: row.number))
         super().on_resize()
         if 0 <= self.cursor < self.page_height():
             self.scroll_to(y=0, animate=False, immediate=True)
         self.uncover_cursor()
+        if isinstance(self.pane, panes.Table) and self.pane.below is not None:
+            self.post_message(self.Moved(self, self.cursor))  # what is said below is wrapped anew
 
     def _arrange(self, place: int) -> None:
         self._rows = []
-        for at, kind in enumerate(self._kinds):
-            if kind is not Kind.SAME or not self.only_differences:
+        for at, differs in enumerate(self._differing):
+            if differs is not False or not self.only_differences:
                 self._rows.append(at)
             elif self._rows and self._rows[-1] < 0:
                 self._rows[-1] -= 1
@@ -97,117 +134,120 @@ class DifferenceList(HeadedList, Generic[Shown]):
 
     def go_to_difference(self, step: int) -> bool:
         """Put the cursor on the next (1) or previous (-1) difference, round the ends; returns whether there is one."""
-        count = len(self._rows)
+        count, by_stretch = len(self._rows), self._shown is not None and self._shown.by_stretch
         for distance in range(1, count + 1):
             index = (self.cursor - 1 + step * distance) % count
-            if self._starts_difference(index):
+            if self._differs(index) and not (by_stretch and index > 0 and self._differs(index - 1)):
                 self.set_cursor(index + 1, step)
-                if self.by_stretch and not 0 < index + 1 - self.scroll_offset.y <= self.page_height() // 2:
+                if by_stretch and not 0 < index + 1 - self.scroll_offset.y <= self.page_height() // 2:
                     # What follows is the rest of the difference.
                     self.scroll_to(y=max(0, index + 1 - self.page_height() // 3), animate=False, immediate=True)
                 return True
         return False
 
     def go_to_first_difference(self) -> None:
-        """Put the cursor on the first difference, where there is one."""
         index = next((index for index in range(len(self._rows)) if self._differs(index)), None)
         if index is not None:
             self.set_cursor(index + 1)
 
-    def _starts_difference(self, index: int) -> bool:
-        return self._differs(index) and not (self.by_stretch and index > 0 and self._differs(index - 1))
-
     def _differs(self, index: int) -> bool:
-        return self._rows[index] >= 0 and self._kinds[self._rows[index]] is Kind.DIFFERENT
+        return self._rows[index] >= 0 and bool(self._differing[self._rows[index]])
 
     # -- painting
 
     def row_count(self) -> int:
-        return 0 if self.comparison is None else 1 + (len(self._rows) or len(self._why_empty()))
+        return 0 if self._shown is None else 1 + (len(self._rows) or self._shown.nothing.count("\n") + 1)
 
     def selectable(self, index: int) -> bool:
         place = self._rows[index - 1] if 0 < index <= len(self._rows) else -1
-        return place >= 0 and self._kinds[place] is not Kind.HEADING
-
-    def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        if index == 0:
-            return self.heading_parts(width)
-        if not self._rows:
-            why = self._why_empty()
-            return [(f"  {why[index - 1]}" if index <= len(why) else "", "dim")]
-        place = self._rows[index - 1]
-        return [(f"  … {-place:,} the same", "dim")] if place < 0 else self.entry_parts(place, width)
-
-    def _why_empty(self) -> list[str]:
-        return self.empty_text(self.comparison).split("\n") if self.comparison is not None else []
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Differences(Generic[Shown, Row]):
-    """What a list of differences shows of a comparison.
-
-    Attributes:
-        rows: Its rows.
-        columns: The columns of these.
-        sign: Which side has a row, or that both differ in it.
-        nothing: What to say where there is no row.
-        heading: Whether a row is a heading.
-        by_stretch: Whether adjoining differences are one.
-        below: What is said below the list of the row under the cursor, in lines of at most so many cells, so many of each side.
-    """
-
-    rows: Callable[[Shown], Sequence[Row]]
-    columns: Callable[[Shown], Sequence[Column[Row]]]
-    sign: Callable[[Row], Part]
-    nothing: str | Callable[[Shown], str]
-    heading: Callable[[Row], bool] = lambda row: False
-    by_stretch: bool = False
-    below: Callable[[Row | None, int, int], str] | None = None
-
-
-class DifferenceTable(DifferenceList[Shown], Generic[Shown, Row]):
-    """A difference a row: a sign that says which side has it, then columns."""
-
-    def __init__(self, shows: Differences[Shown, Row], *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.shows = shows
-        self.by_stretch = shows.by_stretch
-        self.columns: Columns[Row] = Columns(())
-        self.entries: Sequence[Row] = ()
-
-    @property
-    def selected(self) -> Row | None:
-        return self.entries[self.place] if 0 <= self.place < len(self.entries) else None
-
-    def below(self, lines: int) -> str:
-        """Return what is said below the list."""
-        return self.shows.below(self.selected, max(10, self.text_width - 1), lines) if self.shows.below else ""
-
-    def kinds_of(self, comparison: Shown) -> Sequence[Kind]:
-        self.entries = self.shows.rows(comparison)
-        self.columns = Columns(self.shows.columns(comparison), self.entries)
-        return [
-            Kind.HEADING
-            if self.shows.heading(row)
-            else Kind.SAME
-            if self.shows.sign(row)[0] == SAME
-            else Kind.DIFFERENT
-            for row in self.entries
-        ]
-
-    def empty_text(self, comparison: Shown) -> str:
-        return self.shows.nothing if isinstance(self.shows.nothing, str) else self.shows.nothing(comparison)
-
-    def on_resize(self) -> None:
-        super().on_resize()
-        if self.shows.below is not None:
-            self.post_message(self.Moved(self, self.cursor))  # what is said below is wrapped anew
+        return place >= 0 and self._differing[place] is not None
 
     def heading_parts(self, width: int) -> Sequence[Part]:
-        return [("  ", ""), *self.columns.heading(width - 2)]
+        return self._shown.heading(width) if self._shown is not None else ()
 
-    def entry_parts(self, place: int, width: int) -> Sequence[Part]:
-        row = self.entries[place]
-        sign, style = self.shows.sign(row)
-        row_style = style if sign in {ONLY_A, ONLY_B} else ""
-        return [(f"{sign:2}", style), *self.columns.cells(row, width - 2, row_style)]
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        if index == 0 or self._shown is None:
+            return self.heading_parts(width)
+        if not self._rows:
+            return [(f"  {line}", "dim") for line in self._shown.nothing.split("\n")[index - 1 : index]]
+        place = self._rows[index - 1]
+        if place < 0:
+            return [(f"  … {-place:,} the same", "dim")]
+        cursor = "" if index != self.cursor else "cursor" if self.has_focus else "cursor-blurred"
+        return self._shown.parts(place, width, cursor)
+
+    def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
+        parts, fill = super().row_parts(y, width)
+        return parts, fill if self._shown is None or self._shown.fills_row else ""
+
+    def render_line(self, y: int) -> Strip:
+        if isinstance(self._shown, TextRows) and self._shown.width != self.text_width:
+            self.call_next(self.on_resize)
+        return super().render_line(y)
+
+
+def _wrapped(text: str, width: int, lines: int) -> str:
+    """Return a text in at most so many lines, with an ellipsis where it goes on."""
+    text = one_line(text, 2_000)
+    rows = [text[row.start : row.end].rstrip() for row in Document((Line(text),), text).rows(width)]
+    if len(rows) > lines:
+        rows[lines - 1] = fit(rows[lines - 1] + " …", width)
+    return "\n".join(rows[:lines])
+
+
+class Head(RowList, can_focus=False):
+    """The figures of A, of B and of B − A, under their titles, with a note where there is a line for it; or a sentence."""
+
+    ALLOW_SELECT = False
+
+    def __init__(self, height: int, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._height = height
+        self.styles.height = height
+        self._note, self._sentence = "", ""
+        self._columns: Columns[int] | None = None
+
+    def say(self, sentence: str) -> None:
+        self._columns, self._sentence = None, sentence
+        self.rows_changed()
+
+    def show(self, head: panes.Head, note: str) -> None:
+        names: list[Part] = [(name, "strong") for name in head.names[0]]
+        names.append((" · ".join(filter(None, ("B − A", head.alike))), "dim"))
+        first: Column[int] = Column(
+            title=head.shared, cell=lambda at: names[at], width=20, widest=200, text=True, shorten=shortened
+        )
+        self._note, self._columns = note, Columns((first, *map(_column, head.figures)), range(3))
+        self.rows_changed()
+
+    def row_count(self) -> int:
+        return self._height
+
+    def selectable(self, index: int) -> bool:
+        return False
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        if self._columns is None:
+            return [(f" {self._sentence}", "dim")] if not index else []
+        width -= 4
+        if index == 0:
+            return [("   ", ""), *self._columns.heading(width)]
+        if index < 4:
+            return [_SIGNS[index - 1], *self._columns.cells(index - 1, width)]
+        return [(fit(f"   {self._note}", width), "")]
+
+
+def _column(one: panes.Figure) -> Column[int]:
+    def styled(at: int, said: panes.Cell) -> Part:
+        return said if isinstance(said, tuple) else (said, "strong" if at == 2 else one.style)
+
+    brief = one.brief
+    return Column(
+        title=one.title,
+        cell=lambda at: styled(at, one.of[at]),
+        width=one.width,
+        widest=one.widest,
+        priority=one.priority,
+        text=one.text,
+        brief=(lambda at: styled(at, brief[at])) if brief is not None else None,
+    )

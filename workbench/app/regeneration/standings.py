@@ -97,10 +97,10 @@ def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[Oth
     """Read the samples of other docs beside each group of a run, from the newest run of the same source that has them.
 
     They were asked of the same evaluator with the same prompt, context and settings, so that the docs are all that differs.
-    Tasks have other ids there: they are joined as two groups are compared (:func:`workbench.comparison.join_tasks`). At most
+    Tasks have other ids there: they are joined as two groups are compared (:func:`workbench.comparison.groups.join_tasks`). At most
     :data:`MOST_RUNS` runs are read, and :data:`MOST_VARIANTS` variants stand beside a group, in the order of their runs.
     """
-    from workbench.comparison import join_tasks
+    from workbench.comparison.groups import join_tasks
 
     shown = {group.docs_words for group in view.groups}
     found: dict[Group, dict[str, Cells]] = {group: {} for group in view.groups}

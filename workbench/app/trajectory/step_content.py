@@ -28,7 +28,7 @@ from workbench.app.toolkit.document import (
 from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory.loading import TrialState, waiting_for, why_not
-from workbench.comparison import Sent, SentPart, read_sent
+from workbench.results.sent import Sent, SentPart, read_sent
 from workbench.session.forks import inheritance
 from workbench.session.labels import in_words
 from workbench.text import one_line

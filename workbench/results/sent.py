@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
-
-from workbench.comparison.alignment import longest_common
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -28,11 +27,8 @@ class SentPart:
     Attributes:
         kind: ``system``, ``task``, ``answer`` (of an earlier step) or ``observation``.
         step: The step whose answer or observation it is, None where that is not known or it is of none.
-        role: The role under which it was sent.
-        digest: The blob of its content.
         size: Bytes of its content.
-        tokens: Its tokens, None where the request's were not recorded.
-        exact: Whether these were counted, not shared out by bytes.
+        tokens: Its tokens, None where the request's were not recorded; ``exact`` ones were counted, not shared out by bytes.
         new: Whether the request before did not have it.
     """
 
@@ -51,8 +47,6 @@ class Sent:
     """A request.
 
     Attributes:
-        call: Its record.
-        parts: Its messages in order.
         previous: The step of the request before it, None for the first.
         previous_tokens: What that one counted, None where that is not known.
         dropped: Messages of the request before that this one no longer has.
@@ -72,11 +66,15 @@ class Sent:
         return self.call.prompt_tokens
 
 
+_Message = tuple[str, str]
+"""Its role, and the blob of its content."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Request:
     step: int
     tokens: int | None
-    messages: tuple[tuple[str, str], ...]
+    messages: tuple[_Message, ...]
 
 
 def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
@@ -98,7 +96,7 @@ def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
     parts = _parts(request, earlier, sizes)
     dropped: tuple[SentPart, ...] = ()
     if last is not None:
-        kept = {at for at, _ in longest_common(last.messages, request.messages)}
+        kept = {at for at, _ in _common(last.messages, request.messages)}
         dropped = tuple(
             SentPart(_kind(last.messages, at), None, role, digest, reader.size(digest), None, exact=False, new=False)
             for at, (role, digest) in enumerate(last.messages)
@@ -116,7 +114,7 @@ def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
 
 def _parts(request: _Request, earlier: Sequence[_Request], sizes: Sequence[int]) -> tuple[SentPart, ...]:
     messages = request.messages
-    known = {at for _, at in longest_common(earlier[-1].messages, messages)} if earlier else set()
+    known = {at for _, at in _common(earlier[-1].messages, messages)} if earlier else set()
     tokens = share_out(sizes, _sums(request, earlier))
     origins = _origins(request, earlier)
     return tuple(
@@ -125,6 +123,12 @@ def _parts(request: _Request, earlier: Sequence[_Request], sizes: Sequence[int])
         )
         for at, (role, digest) in enumerate(messages)
     )
+
+
+def _common(before: Sequence[_Message], after: Sequence[_Message]) -> list[tuple[int, int]]:
+    """Return the places of messages that both requests have in the same order."""
+    blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+    return [(block.a + at, block.b + at) for block in blocks for at in range(block.size)]
 
 
 def _starts(request: _Request, earlier: Sequence[_Request]) -> list[_Request]:
@@ -151,14 +155,9 @@ def _sums(request: _Request, earlier: Sequence[_Request]) -> list[tuple[int, int
 
 
 def share_out(sizes: Sequence[int], sums: Sequence[tuple[int, int | None]]) -> list[tuple[float | None, bool]]:
-    """Share the tokens of stretches out among their parts by size.
+    """Return the tokens of each part, shared out by its bytes, and whether they are exact: those of a stretch of one part.
 
-    Args:
-        sizes: Size of each part in bytes.
-        sums: Ends of consecutive stretches (as places behind their last part) with their tokens, None where not known.
-
-    Returns:
-        Of each part its tokens, None where they are not known, and whether they are exact: a stretch of one part.
+    ``sums`` are the ends of consecutive stretches (as places behind their last part) with their tokens, None where not known.
     """
     found: list[tuple[float | None, bool]] = []
     for end, tokens in sums:
@@ -170,7 +169,7 @@ def share_out(sizes: Sequence[int], sums: Sequence[tuple[int, int | None]]) -> l
     return found
 
 
-def _kind(messages: Sequence[tuple[str, str]], at: int) -> str:
+def _kind(messages: Sequence[_Message], at: int) -> str:
     role = messages[at][0]
     if role == "system":
         return "system"
