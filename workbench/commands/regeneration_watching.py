@@ -187,7 +187,9 @@ class TerminalShow:
         widest = max(12, self.console.width // (5 if several else 4))
         widths = {name: min(widest, max(map(len, [name, *texts]))) for name, texts in names.items()}
         widths |= {"tests": 5, "cover": 5}
-        samples = {line.task.id: "".join(map(cell, line.candidates)) for line in lines}
+        samples = {
+            line.task.id: "".join(map(cell, line.candidates)).replace(glyphs.RUNNING, glyphs.WAITING) for line in lines
+        }
         widths["samples"] = max(7, min(20, max(map(len, samples.values()), default=0)))
         widths |= {f"pass@{k}": len(f"pass@{k}") for k in outcome.order.k}
         for heading, width in widths.items():
