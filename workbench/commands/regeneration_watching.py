@@ -8,9 +8,9 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from rich.console import JustifyMethod, OverflowMethod
+from rich.console import OverflowMethod
 from rich.table import Table
 
 from workbench import glyphs
@@ -187,11 +187,13 @@ class TerminalShow:
         widest = max(12, self.console.width // (5 if several else 4))
         widths = {name: min(widest, max(map(len, [name, *texts]))) for name, texts in names.items()}
         widths |= {"tests": 5, "cover": 5}
-        samples = {line.task.id: "".join(map(cell, line.candidates)) for line in lines}
+        samples = {
+            line.task.id: "".join(map(cell, line.candidates)).replace(glyphs.RUNNING, glyphs.WAITING) for line in lines
+        }
         widths["samples"] = max(7, min(20, max(map(len, samples.values()), default=0)))
         widths |= {f"pass@{k}": len(f"pass@{k}") for k in outcome.order.k}
         for heading, width in widths.items():
-            side: JustifyMethod = "left" if heading in ("file", "function", "samples") else "right"
+            side: Literal["left", "right"] = "left" if heading in ("file", "function", "samples") else "right"
             fold: OverflowMethod = "fold" if heading == "samples" else self.console.cut
             table.add_column(heading, justify=side, width=width, overflow=fold, no_wrap=fold != "fold")
         room = self.console.width - sum(width + 2 for width in widths.values())
