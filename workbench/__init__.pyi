@@ -1,4 +1,4 @@
-from workbench.interchange.frames import Session as Session
-from workbench.interchange.frames import open_session as open_session
+from workbench.interchange.tables import Session as Session
+from workbench.interchange.tables import open_session as open_session
 
 __version__: str

@@ -23,3 +23,11 @@ class UsageError(WorkbenchError):
 
     exit_code = 2
     lasting = True
+
+
+class BadField(UsageError):
+    """What stands in a field of a form cannot be; ``field`` is its name."""
+
+    def __init__(self, field: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.field = field

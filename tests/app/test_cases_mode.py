@@ -180,16 +180,16 @@ def test_a_run_from_the_example_goes_into_a_new_session_and_counts_on(monkeypatc
     bundled = paths.bundled
     monkeypatch.setattr(paths, "bundled", lambda name: example.parent if name == "sessions" else bundled(name))
     plan = DocumentPlan(("word_counter",), model="local", judge="offline")
-    begun = begin(example, "word_counter", plan, None)
-    assert begun.session != example
-    assert begun.session.name.endswith("-word_counter.session")
+    session, _ = begin(example, "word_counter", plan, None)
+    assert session != example
+    assert session.name.endswith("-word_counter.session")
     monkeypatch.setattr(paths, "bundled", bundled)
-    again = begin(begun.session, "word_counter", plan, None)
-    assert again.session == begun.session
-    with SessionReader(begun.session) as reader:
-        assert [trial.repeat for trial in reader.trials()] == [1, 2]
-        assert again.trial == reader.trials(again.run)[0].id
-    assert launched == [begun.session, begun.session]
+    again, trial = begin(session, "word_counter", plan, None)
+    assert again == session
+    with SessionReader(session) as reader:
+        assert [one.repeat for one in reader.trials()] == [1, 2]
+        assert trial == reader.trials()[-1].id
+    assert launched == [session, session]
 
 
 def test_a_new_session_never_takes_an_existing_name(make_session) -> None:

@@ -19,8 +19,7 @@ from trajectory_app import press, screen_text, trajectory, until
 from workbench.app.trajectory.check_list import CheckList
 from workbench.app.trajectory.outcome import CHECK
 from workbench.app.trajectory.screen import TrajectoryScreen
-from workbench.checking.stored import RULES, columns, to_json
-from workbench.checking.verdicts import BlockResult, Checked, ClaimResult, Part, Truth, Verdict
+from workbench.checking.verdicts import RULES, BlockResult, Checked, ClaimResult, Part, Truth, Verdict, columns, to_json
 from workbench.session import engine_starts
 
 PAGE = "README.md"

@@ -16,8 +16,8 @@ from test_literal import hostile_regeneration
 from textual.color import Color
 from trajectory_app import press, table_of_trials, trajectory, until
 
-from workbench.app.theming import themes as readable
-from workbench.app.theming.themes import VERDICTS, read_theme, theme_files
+from workbench.app import theming as readable
+from workbench.app.theming import VERDICTS, read_theme, theme_files
 
 THEMES = sorted(theme_files())
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from workbench.agents.names import current_name
 from workbench.app.cases import starting as cases
 from workbench.app.regeneration import starting as regeneration
-from workbench.app.toolkit.answers import remember, remembered
-from workbench.app.toolkit.completion import completed_path
-from workbench.app.toolkit.ending import end_words, notification
+from workbench.app.session_app import end_words, notification
+from workbench.app.toolkit.fields import completed_path
+from workbench.app.toolkit.ordering import remember, remembered
 from workbench.cli import build_parser
 from workbench.engine import client
 from workbench.engine.plan import DocumentPlan, RegenerationPlan
@@ -29,6 +29,8 @@ def test_paths_are_completed_after_what_says_what_they_are(tmp_path: Path, monke
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / ".git").mkdir()
     (tmp_path / "project" / "wordcount.py").write_text("")
+    (tmp_path / "[b]odd").write_text("")
+    (tmp_path / "bell\x07").write_text("")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     assert completed_path(f"{tmp_path}/pro") == f"{tmp_path}/project/"
@@ -39,6 +41,11 @@ def test_paths_are_completed_after_what_says_what_they_are(tmp_path: Path, monke
     assert completed_path("pro") is None, "a name is no path"
     assert completed_path("folder:pro") == "folder:project/"
     assert completed_path(f"{tmp_path}/missing/x") is None
+    assert completed_path(f"{tmp_path}/[") == f"{tmp_path}/[b]odd"
+    assert completed_path(f"{tmp_path}/bel") is None
+    assert completed_path("a\0b/c") is None
+    assert completed_path("git+https://example.org/x") is None
+    assert completed_path("requests==2.31.0") is None
 
 
 @hypothesis_settings(max_examples=40, deadline=None)
@@ -56,6 +63,9 @@ def test_the_last_answers_come_back_until_the_default_changes() -> None:
     assert remembered("other", plain) == plain
     set_since = {"model": "openai/gpt-5", "repeats": "1"}
     assert remembered("run", set_since) == set_since, "who sets a model in the settings gets that"
+    several = {"agents": ("white", "planner")}
+    remember("study", {"agents": ("white",)}, several)
+    assert remembered("study", several) == {"agents": ("white",)}
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import recorded
 from trajectory_app import press, screen_text, table_of_trials, trajectory, until
 
-from workbench.app.toolkit.ask import Confirm
 from workbench.app.toolkit.edit_screen import EditScreen, TextArea
+from workbench.app.toolkit.form import Confirm
 from workbench.app.trajectory.going_on import ModelDialog
 from workbench.engine import client, trial_orders
 from workbench.session import SessionReader, engine_starts

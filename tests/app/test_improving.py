@@ -12,9 +12,8 @@ from textual.widgets import Input
 from trajectory_app import screen_text, until
 
 from workbench.app.compare.tasks_screen import TasksScreen
-from workbench.app.regeneration.improving.handing import HandingDialog
-from workbench.app.regeneration.improving.screen import ImprovingScreen
-from workbench.app.regeneration.improving.starting import ImprovementDialog
+from workbench.app.regeneration.better_docs import ImprovingScreen
+from workbench.app.regeneration.improving import HandingDialog, ImprovementDialog
 from workbench.engine.plan import ImprovementPlan, RegenerationPlan
 from workbench.session.rows import AttemptRow
 

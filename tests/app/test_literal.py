@@ -22,7 +22,7 @@ from samples.hostile_names import FILE, FILE_SHOWN, MARKUP, NAME, SHORT, SHOWN, 
 import workbench
 from workbench import paths
 from workbench.app.cases.starting import RunDialog
-from workbench.app.toolkit.ask import AskText
+from workbench.app.toolkit.form import AskText
 from workbench.app.toolkit.literal import LastNet
 from workbench.app.toolkit.report_dialog import ReportDialog
 from workbench.engine.orders import last_ask

@@ -12,7 +12,7 @@ from conftest import Person, SessionMaker
 
 import workbench.app
 from workbench.app import WorkbenchApp
-from workbench.app.looking_only import CHANGING, WRITING_FILES, refusal
+from workbench.app.key_table import CHANGING, WRITING_FILES, refusal
 from workbench.engine.launching import launch
 from workbench.read_only import VARIABLE, ReadOnly
 from workbench.repository import fetch

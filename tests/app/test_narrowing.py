@@ -33,20 +33,19 @@ from workbench.app.compare.screen import CompareScreen
 from workbench.app.compare.task_tables import EVALUATORS, FACTS, TESTS
 from workbench.app.compare.tasks_screen import TasksScreen
 from workbench.app.help import HelpScreen
-from workbench.app.marked.screen import MarkedScreen
+from workbench.app.marked import MarkedScreen
 from workbench.app.marks import Marked, Pair
-from workbench.app.regeneration.went_wrong.screen import FindingList
-from workbench.app.run_list.screen import RunsScreen
+from workbench.app.regeneration.went_wrong import FindingList
+from workbench.app.run_list import RunsScreen
 from workbench.app.search.hit_list import FacetList
 from workbench.app.search.screen import SearchScreen
 from workbench.app.sessions.screen import SessionsScreen
 from workbench.app.study.nothing import BeginList
-from workbench.app.toolkit.line_input import LineInput
-from workbench.app.toolkit.pick_list import ListField, Option, PickList
+from workbench.app.toolkit.fields import Field, Offer, PickList
 from workbench.app.toolkit.row_list import HeadedList, RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.table import Table
-from workbench.app.toolkit.typed_line import NarrowLine
+from workbench.app.toolkit.typed_line import LineInput, NarrowLine
 from workbench.app.trials.spread_plot import SpreadPlot
 from workbench.session import SessionWriter, create
 
@@ -225,8 +224,8 @@ async def test_in_studies(tmp_path: Path) -> None:
         begin = screen.query_one(BeginList)
         await until(pilot, lambda: begin.row_count() > 1, "the ways to begin")
         await narrowed(pilot, begin)
-        field = ListField("agents", ("white",), (Option("white", "explores"), Option("single-file", "reads one")))
-        picking = PickList(field, field.chosen)
+        field = Field("agents", ("white",), offered=(Offer("white", "explores"), Offer("single-file", "reads one")))
+        picking = PickList(field, ("white",))
         pilot.app.push_screen(picking)
         await until(pilot, lambda: picking.rows.has_focus, "the list to choose from")
         await narrowed(pilot, picking.rows)

@@ -24,16 +24,16 @@ from workbench.app.new_study import offering
 from workbench.app.new_study.starting import NewStudyDialog
 from workbench.app.study.nothing import BeginList
 from workbench.app.study.screen import StudyScreen
-from workbench.app.toolkit.ask import AskText, Confirm
-from workbench.app.toolkit.choice import OneOf
-from workbench.app.toolkit.pick_list import PickList, Several, named
+from workbench.app.toolkit.fields import Choice, PickList, Several, named
+from workbench.app.toolkit.form import AskText, Confirm
 from workbench.app.toolkit.report_dialog import ReportDialog
 from workbench.engine import study_client
 from workbench.reports import in_a_process
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
-from workbench.studies.declaration import DOCS, Column, Study, read_study_file
+from workbench.studies.declaration import DOCS, Column, Study
 from workbench.studies.following import declared
+from workbench.studies.study_files import read_study_file
 
 Launched = list[tuple[Path, str]]
 
@@ -94,7 +94,7 @@ async def test_marked_cases_become_a_study_that_is_started_and_shown(launched: L
         await pick(pilot, "agents")
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is dialog, "nothing changed")
-        assert dialog.query_one("#agents", Several).chosen == ("single-file",)
+        assert dialog.query_one("#agents", Several).value == ("single-file",)
         dialog.query_one("#repeats").value = "2"  # type: ignore[attr-defined]
         dialog.query_one("#name").value = "mine"  # type: ignore[attr-defined]
         await until(pilot, lambda: "2 cases × 1 agent × 2 repeats = 4 trials" in screen_text(app), "two repeats")
@@ -111,7 +111,7 @@ async def test_marked_cases_become_a_study_that_is_started_and_shown(launched: L
         assert "u goes on" in screen_text(app), "nobody executes it here"
         await pilot.press("1", "X")
         dialog = await dialog_of(pilot)
-        assert dialog.query_one("#agents", Several).chosen == ("single-file",), "what was chosen is remembered"
+        assert dialog.query_one("#agents", Several).value == ("single-file",), "what was chosen is remembered"
         assert dialog.draft().numbers["repeats"] == "2"
 
 
@@ -120,13 +120,13 @@ async def test_the_other_kind_keeps_what_was_marked_and_each_mistake_is_said_at_
         app = pilot.app
         await pilot.press("space", "X")
         dialog = await dialog_of(pilot)
-        dialog.query_one("#compare", OneOf).focus()
+        dialog.query_one("#compare", Choice).focus()
         await pilot.press("right")
-        await until(pilot, lambda: app.screen is not dialog and bool(app.screen.query("#evaluators")), "the other kind")
-        dialog = await dialog_of(pilot)
+        await until(pilot, lambda: "evaluators" in screen_text(app), "the other kind")
+        await until(pilot, lambda: " source " in screen_text(app), "what it takes")
         assert dialog.draft().rows == ("countdown_timer",)
         assert "1 source × 2 doc systems" in screen_text(app)
-        await until(pilot, lambda: isinstance(dialog.focused, OneOf), "the field where one was")
+        await until(pilot, lambda: isinstance(dialog.focused, Choice), "the field where one was")
         for field, text, said in (
             ("k", "1, 9", "pass@9 of 3 is not defined"),
             ("samples", "0", "samples must be a whole number of 1 or more"),
@@ -184,7 +184,7 @@ async def test_a_declaration_is_saved_and_opened_again(tmp_path: Path, launched:
         app.screen.query_one("LineInput").value = str(place)  # type: ignore[attr-defined]
         await pilot.press("enter")
         dialog = await dialog_of(pilot)
-        assert dialog.answer().study == saved  # type: ignore[union-attr]
+        assert dialog.answer(dialog.values) == saved
         await pilot.press("escape")
         begin.focus()
         await pilot.press("g", "j", "enter")
@@ -200,7 +200,7 @@ async def test_checks_of_readmes_are_chosen_saved_and_remembered(tmp_path: Path,
         app = pilot.app
         await pilot.press("space", "X")
         dialog = await dialog_of(pilot)
-        assert dialog.query_one("#checks", OneOf).value == "no"
+        assert dialog.query_one("#checks", Choice).value == "no"
         dialog.query_one("#checks").focus()
         await pilot.press("right")
         await until(pilot, lambda: "checked in a sandbox" in screen_text(app), "what the field means")
@@ -216,7 +216,7 @@ async def test_checks_of_readmes_are_chosen_saved_and_remembered(tmp_path: Path,
         with SessionReader(launched[0][0]) as reader:
             assert declared(reader, "my-agents").settings.checks
         await pilot.press("1", "X")
-        assert (await dialog_of(pilot)).query_one("#checks", OneOf).value == "yes", "what was chosen is remembered"
+        assert (await dialog_of(pilot)).query_one("#checks", Choice).value == "yes", "what was chosen is remembered"
 
 
 async def test_an_interrupted_study_goes_on_is_cancelled_and_reported(

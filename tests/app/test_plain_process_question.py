@@ -19,7 +19,7 @@ from trajectory_app import screen_text, until
 from workbench import paths, settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.regeneration.starting import RegenerationDialog
-from workbench.app.toolkit.ask import Confirm
+from workbench.app.toolkit.form import Confirm
 from workbench.engine import client, launching
 from workbench.engine.plan import RegenerationPlan
 from workbench.session import SessionReader

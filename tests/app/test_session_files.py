@@ -52,7 +52,7 @@ async def test_a_new_session_is_what_the_next_run_goes_into_also_after_a_restart
         await listed(person, 3)
         await person.press("1", "enter")
         await person.until(lambda: isinstance(person.app.screen, RunDialog))
-        assert person.app.screen.text("session") == "mine"
+        assert person.app.screen.values["session"] == "mine"
         person.app.screen.query_one("#session").focus()
         await person.sees("The run goes into mine. It was chosen in Sessions")
         await person.press("escape", "3")

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from textual.widgets._toast import Toast
 
 from workbench.app.feed import SessionChanged, merged
 from workbench.app.help import HelpScreen
@@ -226,22 +227,24 @@ async def test_the_help_is_paged_like_any_text(start, down: str, up: str) -> Non
 
 def test_modes_know_the_app_as_a_type_alone() -> None:
     """Nothing that a mode imports when it is shown leads up to the app."""
-    modes = (
-        "cases",
-        "trajectory",
-        "sessions",
-        "regeneration",
-        "study",
-        "trials",
-        "search",
-        "run_list",
-        "marked",
-        "compare",
-    )
+    screens = ("cases.screen", "trajectory.screen", "sessions.screen", "regeneration.screen", "study.screen", "trials.screen",
+               "search.screen", "run_list", "marked", "compare.frame")  # fmt: skip
     code = f"""
 import importlib, sys
-for mode in {modes!r}:
-    importlib.import_module(f"workbench.app.{{mode}}." + ("frame" if mode == "compare" else "screen"))
+for screen in {screens!r}:
+    importlib.import_module(f"workbench.app.{{screen}}")
 assert "workbench.app.app" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+async def test_a_toast_leaves_the_pane_that_has_the_focus_uncovered(start, make_session) -> None:
+    async with start(make_session(), size=(120, 40)) as person:
+        await person.until(lambda: person.app.screen.focused is not None)
+        for _ in person.app.screen.panes:
+            person.app.clear_notifications()
+            await person.until(lambda: not person.app.screen.query(Toast))
+            person.app.notify("a notice")
+            await person.until(lambda: person.app.screen.query(Toast) and person.app.screen.query_one(Toast).region)
+            assert not person.app.screen.query_one(Toast).region.overlaps(person.app.screen.focused.region)
+            await person.press("tab")

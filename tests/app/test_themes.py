@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from workbench import paths
-from workbench.app.theming.themes import (
+from workbench.app.theming import (
     FALLBACK,
     SEEN,
     VERDICTS,

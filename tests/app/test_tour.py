@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.app import app as whole_app
-from workbench.app.tour_shown import remember, was_shown
+from workbench.app.app import tour_file
 from workbench.settings import Settings
 
 
@@ -66,13 +66,13 @@ async def test_it_is_in_the_palette_and_in_no_other_persons_way(start) -> None:
     async with start() as person:
         await person.sees("word_counter")
         assert person.app.tour.at is None
-        assert not was_shown()
+        assert not tour_file().exists()
         await person.press("ctrl+p")
         await person.type("tour")
         await person.sees("Tour of the app")
         await person.press("enter")
         await person.sees("Tour 1 of 5")
-        assert was_shown()
+        assert tour_file().exists()
 
 
 def test_only_a_person_who_opens_the_app_for_the_first_time_meets_it(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
@@ -80,6 +80,7 @@ def test_only_a_person_who_opens_the_app_for_the_first_time_meets_it(monkeypatch
     monkeypatch.setattr(whole_app.WorkbenchApp, "run", lambda app: begun.append(app.begins_with_tour))
     whole_app.run_app(None, Settings())
     whole_app.run_app(tmp_path / "some.session", Settings())
-    remember()
+    tour_file().parent.mkdir(parents=True, exist_ok=True)
+    tour_file().touch()
     whole_app.run_app(None, Settings())
     assert begun == [True, False, False]

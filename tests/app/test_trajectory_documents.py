@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from workbench.agents.protocol import split_answer
-from workbench.app.toolkit.document import plain, position, prepared
-from workbench.app.toolkit.syntax import code, spans_by_line
+from workbench.app.toolkit.document import code, plain, position, prepared, spans_by_line
 from workbench.app.trajectory import markdown
 from workbench.app.trajectory.outcome import locate
 

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.many_trials import many_trials
 
-from workbench.app.named_places import NamedPlace, find, load_places
+from workbench.app.palette import NamedPlace, find, load_places
 from workbench.session import SessionReader
 
 TYPED = ("white", "trial white repeat", "fn_99", "cnttst", "pkg module", "zzzz")

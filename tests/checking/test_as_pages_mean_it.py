@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from checking.planted import write_project
+from planted import any_project, write_project
 
 from workbench.checking.claims import agreed, claims_of_page
 from workbench.checking.comparing import doctest_difference, of_the_machine, shell_difference
@@ -87,12 +87,12 @@ def judged(
     around: str = "",
     imported: tuple[str, ...] = (),
     asked: tuple[str, ...] = (),
-    **more: object,
+    elsewhere: frozenset[str] = frozenset(),
+    **sources: object,
 ) -> str:
     step = Step(0, "python", code, 1)
-    context = Context(
-        "README.md", {"wordstat"}, {"wordstat"}, "/environment", f"{around}\0{code}", "", frozenset(), **more
-    )  # type: ignore[arg-type]
+    project = any_project(**sources)
+    context = Context("README.md", project, {"wordstat"}, f"{around}\0{code}", "", frozenset(), "", elsewhere)
     told = {
         "type": "TypeError",
         "message": "",
@@ -126,7 +126,7 @@ def test_an_attribute_that_lacks_is_the_pages_fault_where_the_page_has_made_its_
 
 def test_a_program_that_is_told_nothing_and_a_path_that_only_a_reader_has() -> None:
     def command(text: str, err: str, **how: object) -> str:
-        context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset())
+        context = Context("README.md", any_project(), {"wordstat"}, "\0", "", frozenset())
         step = Step(0, "shell", text, 1, **how)  # type: ignore[arg-type]
         return str(judge(step, {"status": 2, "stdout": "", "stderr": err}, context).verdict)
 
@@ -246,7 +246,7 @@ def test_an_import_that_only_the_run_misses_is_no_failure() -> None:
 def test_a_parameter_of_another_library_is_not_the_projects() -> None:
     error = {"message": "DataFrame.f() got an unexpected keyword argument 'x'"}
     assert judged("f(x=2)", error) == "fails"
-    assert judged("f(x=2)", error, defines=lambda name: False) == "not run"
+    assert judged("f(x=2)", error, defined=frozenset()) == "not run"
 
 
 def test_a_licence_of_something_else_is_not_the_projects(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_how_a_mapping_shows_itself_depends_on_python() -> None:
     ],
 )
 def test_what_is_so_on_the_authors_machine_need_not_be_here(code: str, ran: tuple[str, ...], verdict: str) -> None:
-    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", f"\0{code}", "", frozenset())
+    context = Context("README.md", any_project(), {"wordstat"}, f"\0{code}", "", frozenset())
     example = {"line": 1, "source": "add('x')\n", "want": "True\n", "got": "False\n", "error": None}
     ended = {"status": 0, "examples": [{**example, "stderr": "", "expected_error": None}], "ran": ran}
     assert str(judge(Step(0, "doctest", code, 1), ended, context).verdict) == verdict
@@ -295,7 +295,7 @@ def test_what_tells_of_the_machine_is_not_compared() -> None:
     assert of_the_machine("kernel: 5.4.0-custom\n", f"kernel: {word}\n") == word.lower()
     assert of_the_machine(f"kernel: {word}\n", f"kernel: {word} b\n") == ""
     step = Step(0, "shell", "wordstat -v", 1, "Name: Antergos Linux\nCodename: rolling\n")
-    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset())
+    context = Context("README.md", any_project(), {"wordstat"}, "\0", "", frozenset())
     for said, verdict in ((word, "not run"), ("Other Linux", "differs")):
         ended = {"status": 0, "stdout": f"Name: {said}\nCodename: none\n", "stderr": ""}
         assert str(judge(step, ended, context).verdict) == verdict
@@ -377,16 +377,8 @@ def test_a_name_one_letter_off_from_one_that_the_page_imports_fails() -> None:
         (frozenset({"HTTPClient"}), True, "not run"),
         (frozenset({"Client"}), False, "not run"),
     ):
-        context = Context(
-            "README.md",
-            {"wordstat"},
-            set(),
-            "/environment",
-            "\0",
-            "",
-            imported,
-            occurs=lambda word, there=occurs: there,
-        )
+        project = any_project(occurs=lambda word, there=occurs: there)
+        context = Context("README.md", project, set(), "\0", "", imported)
         told = {**error, "place": "README.md", "text": "", "line": 1, "owner": ""}
         step = Step(0, "python", "HTTPCient()", 1)
         assert str(judge(step, {"status": 1, "error": told}, context).verdict) == verdict

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from planted import write_project
+from planted import any_project, write_project
 
 from workbench.checking.claims import claims_of_page
 from workbench.checking.comparing import doctest_difference, shell_difference
@@ -41,7 +41,7 @@ from workbench.checking.verdicts import ClaimResult, Truth
     ],
 )
 def test_kinds(info: str, code: str, kind: str) -> None:
-    assert kind_of(Code(1, code, info, True), {"wordstat"}, {"wordstat"}) == kind
+    assert kind_of(Code(1, code, info), {"wordstat"}, {"wordstat"}) == kind
 
 
 def test_commands_go_over_several_lines_and_prompts_have_output() -> None:
@@ -199,7 +199,7 @@ def test_skipping_needs_a_comment_only() -> None:
 def command_that_failed(text: str, err: str, shown: str = "", **how: object) -> str:
     """Return the verdict on a command of the project's that ended with status 1."""
     step = Step(0, "shell", text, 1, **how)  # type: ignore[arg-type]
-    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset(), shown)
+    context = Context("README.md", any_project(), {"wordstat"}, "\0", "", frozenset(), shown)
     return str(judge(step, {"status": 1, "stdout": "", "stderr": err}, context).verdict)
 
 
@@ -228,7 +228,7 @@ def test_an_error_is_a_failure_unless_it_may_come_of_something_else() -> None:
 
 def test_what_no_project_can_change_is_no_failure() -> None:
     """False alarms: ``assert 1 + 1 == 3`` of a testing tool, ``_`` of a session that leaves its import out, a version."""
-    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset())
+    context = Context("README.md", any_project(), {"wordstat"}, "\0", "", frozenset())
     error = {"type": "AssertionError", "message": "", "line": 1, "place": "README.md", "text": "AssertionError"}
     for code, verdict in (("assert 1 + 1 == 3", "not run"), ("assert count('a b') == 3", "differs")):
         assert judge(Step(0, "python", code, 1), {"status": 1, "error": error}, context).verdict == verdict
@@ -242,14 +242,14 @@ def test_what_no_project_can_change_is_no_failure() -> None:
 
 def test_what_is_printed_of_the_machines_own_files_is_no_difference() -> None:
     step = Step(0, "shell", "wordstat report", 1, "indexed: /root/x")
-    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/environment", "\0", "", frozenset())
+    context = Context("README.md", any_project(), {"wordstat"}, "\0", "", frozenset())
     assert judge(step, {"status": 0, "stdout": "nothing", "stderr": ""}, context).verdict == "not run"
 
 
 def test_a_doctest_shows_what_a_terminal_does() -> None:
     """A library that prints on standard error was said to differ: a terminal shows both."""
     step = Step(0, "doctest", "", 1)
-    context = Context("README.md", {"wordstat"}, set(), "/environment", "\0", "", frozenset())
+    context = Context("README.md", any_project(), set(), "\0", "", frozenset())
     example = {
         "line": 2,
         "source": "show('a')",

@@ -7,7 +7,7 @@ import datetime
 from pathlib import Path
 
 import pytest
-from planted import write_project
+from planted import any_project, write_project
 
 from workbench.checking import check
 from workbench.checking.comparing import doctest_difference, random_alone
@@ -101,7 +101,7 @@ def raised(claimed: str, message: str, kind: str = "ValueError", **more: object)
     error |= {"line": 1, "name": None, "owner": "", "raised": True, "before": "", **more}
     example = {"line": 1, "source": more.get("source", "f()"), "want": "", "got": "", "stderr": ""}
     ended = {"status": 0, "examples": [{**example, "error": error, "expected_error": f"{claimed}\n"}]}
-    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/env", "\0", "", frozenset())
+    context = Context("README.md", any_project(), {"wordstat"}, "\0", "", frozenset())
     return str(judge(Step(0, "doctest", "", 1), ended, context).verdict)
 
 
@@ -134,7 +134,7 @@ def test_the_wording_of_python_may_be_of_another_version_and_its_values_may_not(
 
 @pytest.mark.parametrize(("want", "got"), [("0.343...", "0.3333333333333333"), ("0.33...", "-0.3333333333333333")])
 def test_a_wrong_number_that_is_cut_short_differs(want: str, got: str) -> None:
-    context = Context("README.md", {"wordstat"}, {"wordstat"}, "/env", "\0", "", frozenset())
+    context = Context("README.md", any_project(), {"wordstat"}, "\0", "", frozenset())
     example = {"line": 1, "source": "f()\n", "want": f"{want}\n", "got": f"{got}\n", "stderr": "", "error": None}
     ended = {"status": 0, "examples": [{**example, "expected_error": None}]}
     assert str(judge(Step(0, "doctest", "", 1), ended, context).verdict) == "differs"

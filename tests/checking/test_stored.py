@@ -8,8 +8,18 @@ from typing import Any
 
 import pytest
 
-from workbench.checking.stored import CheckDamaged, from_json, to_json
-from workbench.checking.verdicts import BlockResult, Checked, ClaimResult, Part, Truth, Verdict, sentence
+from workbench.checking.verdicts import (
+    BlockResult,
+    CheckDamaged,
+    Checked,
+    ClaimResult,
+    Part,
+    Truth,
+    Verdict,
+    from_json,
+    sentence,
+    to_json,
+)
 
 PART = Part(4, "say", Verdict.FAILS, "exit status 2", "no", (), 0.5)
 CHECKED = Checked(

@@ -206,9 +206,7 @@ def test_packages_are_the_projects_or_those_that_it_names(root: Path, text: str,
 
 def test_a_package_that_the_registry_does_not_have_fails(root: Path) -> None:
     here = Path("/environment")
-    environment = Environment(
-        here, here, frozenset(), frozenset(), frozenset(), frozenset(), False, "", frozenset({"no-such"})
-    )
+    environment = Environment(here, here, frozenset(), frozenset(), frozenset(), False, "", frozenset({"no-such"}))
     project = Project(root)
     for command, verdict in (
         ("pip install no_such", "fails"),

@@ -10,7 +10,7 @@ import pytest
 
 from workbench.cli import main
 from workbench.documenters import programs
-from workbench.documenters.programs import known
+from workbench.documenters.programs import program as doc_programs
 from workbench.documenters.programs.installing import Installable, environment, installed, interpreter
 from workbench.documenters.programs.work_folder import Documented, WorkFolder
 from workbench.errors import UsageError
@@ -38,9 +38,10 @@ def program(home, tmp_path, monkeypatch):
 
     def make(requirement, megabytes=1):
         one = Installable("repoagent", "TinyDoc", "1.0", (str(requirement),), megabytes)
-        monkeypatch.setattr(known, "INSTALLABLE", {"repoagent": one})
+        monkeypatch.setattr(doc_programs, "INSTALLABLE", {"repoagent": one})
         # The package has it only when asked: as an attribute, what was patched above would be put back in its place.
         monkeypatch.setitem(vars(programs), "INSTALLABLE", {"repoagent": one})
+        monkeypatch.setattr("workbench.commands.docs.INSTALLABLE", {"repoagent": one})
         return one
 
     return make

@@ -76,7 +76,7 @@ def test_tests_are_counted_alike_everywhere(
         (line,) = load_lines(reader, RUN, Group("original", "openai/gpt-5-mini"), (1,))
     assert line.tests == 15
     assert main(["show", str(recorder.path), task]) == 0
-    assert "15 tests" in capsys.readouterr().out
+    assert "tests 15" in capsys.readouterr().out
     for kind, words in (("md", "| 15 |"), ("html", ">15</td>")):
         assert main(["report", str(recorder.path), "--format", kind, "--output", str(tmp_path / f"report.{kind}")]) == 0
         assert words in (tmp_path / f"report.{kind}").read_text()

@@ -67,7 +67,7 @@ def test_a_step_shows_exact_messages_answer_observation_and_attempts(
     assert main(["show", session, f"{names['first'][:6]}:1"]) == 0
     out = capsys.readouterr().out
     for words in ("Message: system\nYou document.", "Message: user\nGo on.", "I look first.", "def f():\n    return '<b>'",
-                  "HTTP 429 rate limited", "latency 0.80 s", "100 + 20 tokens"):  # fmt: skip
+                  "HTTP 429 rate limited", "latency 0.80 s", "tokens in 100 · tokens out 20"):  # fmt: skip
         assert words in out
     assert_calm(out)
 
@@ -167,7 +167,7 @@ def test_narrow_tables_drop_columns_and_keep_the_score(documented: tuple[str, di
     assert {"id", "case", "aeo-bench (offline)", "status"} <= set(narrow.headings)
     assert "T1" not in narrow.headings
     assert all(len(row) == len(narrow.headings) for row in narrow.rows)
-    assert narrowed(shown, 500) == report_tables.Shown(shown.headings, shown.rows, shown.right)
+    assert narrowed(shown, 500) == shown
 
 
 def test_the_program_as_a_process(documented: tuple[str, dict[str, str]]) -> None:

@@ -16,8 +16,7 @@ from checking.planted import README, planted, write_project
 from engine.following import ended, error
 
 from workbench.catalog import resolve_case, snapshot_of
-from workbench.checking.stored import from_json
-from workbench.checking.verdicts import Checked, Verdict
+from workbench.checking.verdicts import Checked, Verdict, from_json
 from workbench.cli import main
 from workbench.engine import client, launching
 from workbench.engine.trial_orders import plan_check

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from workbench.catalog import resolve_case
-from workbench.catalog.opening import current_snapshot
+from workbench.catalog.resolving import current_snapshot
 from workbench.documenters.names import parse_docs
-from workbench.documenters.programs.known import kept_place
+from workbench.documenters.programs.program import kept_place
 from workbench.documenters.programs.work_folder import Documented, WorkFolder
 from workbench.engine.builds import builds, note_build
 from workbench.engine.docs_estimate import documentation

@@ -22,7 +22,7 @@ from workbench.engine.study_client import execute_study, order_study
 from workbench.session import SessionReader
 from workbench.studies.declaration import Column, Study
 from workbench.studies.following import read_study
-from workbench.studies.known import study_named
+from workbench.studies.study_files import study_named
 
 pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(900)]
 

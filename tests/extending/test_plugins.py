@@ -17,7 +17,7 @@ from uv import find_uv_bin
 from workbench import plugins
 from workbench.agents import make_agent
 from workbench.agents.names import agent_info, current_name
-from workbench.app.theming.themes import first_theme, theme_files
+from workbench.app.theming import first_theme, theme_files
 from workbench.cli import main
 from workbench.documenters.names import parse_docs
 from workbench.engine.client import resolved_judge

@@ -19,7 +19,7 @@ from workbench import paths
 from workbench.cli import main
 from workbench.errors import UsageError
 from workbench.interchange.exporting import export
-from workbench.interchange.frames import session_rows
+from workbench.interchange.tables import session_rows
 from workbench.session import SessionReader
 
 Into = Callable[..., Any]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from workbench import paths
 from workbench.interchange.atif import read_atif, to_atif
 from workbench.interchange.chat import read_chat, to_chat
-from workbench.interchange.difference import difference, patched
+from workbench.interchange.checking import difference, patched
 from workbench.interchange.exporting import export
 from workbench.interchange.importing import Options, trajectories_of
 from workbench.interchange.inspect_writing import sample_of

@@ -14,7 +14,7 @@ from workbench.documenters import (
     parse_docs,
 )
 from workbench.documenters.llm import documenter_prompt
-from workbench.documenters.tree import document_file
+from workbench.documenters.making import document_file
 from workbench.errors import UsageError
 from workbench.models.types import Answer, Sampling, Usage
 from workbench.repository import Snapshot

@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
-from textual.app import App
+import pytest
 from textual.widgets import Input
 
-from workbench.app.cases.starting import RunChoice, RunDialog
-from workbench.app.toolkit.form_dialog import Refused
-from workbench.settings import Settings
+sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
 
-ANSWERS = {"agent": "white", "model": "local", "judge": "offline", "repeats": "1"}
+from trajectory_app import screen_text
+
+from workbench import settings
+from workbench.app.app import WorkbenchApp
+from workbench.app.cases.starting import RunDialog
+from workbench.errors import BadField
 
 
 async def test_an_agent_is_named_by_its_address_and_its_model_is_its_own(home: Path) -> None:
-    app: App[None] = App()
+    app = WorkbenchApp(None, settings.load(), warm_engine=False)
     async with app.run_test(size=(100, 30)) as pilot:
-        dialog = RunDialog("word_counter", ["word_counter"], ANSWERS, ("local",), Settings())
+        while app.is_opening:
+            await pilot.pause()
+        dialog = RunDialog(app, [("word_counter", "word_counter")])
         await app.push_screen(dialog)
         await pilot.pause()
         agent, model = list(dialog.query(Input))[:2]
         agent.value = "a2a:http://127.0.0.1:9002"
+        model.focus()
         await pilot.pause()
-        assert "the agent at http://127.0.0.1:9002, over A2A" in dialog.about("agent")
-        assert "a model of its own" in dialog.about("model")
-        assert dialog.answer() == RunChoice("a2a:http://127.0.0.1:9002", "", "offline", 1)
+        assert "a model of its own" in screen_text(app)
+        agent.focus()
+        await pilot.pause()
+        assert "the agent at http://127.0.0.1:9002, over A2A" in screen_text(app)
+        plan = dialog.answer(dialog.values)
+        assert (plan.agent, plan.model) == ("a2a:http://127.0.0.1:9002", "")
         model.value = "replay:/no/such/recording.session"
-        refused = dialog.answer()
-        assert isinstance(refused, Refused)
-        assert refused.field == "model"
+        with pytest.raises(BadField) as refused:
+            dialog.answer(dialog.values)
+        assert refused.value.field == "model"
         model.value, agent.value = "local", "a2a:nonsense"
-        refused = dialog.answer()
-        assert isinstance(refused, Refused)
-        assert "is no address of an agent" in refused.sentence
+        with pytest.raises(BadField, match="is no address of an agent"):
+            dialog.answer(dialog.values)

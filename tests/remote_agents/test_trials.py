@@ -20,7 +20,8 @@ from workbench.engine.study_client import order_study
 from workbench.engine.trial_orders import Edit, plan_fork
 from workbench.errors import UsageError, WorkbenchError
 from workbench.session import SessionReader, SessionWriter
-from workbench.studies.declaration import Column, Study, read_study_file
+from workbench.studies.declaration import Column, Study
+from workbench.studies.study_files import read_study_file
 
 Send = Callable[[bytes], Any]
 

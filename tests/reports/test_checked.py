@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.checking.stored import RULES, columns, to_json
-from workbench.checking.verdicts import BlockResult, Checked, ClaimResult, Part, Truth, Verdict
+from workbench.checking.verdicts import RULES, BlockResult, Checked, ClaimResult, Part, Truth, Verdict, columns, to_json
 from workbench.cli import main
 from workbench.reports import write_report
 from workbench.rubric.works import Works, counting
@@ -90,7 +89,7 @@ def test_show_says_the_same(checked: tuple[Path, str], capsys: pytest.CaptureFix
     session, trial = checked
     assert main(["show", str(session), trial]) == 0
     out = capsys.readouterr().out
-    assert f"Works: {WORDS}" in out
+    assert f"Works  {WORDS}" in out
     assert "line 12: differs: it prints something else" in out
     assert "+<script>" in out
 

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from samples.sessions import HOSTILE
 
 from workbench.reports import write_report
-from workbench.reports.markdown_text import fence, inline, table
+from workbench.reports.page_markdown import fence, inline, table
 from workbench.text import clean
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -65,8 +65,8 @@ def test_a_hostile_readme_is_given_back_whole_and_changes_nothing_around_it(
 def test_scores_steps_and_problems_are_there(documented: tuple[Path, dict[str, str]]) -> None:
     report = write_report(documented[0], "md", None)
     assert isinstance(report, str)
-    for words in ("judge offline (form and names, not truth): 11 / 26", "13.0 ± 2.8 (11.0 to 15.0) of 26", "I look first.",
-                  "**The model took longer than 180 s, retry.**", "read 1 of 2 files, 25 % of the bytes"):  # fmt: skip
+    for words in ("offline judge (form and names, not truth): 11 / 26", "13.0 ± 2.8 (11.0 to 15.0) of 26", "I look first.",
+                  "**✗ The model took longer than 180 s, retry.**", "read 1 of 2 files, 25 % of the bytes"):  # fmt: skip
         assert words in report
 
 

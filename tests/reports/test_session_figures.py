@@ -13,9 +13,8 @@ from samples.sessions import add_scores, add_trial, card
 
 from workbench.reports import session_figures
 from workbench.reports.contents import Contents, read_contents
-from workbench.reports.distributions import MOST_COLUMNS, Histograms, Strips, histograms, strips
-from workbench.reports.figures import heat
-from workbench.reports.page import Heat
+from workbench.reports.figures import MOST_COLUMNS, heat, histograms, strips
+from workbench.reports.page import Heat, Histograms, Strips
 from workbench.session import SessionReader, SessionWriter, create
 
 

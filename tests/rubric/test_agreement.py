@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.rubric import Criterion, Scorecard
-from workbench.rubric.agreement import FEWEST, agreements
+from workbench.rubric.spread import FEWEST, agreements
 
 
 def card(judge: str, clarity: float | None, completeness: float | None, by: str = "") -> Scorecard:

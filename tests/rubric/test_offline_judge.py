@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.errors import WorkbenchError
 from workbench.repository import View
 from workbench.rubric import Criterion, OfflineJudge, Scorecard, score
 from workbench.rubric.judging import UntrueClaim
@@ -38,6 +39,9 @@ class Entry:
 @dataclass(frozen=True)
 class Seen:
     files: tuple[Entry, ...]
+
+    def read_file(self, path: str, *, limit: int | None = None) -> str:
+        raise WorkbenchError(f"{path} has no text.")
 
 
 VIEW = Seen((Entry("wordcount.py"), Entry("requirements.txt"), Entry("tests/test_counts.py")))

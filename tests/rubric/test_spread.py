@@ -18,7 +18,7 @@ from workbench.app.trials.spread_plot import against_score, scores_by_agent
 from workbench.app.trials.table import TrialTable
 from workbench.errors import UsageError
 from workbench.interchange.exporting import export
-from workbench.interchange.frames import session_rows
+from workbench.interchange.tables import session_rows
 from workbench.reports import write_report
 from workbench.results.scores import totals_of
 from workbench.results.trials import TrialLine, load_trials, matrix_of

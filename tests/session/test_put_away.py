@@ -133,4 +133,4 @@ def test_reports_and_show_say_what_is_left_out(session: Path, capsys: pytest.Cap
     assert main(["show", str(session)]) == 0
     told = capsys.readouterr().out
     assert "1 run put away" in told
-    assert "Means" in told  # the table of means has its own name
+    assert "Trials" in told

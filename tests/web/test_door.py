@@ -20,9 +20,7 @@ from aiohttp.test_utils import TestServer, make_mocked_request
 from served import environment, serving
 
 from workbench.cli import main
-from workbench.web.app_process import DRIVER, bounded
-from workbench.web.door import Door
-from workbench.web.server import WorkbenchServer, _attachment
+from workbench.web.server import DRIVER, Door, WorkbenchServer, _attachment, bounded
 
 TOKEN = "a-token-of-more-than-16-characters"
 # An app that says where it is and ends when it is told to: what is tested here is the door before it.
@@ -81,7 +79,7 @@ def test_a_wrong_token_gets_nothing(given: str) -> None:
 def test_tokens_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     monkeypatch.setattr(
-        "workbench.web.door.secrets.compare_digest", lambda a, b: seen.append((a, b)) or hmac.compare_digest(a, b)
+        "workbench.web.server.secrets.compare_digest", lambda a, b: seen.append((a, b)) or hmac.compare_digest(a, b)
     )
     problem(Door(TOKEN), path="/?token=abc")
     assert (b"abc", TOKEN.encode()) in seen

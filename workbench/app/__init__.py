@@ -14,7 +14,6 @@ __all__ = ["WorkbenchApp", "run_app"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load the app only when somebody asks for it."""
     if name in __all__:
         from workbench.app import app
 

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import time
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.widgets._toast import ToastRack
 
-from workbench.app import modes
-from workbench.app.interrupting import Interrupting
-from workbench.app.key_table import key_of, use_keymap, why_not
+from workbench import paths
+from workbench.app.key_table import key_of, refusal, use_keymap, why_not
 from workbench.app.keys import KEYS
-from workbench.app.looking_only import refusal
 from workbench.app.navigation import NavigatingApp
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import LastNet
-from workbench.app.tour_shown import was_shown
 from workbench.collecting import collect_rarely
 from workbench.errors import WorkbenchError
 from workbench.key_ids import KEY_IDS
 from workbench.read_only import is_read_only
-from workbench.text import clean, one_line
+from workbench.text import clean, one_line, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,39 +31,33 @@ if TYPE_CHECKING:
     from textual.actions import ActionParseResult
     from textual.dom import DOMNode
     from textual.notifications import SeverityLevel
+    from textual.widget import Widget
 
-    from workbench.app.runs import Begun
     from workbench.app.tour import Tour
-    from workbench.engine.plan import DocumentPlan
     from workbench.settings import Settings
 
+
+INTERRUPT_SECONDS = 3.0
+"""Within this time a second ctrl+c leaves the app."""
+_TOAST_CELLS = 30
+"""Cells that a notice needs at least."""
 
 _QUIET = frozenset({"widen", "leave_tour"})
 """Actions of a key that has another meaning, where they make no sense."""
 
 
 class WorkbenchApp(NavigatingApp):
-    """The terminal program.
-
-    Attributes:
-        begins_with_tour: Whether it begins when the app does.
-        begins_with_overview: Whether a session that was named at the start is shown by what its state is about.
-
-    Args:
-        session: A session to open; None opens the one that was changed last, or the example.
-        settings: The settings in force.
-        warm_engine: Whether to keep an idle engine at hand.
-    """
+    """The terminal program; without a session it opens the one that was changed last, or the example."""
 
     TITLE = "Workbench"
     MODES = {
-        "cases": modes.cases,
-        "trajectory": modes.trajectory,
-        "sessions": modes.sessions,
-        "regeneration": modes.regeneration,
-        "study": modes.study,
+        "cases": lambda: _named("cases.screen", "CasesScreen")(),
+        "trajectory": lambda: _named("trajectory.screen", "TrajectoryScreen")(),
+        "sessions": lambda: _named("sessions.screen", "SessionsScreen")(),
+        "regeneration": lambda: _named("regeneration.screen", "RegenerationScreen")(),
+        "study": lambda: _named("study.screen", "StudyScreen")(),
     }
-    COMMANDS = {modes.commands, modes.places}
+    COMMANDS = {lambda: _named("palette", "WorkbenchCommands"), lambda: _named("palette", "PlaceCommands")}
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 
@@ -75,7 +70,7 @@ class WorkbenchApp(NavigatingApp):
         self._wants_warm = warm_engine and not is_read_only()
         self._ended = False
         self._explained = ""  # what was said last of a key that does nothing
-        self._interrupting = Interrupting(self)
+        self._interrupted_at = -INTERRUPT_SECONDS
         self._net = LastNet()
         self._filters.append(self._net)
         use_keymap(settings.keymap)
@@ -100,7 +95,18 @@ class WorkbenchApp(NavigatingApp):
         markup: bool = False,
     ) -> None:
         """Show a notice; every widget's ``notify`` ends here. It is literal, whatever ``markup`` says."""
+        for rack in self.screen.query(ToastRack) if self.screen_stack else ():
+            self._make_room(rack, self.screen.focused)
         super().notify(clean(message), title=one_line(title, 60), severity=severity, timeout=timeout, markup=False)
+
+    def _make_room(self, rack: ToastRack, focused: Widget | None) -> None:
+        """Put notices beside the pane that has the focus, where there is room for them, else into the right half."""
+        width = self.size.width
+        left, right = (focused.region.x, width - focused.region.right) if focused is not None else (0, 0)
+        room = max(left, right) if max(left, right) >= _TOAST_CELLS else width // 2
+        on_the_left = room == left > right
+        rack.styles.align_horizontal = "left" if on_the_left else "right"
+        rack.styles.padding = (0, width - room, 0, 0) if on_the_left else (0, 0, 0, width - room)
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy a text; what no encoding has becomes a question mark."""
@@ -134,7 +140,13 @@ class WorkbenchApp(NavigatingApp):
         if self._wants_warm:
             self._start_warm()
         if self.begins_with_tour:
-            self.tour.begin()
+            self._begin_tour()
+
+    def _begin_tour(self) -> None:
+        with contextlib.suppress(OSError):
+            tour_file().parent.mkdir(parents=True, exist_ok=True)
+            tour_file().touch()
+        self.tour.begin()
 
     def _start_warm(self) -> None:
         def work() -> None:
@@ -155,33 +167,10 @@ class WorkbenchApp(NavigatingApp):
     def on_unmount(self) -> None:
         self._ended = True
         self.end_session()
-        self.stop_themes()
         if self.warm is not None:
             self.warm.close()
 
     # -- runs
-
-    def start_run(self, plan: DocumentPlan, name: str, wanted: Path | None = None, *, queue: bool = False) -> None:
-        """Start a run in a session, by default the open one, or in a new one called ``name`` where that is only read, and show it.
-
-        With ``queue`` it waits until the session's runs before it are over.
-        """
-        session, warm = wanted or (self.session_path if self.reader is not None else None), self.warm
-        self.notify(f"Starting {name}…", timeout=2)
-
-        def work() -> Begun:
-            from workbench.app import runs
-
-            return runs.begin(session, name, plan, warm, queue=queue)
-
-        def done(begun: Begun) -> None:
-            trial = begun.trial
-            if trial is None:
-                self.notify("The run has no trials.", severity="warning")
-            else:
-                self.open_session(begun.session, then=lambda: self.show_trial(trial))
-
-        self._doing.ask(work, done)
 
     def resume_session(self, path: Path, run: str | None = None) -> None:
         """Take up what is missing in a session, or in one of its runs; of an example, in a copy."""
@@ -194,7 +183,7 @@ class WorkbenchApp(NavigatingApp):
 
         def done(taken_up: tuple[Path, int]) -> None:
             own, count = taken_up
-            said = "Nothing is missing in it." if not count else f"Resuming {count} run{'s' if count != 1 else ''}."
+            said = "Nothing is missing in it." if not count else f"Resuming {plural(count, 'run')}."
             self.notify(said, title=own.stem)
             if count:
                 self.open_session(own)
@@ -231,19 +220,16 @@ class WorkbenchApp(NavigatingApp):
         self._exporting.ask(work, lambda out: hand_over(self, out, "report"))
 
     def confirm(self, title: str, question: str, yes: str, then: Callable[[], Any]) -> None:
-        """Ask yes or no, and do something after a yes."""
-        from workbench.app.toolkit.ask import Confirm
+        from workbench.app.toolkit.form import Confirm
 
         self.push_screen(Confirm(title, question, yes), lambda agreed: then() if agreed else None)
 
     async def ask_and_regenerate(self, source: str = "", docs: str = "") -> None:
-        """Ask what to regenerate and start it; call it from a worker."""
         from workbench.app.regeneration.starting import ask_and_start
 
         await ask_and_start(self, source, docs)
 
     async def ask_for_study(self, rows: Sequence[str] = (), like: str = "") -> None:
-        """Ask what a new study is to compare and start it; call it from a worker."""
         from workbench.app.new_study.starting import ask_and_start
 
         await ask_and_start(self, rows, like)
@@ -316,8 +302,20 @@ class WorkbenchApp(NavigatingApp):
     # -- modes, keys and themes
 
     async def action_interrupt(self) -> None:
-        if self._interrupting.wants_to_leave():
+        """Copy what is selected; where nothing is, leave, but only when asked twice."""
+        from textual.widgets import Input
+
+        field = self.focused.selected_text if isinstance(self.focused, Input) else ""
+        now = time.monotonic()
+        if selected := field or self.screen.get_selected_text():
+            self.copy_to_clipboard(selected)
+            self.notify(f"Copied {len(selected):,} characters.", timeout=2)
+        elif now - self._interrupted_at < INTERRUPT_SECONDS:
             await self.action_quit()
+        else:
+            self._interrupted_at = now
+            said = f"Nothing is selected. Press {key_of('app.interrupt')} again to leave."
+            self.notify(said, timeout=INTERRUPT_SECONDS)
 
     async def action_mode(self, mode: str) -> None:
         if mode != self.current_mode:
@@ -333,7 +331,7 @@ class WorkbenchApp(NavigatingApp):
 
     async def action_tour(self) -> None:
         await self.show_mode("cases")
-        self.tour.begin()
+        self._begin_tour()
 
     def action_leave_tour(self) -> None:
         self.tour.leave()
@@ -359,12 +357,28 @@ class WorkbenchApp(NavigatingApp):
         self.notify(f"The keymap gives one key to two things; off now: {names}.", severity="warning")
 
 
+def _named(module: str, name: str) -> Any:
+    """Return a class whose module is imported only now, because what is imported before the first paint is waited for."""
+    return getattr(import_module(f"workbench.app.{module}"), name)
+
+
+def tour_file() -> Path:
+    return paths.state_dir() / "tour-was-shown"
+
+
+def _knows_tour() -> bool:
+    try:
+        return tour_file().exists()
+    except OSError:
+        return True
+
+
 def run_app(session: Path | None, settings: Settings) -> int:
     """Run the app until the user leaves it; returns the exit code."""
     app = WorkbenchApp(session, settings)
     app.begins_with_overview = session is not None
     # Only here, where a person opens the app: nothing else that runs it shall meet the tour.
-    app.begins_with_tour = session is None and not was_shown() and not is_read_only()
+    app.begins_with_tour = session is None and not _knows_tour() and not is_read_only()
     app.after_first_paint(collect_rarely)
     app.run()
     return app.return_code or 0

@@ -15,12 +15,10 @@ class BrowserDriver(WebDriver):
     """Reads keys from the server that started the app; with its end, also by SIGKILL, the app ends."""
 
     def start_application_mode(self) -> None:
-        """Begin to read and paint."""
         self._loop = asyncio.get_running_loop()
         super().start_application_mode()
 
     def run_input_thread(self) -> None:
-        """Read until the server closes the pipe."""
         # Textual posts the size at the start by way of a task: a size that the browser sent meanwhile would overtake it,
         # and the app would paint in the former one for good.
         with contextlib.suppress(TimeoutError, RuntimeError):

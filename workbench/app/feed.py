@@ -61,9 +61,6 @@ class SessionFeed(threading.Thread):
 
     A plain daemon thread and no Textual worker, because it never completes: who waits for the app's workers would
     wait for ever.
-
-    Args:
-        target: Where messages go, the app.
     """
 
     def __init__(self, target: MessagePump) -> None:
@@ -75,19 +72,16 @@ class SessionFeed(threading.Thread):
         self._stopped = False
 
     def watch(self, reader: SessionReader | None, since: int = 0) -> None:
-        """Follow ``reader`` from change number ``since`` on, or nothing."""
         with self._wake:
             self._reader, self._since = reader, since
             self._wake.notify()
 
     def stop(self) -> None:
-        """End the thread at its next breath."""
         with self._wake:
             self._stopped = True
             self._wake.notify()
 
     def run(self) -> None:
-        """Poll until stopped."""
         watched: SessionReader | None = None
         version, asked = -1, 0.0
         states: dict[str, str] = {}
@@ -119,7 +113,7 @@ class SessionFeed(threading.Thread):
                     news = merged(news, self._liveness(states, fresh))
                     states = fresh
             except Exception as error:
-                self._fail(reader, _failure(error))
+                self._fail(reader, SessionFailed(f"The session is no longer followed: {error}"))
                 continue
             with self._wake:
                 if self._reader is not reader:
@@ -161,7 +155,3 @@ class SessionFeed(threading.Thread):
                 return  # the app closed it under us: it watches something else now
             self._reader = None
         self._target.post_message(failure)
-
-
-def _failure(error: Exception) -> SessionFailed:
-    return SessionFailed(f"The session is no longer followed: {error}")

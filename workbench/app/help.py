@@ -16,10 +16,9 @@ from workbench import glyphs
 from workbench.app.key_table import KEY_TABLE, key_of
 from workbench.app.keys import bind
 from workbench.app.toolkit.lifecycle import Dialog
-from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Static
-from workbench.app.toolkit.typed_line import LONGEST
+from workbench.app.toolkit.typed_line import LONGEST_SOUGHT, LineInput
 from workbench.session.forks import SIGN
 
 _GLYPHS = (
@@ -67,15 +66,11 @@ class HelpScreen(Dialog[None]):
     AUTO_FOCUS = ""
 
     DEFAULT_CSS = """
-    HelpScreen { align: center middle; }
-    HelpScreen #frame {
-        width: 84; max-width: 100%; height: auto; max-height: 96%; background: $surface; border: round $primary;
-        border-title-color: $foreground; border-title-style: bold; padding: 1 2;
-    }
+    HelpScreen #frame { width: 84; max-width: 100%; padding: 1 2; }
     HelpScreen Static { height: auto; }
-    HelpScreen Input { border: none; height: 1; padding: 0 1; background: $panel; display: none; }
+    HelpScreen Input { display: none; }
     HelpScreen Input.-open { display: block; }
-    HelpScreen Input:focus { border: none; }
+    HelpScreen Input:focus { background: $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("help.close", "close", "close"),
@@ -95,7 +90,9 @@ class HelpScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="frame") as frame:
             set_title(frame, "Help")
-            yield LineInput(compact=True, max_length=LONGEST, placeholder="only keys with…", select_on_focus=False)
+            yield LineInput(
+                compact=True, max_length=LONGEST_SOUGHT, placeholder="only keys with…", select_on_focus=False
+            )
             yield Static()
 
     def on_mount(self) -> None:

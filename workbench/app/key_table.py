@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.key_ids import KEYS
+from workbench.read_only import ReadOnly, is_read_only
 
 _SIGNS = {"escape": "esc", "slash": "/", "minus": "-", "at": "@", "plus": "+", "shift+up": "⇧↑", "shift+down": "⇧↓"}
 _ARROWS = frozenset({"left", "right", "up", "down"})
@@ -15,7 +16,6 @@ _keymap: dict[str, str] = {}
 
 
 def use_keymap(keymap: Mapping[str, str]) -> None:
-    """Let texts name the keys of a ``[keymap]``."""
     _keymap.clear()
     _keymap.update(keymap)
 
@@ -43,14 +43,7 @@ def with_keys(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """Keys and what they mean on every screen that has them; a dialog has its own few keys.
-
-    Attributes:
-        keys: Keys as Textual names them.
-        shown: The keys as the help writes them.
-        means: What they do.
-        names: Last parts of the ids of the bindings that may have them: ``sort`` of ``trials.sort``.
-    """
+    """Keys and what they mean on every screen that has them; ``names`` are last parts of ids of bindings: ``sort`` of ``trials.sort``."""
 
     keys: tuple[str, ...]
     shown: str
@@ -179,12 +172,7 @@ _WHERE = {
 
 
 def why_not(pressed: str, refused: Sequence[tuple[str, str]]) -> str:
-    """Return why a key does nothing: the reason of what it is for here, else where it is a key.
-
-    Args:
-        pressed: The key, as Textual names it.
-        refused: The actions that it is for here, each with what it does.
-    """
+    """Return why a key does nothing: the reason of what it is for here (``refused``: actions, each with what it does), else where it is a key."""
     for action, does in refused:
         name = action.partition("(")[0].rpartition(".")[2]
         if name in WHY_NOT or does:
@@ -202,3 +190,37 @@ def why_not(pressed: str, refused: Sequence[tuple[str, str]]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+# -- what a read-only app refuses when its key is pressed, before any dialog; below it everything that writes refuses as well
+
+_START = "start, resume or cancel runs"
+_LABEL = "keep stars, tags or remarks"
+_ARRANGE = "rename, delete, merge or bring back anything"
+_STARTING = (
+    "add_samples cancel cancel_study check_block check_readme fork improve new_study pause rerun rerun_failed rerun_model resume "
+    "resume_study test_docs turn use"
+)
+CHANGING = {
+    **dict.fromkeys(_STARTING.split(), _START),
+    **dict.fromkeys(("annotate", "remark", "star", "tags"), _LABEL),
+    **dict.fromkeys(("bring_back", "delete", "merge", "name", "put_away"), _ARRANGE),
+    "fetch": "fetch sources",
+    "import_files": "import files",
+    "new": "begin anything new",
+    "open_outside": "open another program",
+    "open_repository": "fetch sources",
+}
+"""Actions that change something -> what they do, as it follows "it cannot"."""
+WRITING_FILES = frozenset({"export", "save_picture"})
+"""Actions that write a file for a person; in a browser it is downloaded, and nothing is written here."""
+
+
+def refusal(action: str, *, in_dialog: bool, in_browser: bool) -> str:
+    """Return the sentence for an action (``screen.fetch``, ``turn(-1)``) that a read-only app does not do, "" for one that it does."""
+    if in_dialog or not is_read_only():
+        return ""
+    name = action.partition("(")[0].rpartition(".")[2]
+    if name in WRITING_FILES and not in_browser:
+        return str(ReadOnly("write files"))
+    return str(ReadOnly(CHANGING[name])) if name in CHANGING else ""

@@ -29,15 +29,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """What a mode shows.
+    """What a mode shows: an ``item`` (trial, run, case or study) of a session, and a ``place`` in it; of a run the samples of ``evaluator``.
 
-    Attributes:
-        session: The session that is open, None for none.
-        mode: The mode.
-        item: Its trial, run, case or study, "" for none.
-        place: The step or sample that is selected there, or the file of a case.
-        evaluator: Whose samples of a run are shown.
-        pair: The two that stand side by side over the mode, None where none do.
+    ``pair`` are the two that stand side by side over the mode.
     """
 
     session: Path | None
@@ -83,13 +77,8 @@ def _put(locations: list[Location], location: Location) -> None:
 class ResultList:
     """The list that led to what is shown: its locations in the order in which they were listed.
 
-    Attributes:
-        show_list: Shows the list again as it was left, with the cursor on a row.
-        locations: Where the rows lead.
-        row: What a row is called.
-        at: The row that is shown.
-        searched: Whether the rows are hits of a search, through which its own keys go as well.
-        completed: Reads what a location still lacks before it is gone to.
+    ``show_list`` shows it again as it was left, with the cursor on a row; ``row`` is what a row is called. Keys of a search go through
+    rows that were ``searched``. ``completed`` reads what a location still lacks before it is gone to.
     """
 
     show_list: Callable[[int], Any]

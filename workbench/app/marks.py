@@ -16,15 +16,9 @@ SEVERAL = "■"
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """Something that was marked.
+    """Something of a session that was marked: a ``kind`` of :data:`KINDS` with its id.
 
-    Attributes:
-        session: The file that it is in.
-        kind: A key of :data:`KINDS`.
-        key: Its id; of a group the columns of :class:`workbench.session.groups.Group`, of trials their ids.
-        title: How a person calls it.
-        run: The run of a task, candidate or group, "" where its id says all.
-        of_trials: Whether it is a run of trials, not of tasks.
+    The ``key`` of a group are the columns of :class:`workbench.session.groups.Group`, of trials their ids; ``run`` is "" where that says all.
     """
 
     session: Path
@@ -35,20 +29,14 @@ class Marked:
     of_trials: bool = False
 
     def same(self, other: Marked) -> bool:
-        """Return whether both stand for the same thing, whatever each is called."""
         return replace(self, title="") == replace(other, title="")
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two things to be shown side by side.
+    """Two things to be shown side by side, their points by a rubric ("" for the first that both have) and a judge.
 
-    Attributes:
-        left: What is A.
-        right: What is B.
-        rubric: By which rubric points are compared, "" for the first that both have.
-        judge: By which judge.
-        about: Which of their texts are compared first: ``Docstring``, ``Prompt``, "" for none in particular.
+    ``about`` says which of their texts are compared first: ``Docstring``, ``Prompt``.
     """
 
     left: Marked
@@ -59,7 +47,6 @@ class Pair:
 
     @property
     def swapped(self) -> Pair:
-        """The same two the other way round."""
         return replace(self, left=self.right, right=self.left)
 
 
@@ -70,7 +57,6 @@ class Marks:
         self._marked: list[Marked] = []
 
     def toggle(self, one: Marked) -> None:
-        """Mark something, or take its mark away."""
         others = [known for known in self._marked if not known.same(one)]
         if len(others) < len(self._marked):
             self._marked = others

@@ -22,15 +22,8 @@ if TYPE_CHECKING:
 class NavigatingApp(SessionApp):
     """An app that brings locations into sight and knows the way back.
 
-    Screens are imported when they are gone to: what is imported before the first paint is waited for.
-
-    Attributes:
-        history: Where a person was.
-        results: The list that led to what is shown, None where none did.
-        selected_trial: The trial that the Trajectory mode shows, also before that mode was mounted.
-        selected_run: The run that the Regeneration mode shows, likewise.
-        is_following: Whether a row of a list is being gone to.
-        lists_left: How lists over a mode were left, see :meth:`workbench.app.toolkit.table.Table.restore`.
+    Screens are imported when they are gone to: what is imported before the first paint is waited for. ``lists_left`` says how lists
+    over a mode were left, see :meth:`workbench.app.toolkit.table.Table.restore`.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -44,7 +37,6 @@ class NavigatingApp(SessionApp):
 
     @cached_property
     def searched(self) -> Searched:
-        """What was searched for last, and where in its hits the cursor stands."""
         from workbench.app.search.places import Searched
 
         return Searched()
@@ -88,7 +80,6 @@ class NavigatingApp(SessionApp):
             self.open_session(session, then=then)
 
     async def show_mode(self, mode: str) -> None:
-        """Show a mode, without what stands over it."""
         from workbench.app.toolkit.mode_screen import ModeScreen
 
         await self.switch_mode(mode)
@@ -96,46 +87,32 @@ class NavigatingApp(SessionApp):
             await self.screen.dismiss()
 
     async def show_trial(self, trial_id: str, place: Place | None = None) -> None:
-        """Show a trial of the open session, or a place in it."""
-        from workbench.app.trajectory.screen import TrajectoryScreen
-
         self.leave_place()
         self.selected_trial = trial_id
         # Over the trial that it shows the mode may show the table of all trials, and two of them side by side over that.
-        await self.show_mode("trajectory")
-        if isinstance(self.screen, TrajectoryScreen):
-            self.screen.show_trial(trial_id, place)
+        await self._show_in("trajectory", "show_trial", trial_id, place)
 
     async def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
         """Show a regeneration run of the open session, with the samples of ``evaluator`` once there are some, and a place in it."""
-        from workbench.app.regeneration.screen import RegenerationScreen
-
         self.leave_place()
         self.selected_run = run_id
-        await self.show_mode("regeneration")
-        if isinstance(self.screen, RegenerationScreen):
-            self.screen.show_run(run_id, evaluator, place)
+        await self._show_in("regeneration", "show_run", run_id, evaluator, place)
 
     async def show_study(self, name: str) -> None:
-        """Show a study of the open session."""
-        from workbench.app.study.screen import StudyScreen
-
         self.leave_place()
-        await self.show_mode("study")
-        if isinstance(self.screen, StudyScreen):
-            self.screen.show_study(name)
+        await self._show_in("study", "show_study", name)
 
     async def show_case(self, key: str, place: Place | None = None) -> None:
         """Show a case, or a file of it (``place.item``)."""
-        from workbench.app.cases.screen import CasesScreen
-
         self.leave_place()
-        await self.show_mode("cases")
-        if isinstance(self.screen, CasesScreen):
-            self.screen.show_case(key, place.item if place is not None else "")
+        await self._show_in("cases", "show_case", key, place.item if place is not None else "")
+
+    async def _show_in(self, mode: str, method: str, *what: Any) -> None:
+        await self.show_mode(mode)
+        if (show := getattr(self.screen, method, None)) is not None:
+            show(*what)
 
     def show_pair(self, pair: Pair) -> None:
-        """Show two things side by side, over the mode."""
         from workbench.app.compare.frame import screen_for
 
         self.leave_place()
@@ -168,7 +145,6 @@ class NavigatingApp(SessionApp):
         super().open_session(path, then=then)
 
     def open_latest(self) -> None:
-        """Open the session that was changed last, or the example."""
         from workbench.app.sessions.listing import latest_session
 
         def done(path: Path | None) -> None:
@@ -279,7 +255,6 @@ class NavigatingApp(SessionApp):
         return True
 
     def go_back_to_list(self) -> bool:
-        """Show the list that led here again; returns whether one did."""
         results, self.results = self.results, None
         if results is None:
             return False
@@ -301,13 +276,13 @@ class NavigatingApp(SessionApp):
     # -- lists that stand over a mode
 
     def action_runs(self) -> None:
-        from workbench.app.run_list.screen import RunsScreen
+        from workbench.app.run_list import RunsScreen
 
         if self._has_session():
             self.push_screen(RunsScreen(self.selected_run or ""))
 
     def action_marked(self) -> None:
-        from workbench.app.marked.screen import MarkedScreen
+        from workbench.app.marked import MarkedScreen
 
         if self._has_session():
             self.push_screen(MarkedScreen())

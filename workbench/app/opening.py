@@ -12,21 +12,13 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
 
-from workbench.app.theming.themed_app import ThemedApp
+from workbench.app.theming import ThemedApp
 from workbench.app.toolkit.lifecycle import OutlivesScreens
 from workbench.app.toolkit.literal import literal
 
 
 class OpeningApp(OutlivesScreens, ThemedApp):
-    """Paints the header, then its first mode, then starts.
-
-    Attributes:
-        is_opening: Whether the first mode is still to come.
-
-    Args:
-        theme: Name of the theme to begin with.
-        first_mode: The mode that is shown first.
-    """
+    """Paints the header, then its first mode, then starts."""
 
     DEFAULT_MODE = "opening"
     STYLES: ClassVar[Path] = Path(__file__).with_name("styles") / "shell.tcss"
@@ -60,7 +52,6 @@ class OpeningApp(OutlivesScreens, ThemedApp):
             self._after_paint.append(what)
 
     def post_display_hook(self) -> None:
-        """Textual wrote a frame."""
         if not self._first_painted and self._running and not self._batch_count:
             self._first_painted = True
             for what in self._after_paint:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+import heapq
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -11,16 +14,17 @@ from typing import TYPE_CHECKING, Any, cast
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
 from workbench.app.location import Place
-from workbench.app.named_places import NamedPlace, files, find, load_places, shown_name
 from workbench.app.toolkit.lifecycle import BaseScreen
-from workbench.app.toolkit.literal import highlighted, highlighted_at, literal
+from workbench.app.toolkit.literal import highlighted, literal
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.text import clean
+from workbench.errors import WorkbenchError
+from workbench.text import clean, one_line
 
 if TYPE_CHECKING:
     from textual.app import App
 
     from workbench.app.app import WorkbenchApp
+    from workbench.session.reader import SessionReader
 
 
 # The footer's one word says too little where nothing stands around it.
@@ -107,7 +111,6 @@ class PlaceCommands(Provider):
     _places: Sequence[NamedPlace] = ()
 
     async def startup(self) -> None:
-        """Read all names."""
         host, screen = self._host, self.screen
         here = files(screen.files(), screen.files_of) if isinstance(screen, ModeScreen) else []
         self._places = [*here, *await asyncio.to_thread(load_places, host.reader)]
@@ -119,30 +122,189 @@ class PlaceCommands(Provider):
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for found in await asyncio.to_thread(find, query, self._places):
-            name = shown_name(found.place)
+            name = one_line(found.place.name, 300)  # letter by letter as long as the name where that is possible
             score = found.quality * _WEIGHT * len(query)
             help_text = cast("str", literal(found.place.about))
             # Where letters were taken out of a name for the screen, those after them have other places.
             letters = found.letters if clean(name) == found.place.name else ()
             go = self._going(found.place)
-            yield Hit(score, highlighted_at(matcher, name, letters), go, text=clean(name), help=help_text)
+            yield Hit(score, highlighted(matcher, name, letters), go, text=clean(name), help=help_text)
 
     def _going(self, place: NamedPlace) -> Callable[[], Any]:
-        host = self._host
-        if place.kind == "session":
-            return partial(host.open_session, Path(place.key), show=True)
-        if place.kind == "case":
-            return partial(host.show_case, place.key)
-        if place.kind == "study":
-            return partial(host.show_study, place.key)
-        if place.kind == "trial":
-            return partial(host.show_trial, place.key)
-        if place.kind == "task":
-            return partial(host.show_run, place.run, "", Place(item=place.key))
-        if place.kind == "file":
-            return partial(self.screen.go_to_file, place.key)  # type: ignore[attr-defined]
-        if place.run == "regenerate":
-            return partial(host.show_run, place.key)
-        if place.trial is not None:
+        host, key = self._host, place.key
+        if place.kind == "run" and place.run != "regenerate":
+            if place.trial is None:
+                return partial(host.notify, "It has no trials of its own: it scores those of other runs.", timeout=6)
             return partial(host.show_trial, place.trial)
-        return partial(host.notify, "It has no trials of its own: it scores those of other runs.", timeout=6)
+        go: dict[str, Callable[[], Any]] = {
+            "session": partial(host.open_session, Path(key), show=True),
+            "case": partial(host.show_case, key),
+            "study": partial(host.show_study, key),
+            "run": partial(host.show_run, key),
+            "trial": partial(host.show_trial, key),
+            "task": partial(host.show_run, place.run, "", Place(item=key)),
+            "file": lambda: cast("ModeScreen", self.screen).go_to_file(key),
+        }
+        return go[place.kind]
+
+
+# -- everything that one can go to by its name
+
+MOST_FOUND = 50
+"""Places that are offered at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPlace:
+    """Something that one can go to: a ``session``, ``case``, ``study``, ``run``, ``trial``, ``task`` or ``file`` with its ``key``.
+
+    ``run`` is the run of a task, and of a run its kind; ``trial`` is a run's first trial.
+    """
+
+    kind: str
+    name: str
+    about: str
+    key: str
+    run: str = ""
+    trial: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlace:
+    """A place whose name matches: how well, 0 to 1, and which letters of the name."""
+
+    place: NamedPlace
+    quality: float
+    letters: tuple[int, ...]
+
+
+def load_places(reader: SessionReader | None) -> list[NamedPlace]:
+    """Read all sessions, cases, and the runs, trials and tasks of the open session; what cannot be read is left out."""
+    found: list[NamedPlace] = []
+    parts = [_sessions(), _cases()]
+    if reader is not None:
+        parts += [_studies(reader), _runs(reader), _trials(reader), _tasks(reader)]
+    for part in parts:
+        try:
+            found.extend(part)
+        except (WorkbenchError, OSError, ValueError, TypeError):
+            continue  # what is wrong with it is said where it is shown
+    return found
+
+
+def _sessions() -> Iterator[NamedPlace]:
+    from workbench import paths
+
+    for path in sorted(paths.sessions_dir().glob("*.session")):
+        yield NamedPlace("session", path.stem, "session", str(path))
+
+
+def _cases() -> Iterator[NamedPlace]:
+    from workbench.catalog import load_cases
+
+    for case in load_cases()[0]:
+        about = " · ".join(filter(None, ("case", case.domain, case.language)))
+        yield NamedPlace("case", case.name, about, case.id)
+
+
+def _studies(reader: SessionReader) -> Iterator[NamedPlace]:
+    for row in reader.studies():
+        yield NamedPlace("study", row.name, "study of this session", row.name)
+
+
+def _runs(reader: SessionReader) -> Iterator[NamedPlace]:
+    from time import time
+
+    from workbench.results.runs import load_runs
+
+    for line in load_runs(reader, time()):
+        if not line.put_away:
+            about = " · ".join(filter(None, ("run", line.state, line.asked if line.name else "")))
+            yield NamedPlace("run", line.name or line.asked, about, line.id, line.kind, line.first_trial)
+
+
+def _trials(reader: SessionReader) -> Iterator[NamedPlace]:
+    from workbench.results.trials import load_trials
+
+    for line in load_trials(reader).lines:
+        points = f"{line.points:g} of {line.total.out_of:g}" if line.points is not None else line.state
+        repeat = f" · repeat {line.repeat}" if line.repeat > 1 else ""
+        yield NamedPlace("trial", f"{line.case} · {line.agent} · {line.model}{repeat}", f"trial · {points}", line.id)
+
+
+def _tasks(reader: SessionReader) -> Iterator[NamedPlace]:
+    from workbench.results.tasks import task_names
+
+    for task in task_names(reader):
+        yield NamedPlace("task", task.function, f"task · {task.path} · docs {task.docs}", task.id, task.run)
+
+
+def files(paths: Iterable[str], of: str) -> list[NamedPlace]:
+    return [NamedPlace("file", path, f"file of {of}", path) for path in paths]
+
+
+def find(query: str, places: Sequence[NamedPlace], most: int = MOST_FOUND) -> list[FoundPlace]:
+    """Return the places that all typed words match, the best first.
+
+    A word matches a name that holds it, or that holds its letters in this order. ``trial`` and the other kinds, as a word,
+    match everything of that kind. A name that holds a word, at the beginning of one of its own, comes first.
+    """
+    words = _lowered(query).split()
+    if not words:
+        return []
+    # Up to the first of each letter: nothing to go back over, however long a name repeats itself.
+    patterns = [re.compile("".join(f"[^{re.escape(c)}]*{re.escape(c)}" for c in word)) for word in words]
+    found = (
+        (quality, -number, place, letters)
+        for number, place in enumerate(places)
+        if (match := _match(words, patterns, place)) is not None
+        for quality, letters in [match]
+    )
+    best = heapq.nlargest(most, found, key=lambda one: one[:2])
+    return [FoundPlace(place, quality, letters) for quality, _, place, letters in best]
+
+
+def _match(
+    words: Sequence[str], patterns: Sequence[re.Pattern[str]], place: NamedPlace
+) -> tuple[float, tuple[int, ...]] | None:
+    name = _lowered(place.name)
+    total, letters = 0.0, list[int]()
+    for word, pattern in zip(words, patterns, strict=True):
+        at = name.find(word)
+        if at >= 0:
+            start = _at_start(name, word, at)
+            total += 0.8 if start is None else 0.95 if start else 1.0
+            at = at if start is None else start
+            letters += range(at, at + len(word))
+        elif word == place.kind:
+            total += 0.9
+        elif (loose := pattern.match(name)) is not None:
+            start = name.find(word[0])
+            total += 0.6 * len(word) / (loose.end() - start)
+            letters += _letters(word, name, start)
+        else:
+            return None
+    # Of two that match alike the shorter one was meant.
+    return total / len(words) - min(len(name), 200) / 2000, tuple(letters)
+
+
+def _lowered(text: str) -> str:
+    """Return a text in small letters, each in its place: one whose small form is longer stays."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
+def _at_start(name: str, word: str, at: int) -> int | None:
+    """Return where the word stands at the beginning of one, from its first place ``at`` on."""
+    while at >= 0:
+        if at == 0 or not name[at - 1].isalnum():
+            return at
+        at = name.find(word, at + 1)
+    return None
+
+
+def _letters(word: str, name: str, start: int) -> Iterator[int]:
+    for letter in word:
+        start = name.find(letter, start)
+        yield start
+        start += 1

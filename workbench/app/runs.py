@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from workbench import paths
 from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.queue import enqueue
-from workbench.engine.queue import move as move_run
-from workbench.engine.queue import pause as pause_run
 from workbench.engine.session_names import check_name, is_example, is_writable, new_place, new_session, writable_copy
 from workbench.errors import UsageError
 from workbench.session import SUFFIX, SessionReader, SessionWriter
@@ -19,28 +18,7 @@ from workbench.session import SUFFIX, SessionReader, SessionWriter
 if TYPE_CHECKING:
     from workbench.engine.launching import WarmEngine
 
-__all__ = [
-    "Begun",
-    "begin",
-    "bring_back_run",
-    "cancel",
-    "choose_session",
-    "chosen_session",
-    "default_session",
-    "is_example",
-    "is_writable",
-    "known_sessions",
-    "move_run",
-    "name_run",
-    "new_session",
-    "pause_run",
-    "put_away_run",
-    "resume",
-    "resume_study",
-    "session_named",
-    "something_runs",
-    "writable_copy",
-]
+__all__ = ["is_example", "is_writable", "new_session", "writable_copy"]
 
 
 def chosen_session() -> Path | None:
@@ -82,35 +60,21 @@ def default_session(opened: Path | None) -> str:
 
 
 def session_named(text: str, name: str) -> Path:
-    """Return the session that is meant in a run dialog; it is made where it is not there. "" is a new one called ``name``.
-
-    Raises:
-        UsageError: It cannot be a session's name.
-    """
+    """Return the session that is meant in a run dialog, "" for a new one called ``name``; raises UsageError for what cannot be a name."""
     return new_place(text) if text else new_session(name)
 
 
 def known_sessions() -> tuple[str, ...]:
-    """Return the names of the user's own sessions, to complete what is typed with."""
     try:
         return tuple(sorted(path.stem for path in paths.sessions_dir().iterdir() if path.suffix == SUFFIX))
     except OSError:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A run that was begun: its session and its first trial."""
-
-    session: Path
-    run: str
-    trial: str | None
-
-
 def begin(
     session: Path | None, name: str, plan: DocumentPlan, warm: WarmEngine | None, *, queue: bool = False
-) -> Begun:
-    """Write a run into the session (a new one if that cannot take it) and hand it to an engine.
+) -> tuple[Path, str | None]:
+    """Write a run into the session (a new one if that cannot take it) and hand it to an engine; returns the session and its first trial.
 
     Trials go on counting where the session's trials of the same agent, model and case end. With ``queue`` the run waits until
     those of the session that are under way or wait already are over.
@@ -120,8 +84,6 @@ def begin(
     """
     path = session if session is not None and (not session.exists() or is_writable(session)) else new_session(name)
     if path.exists():
-        from dataclasses import replace
-
         plan = replace(plan, first_repeat=0)
     run = client.plan_document(path, plan)
     if queue:
@@ -129,7 +91,7 @@ def begin(
     launching.launch(path, run, warm)
     with SessionReader(path) as reader:
         trials = reader.trials(run)
-    return Begun(path, run, trials[0].id if trials else None)
+    return path, trials[0].id if trials else None
 
 
 def something_runs(reader: SessionReader | None) -> bool:
@@ -138,7 +100,6 @@ def something_runs(reader: SessionReader | None) -> bool:
 
 
 def cancel(session: Path, run: str | None = None) -> int:
-    """Cancel every run of a session that waits or is under way, or one of its runs; returns how many."""
     with SessionReader(session) as reader:
         rows = [row for row in reader.runs() if run in (None, row.id)]
         going = [row.id for row in rows if reader.run_state(row) in {"queued", "running", "interrupted"}]
@@ -148,11 +109,7 @@ def cancel(session: Path, run: str | None = None) -> int:
 
 
 def resume(session: Path, run: str | None, warm: WarmEngine | None) -> tuple[Path, int]:
-    """Take up every run of a session in which something is missing, or one of its runs; of an example, in a copy.
-
-    Returns:
-        The session that is written, and how many runs were taken up.
-    """
+    """Take up every run of a session in which something is missing, or one of its runs, of an example in a copy; returns the session and how many."""
     own = writable_copy(session)
     return own, len(client.resume(own, run, warm))
 
@@ -180,19 +137,7 @@ def resume_study(session: Path, name: str) -> tuple[Path, int]:
     return own, count
 
 
-def name_run(session: Path, run: str, name: str) -> None:
-    """Give a run a name, "" for none."""
+def write(session: Path, change: Callable[[SessionWriter], None]) -> None:
+    """Change something in a session, in one transaction."""
     with SessionWriter(session) as writer, writer.transaction():
-        writer.name_run(run, name)
-
-
-def put_away_run(session: Path, run: str) -> None:
-    """Put a run away: nothing is erased, but it and its trials count nowhere."""
-    with SessionWriter(session) as writer, writer.transaction():
-        writer.put_away_run(run)
-
-
-def bring_back_run(session: Path, run: str) -> None:
-    """Bring back a run that was put away."""
-    with SessionWriter(session) as writer, writer.transaction():
-        writer.bring_back_run(run)
+        change(writer)

@@ -14,9 +14,10 @@ from workbench.app.key_table import key_of
 from workbench.app.opening import OpeningApp
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.errors import WorkbenchError
+from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from workbench.app.feed import SessionChanged, SessionFailed, SessionFeed
     from workbench.engine.launching import WarmEngine
@@ -33,23 +34,8 @@ _AT_ONCE = 0.01
 class SessionApp(OpeningApp):
     """An app that opens, watches, counts and closes one session at a time.
 
-    Attributes:
-        settings: The settings in force.
-        session_path: The session that is open or being opened, None for none.
-        reader: Its reader once it is open; queries that may take long belong into a thread.
-        facts: What is in it, None until that was counted.
-        selected_trial: The trial that the Trajectory mode shows, also before that mode was mounted.
-        selected_run: The run that the Regeneration mode shows, likewise.
-        warm: The idle engine, None until it was started.
-        session_opened: Published with the reader when a session was opened (or None closed). Modes get it as
-            ``on_session_opened``.
-        session_changed: Published with a batch of changes. Modes get it as ``on_session_changed``.
-        facts_changed: Published with :attr:`facts_sentence`.
-
-    Args:
-        session: A session that is to be opened soon.
-        settings: The settings in force.
-        first_mode: The mode that is shown first.
+    Queries of its ``reader`` that may take long belong into a thread. ``facts`` are None until they were counted. Signals are published
+    when another session was opened (or None), with a batch of changes, and with :attr:`facts_sentence`.
     """
 
     def __init__(self, session: Path | None, settings: Settings, first_mode: str) -> None:
@@ -71,6 +57,11 @@ class SessionApp(OpeningApp):
         self._feed: SessionFeed | None = None
         self._wanted_session: Path | None = None
         self._once_opened: Callable[[], Any] | None = None
+
+    @property
+    def opened(self) -> Path | None:
+        """The session that is open, None for one that is only being opened."""
+        return self.session_path if self.reader is not None else None
 
     @property
     def facts_sentence(self) -> str:
@@ -137,7 +128,6 @@ class SessionApp(OpeningApp):
             self.call_later(then)
 
     def close_session(self) -> None:
-        """Let go of the open session."""
         before, self.reader, self.session_path, self.facts = self.reader, None, None, None
         if self._feed is not None:
             self._feed.watch(None)
@@ -149,7 +139,6 @@ class SessionApp(OpeningApp):
             self._closing_session.ask(reader.close, lambda _: None)
 
     def end_session(self) -> None:
-        """Stop the thread that watches, and close the session."""
         if self._feed is not None:
             self._feed.stop()
         if self.reader is not None:
@@ -167,7 +156,6 @@ class SessionApp(OpeningApp):
         self.session_failed(message.sentence)
 
     def session_failed(self, sentence: str) -> None:
-        """Say why a session cannot be shown."""
         self._once_opened = None
         self.session_path = self.reader.path if self.reader is not None else None
         self.notify(sentence, title="Session", severity="error", timeout=12)
@@ -221,8 +209,6 @@ class SessionApp(OpeningApp):
 
     def _notify_of_ends(self, before: SessionFacts, after: SessionFacts) -> None:
         """Tell a person who may look elsewhere that a run has ended: by bell or desktop, as the settings say."""
-        from workbench.app.toolkit.ending import end_words, notification
-
         name = self.session_path.stem if self.session_path is not None else ""
         text = end_words(name, dict(before.states), dict(after.states))
         if text and self.settings.notify == "bell":
@@ -232,7 +218,6 @@ class SessionApp(OpeningApp):
 
 
 def open_sentence(facts: SessionFacts) -> str:
-    """Return model, spend where it is known, and whether something runs."""
     model = facts.models[-1] if facts.models else ""
     if len(facts.models) > 1:
         model += f" +{len(facts.models) - 1}"
@@ -253,3 +238,25 @@ def open_sentence(facts: SessionFacts) -> str:
         left = f"{left}, nothing running"
     spend = f"${facts.spend_usd:.3f}" if facts.spend_usd is not None else ""
     return " · ".join(part for part in (model, spend, left) if part)
+
+
+_GOING = ("running", "queued")
+_BY_777 = ("foot", "rxvt")  # terminals that know OSC 777 and not OSC 9
+
+
+def end_words(name: str, before: Mapping[str, int], after: Mapping[str, int]) -> str:
+    """Return ``demo: a run has ended, done`` by how many runs were, and are, in each state; "" where none has."""
+    ended = sum(before.get(state, 0) - after.get(state, 0) for state in _GOING)
+    if ended <= 0:
+        return ""
+    how = [state for state in after if state not in _GOING and after[state] > before.get(state, 0)]
+    runs = "a run has" if ended == 1 else f"{ended} runs have"
+    return f"{name}: {runs} ended" + (f", {', '.join(how)}" if how else "")
+
+
+def notification(text: str, environment: Mapping[str, str]) -> str:
+    """Return the control sequence with which a terminal shows a text as a notification of the desktop: OSC 9, or OSC 777."""
+    said = one_line(text, 200).replace(";", ",")
+    if environment.get("VTE_VERSION") or environment.get("TERM", "").startswith(_BY_777):
+        return f"\x1b]777;notify;Workbench;{said}\x1b\\"
+    return f"\x1b]9;{said}\x1b\\"

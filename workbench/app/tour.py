@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import with_keys
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.tour_panel import TourPanel
-from workbench.app.tour_shown import remember
+from workbench.app.toolkit.pane import TourPanel
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -73,11 +72,7 @@ STEPS = (
 
 
 class Tour:
-    """Follows a person through the steps.
-
-    Attributes:
-        at: The step, from 0; None while there is no tour.
-    """
+    """Follows a person through the steps; ``at`` is None while there is no tour."""
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
@@ -85,14 +80,12 @@ class Tour:
         self.at: int | None = None
 
     def begin(self) -> None:
-        remember()
         self.at = 0
         if self._timer is None:
             self._timer = self._app.set_interval(LOOK_SECONDS, self._look)
         self._show()
 
     def leave(self) -> None:
-        """End it, wherever it is."""
         self.at = None
         if self._timer is not None:
             self._timer.stop()

@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from workbench import paths
-from workbench.catalog.cases import TestCase
-from workbench.catalog.languages import language_of
-from workbench.catalog.problems import BadCase, CannotBeCase, CaseExists
-from workbench.catalog.reading import CASE_FILE, read_case, valid_id
+from workbench.catalog.reading import CASE_FILE, BadCase, CannotBeCase, CaseExists, TestCase, read_case, valid_id
 from workbench.repository import BadSource, Source, parse_source
 from workbench.text import one_line
+
+_MOST_FILES = 20_000
+_NAMES = {
+    ".py": "Python", ".pyi": "Python", ".js": "JavaScript", ".mjs": "JavaScript", ".jsx": "JavaScript",
+    ".ts": "TypeScript", ".tsx": "TypeScript", ".go": "Go", ".rs": "Rust", ".java": "Java", ".kt": "Kotlin",
+    ".c": "C", ".h": "C", ".cc": "C++", ".cpp": "C++", ".hpp": "C++", ".cs": "C#", ".rb": "Ruby", ".php": "PHP",
+    ".swift": "Swift", ".scala": "Scala", ".jl": "Julia", ".r": "R", ".lua": "Lua", ".pl": "Perl", ".sh": "Shell",
+    ".hs": "Haskell", ".ex": "Elixir", ".erl": "Erlang", ".dart": "Dart", ".zig": "Zig", ".f90": "Fortran",
+}  # fmt: skip
+
+
+def language_of(folder: Path) -> str | None:
+    """Return the language of most files below ``folder``, "" where none is known by its ending, None where there is no file.
+
+    Hidden folders are left out; of a very large folder the first 20,000 files count. Of languages with equally many
+    files Python wins, then the one that comes first in the alphabet.
+    """
+    names = list(_file_names(folder))
+    if not names:
+        return None
+    counts = Counter(language for name in names if (language := _NAMES.get(Path(name).suffix.lower())) is not None)
+    return min(counts, key=lambda name: (-counts[name], name != "Python", name), default="")
+
+
+def has_python(folder: Path) -> bool:
+    """Return whether a folder holds a Python file outside of hidden folders; a very large one is taken to have one."""
+    names = enumerate(_file_names(folder), 1)
+    return any(number >= _MOST_FILES or name.endswith((".py", ".pyi")) for number, name in names)
+
+
+def _file_names(folder: Path) -> Iterator[str]:
+    files = 0
+    for _, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from names
+        files += len(names)
+        if files >= _MOST_FILES:
+            return
+
 
 _TEMPLATE = """\
 # A test case for the Workbench: a repository, and what is known about it.
@@ -64,10 +103,6 @@ def case_from_source(source_text: str) -> TestCase:
     """Return a test case for any folder, archive, git URL or pinned distribution; nothing is written.
 
     A folder that contains a ``case.toml`` is read as that case.
-
-    Raises:
-        BadSource: The text is not a valid source.
-        BadCase: The folder's ``case.toml`` is not valid.
     """
     source = parse_source(source_text)
     folder = Path(source.location) if source.kind == "folder" else Path()
@@ -78,32 +113,17 @@ def case_from_source(source_text: str) -> TestCase:
         name=source.name,
         description=str(source),
         kind="own",
-        domain="",
         language=_language(source),
         source=str(source),
-        alternatives=(),
-        sha256={},
-        hidden=(),
-        facts=None,
-        reference_readme=None,
-        license=None,
-        install=(),
-        test=(),
         folder=folder,
         agent_description=_agent_description(source),
     )
 
 
 def add_case(source_text: str, id: str | None = None, folder: Path | None = None) -> Path:
-    """Write a commented ``case.toml`` for a source, ready for facts to be filled in.
+    """Write a commented ``case.toml`` for a source, ready for facts to be filled in, and return its path.
 
-    Args:
-        source_text: Any source text.
-        id: The case's id; by default, derived from the source's name.
-        folder: Folder to create the case in; by default, that of the user's own cases.
-
-    Returns:
-        The path of the new ``case.toml``.
+    Its id is derived from the source's name unless given, its folder that of the user's own cases.
 
     Raises:
         BadSource: The text is not a valid source.
@@ -148,11 +168,7 @@ def add_case(source_text: str, id: str | None = None, folder: Path | None = None
 
 
 def require_there(source: Source) -> None:
-    """Refuse a folder or an archive that is not on this machine, or an empty folder; what must be fetched is not asked for.
-
-    Raises:
-        BadSource: It is not there or empty.
-    """
+    """Refuse a folder or an archive that is not on this machine, or an empty folder; what must be fetched is not asked for."""
     if source.kind in ("folder", "archive") and not Path(source.location).exists():
         what = "folder" if source.kind == "folder" else "archive"
         raise BadSource(f"The {what} {one_line(source.location, 200)} does not exist; check the path.")
@@ -168,7 +184,6 @@ def _language(source: Source) -> str:
 
 
 def suggested_id(source: Source) -> str:
-    """Return a valid id derived from a source's name."""
     made = re.sub(r"[^A-Za-z0-9_.-]+", "_", source.name).strip("_.-")[:60].rstrip(".")
     return made if valid_id(made) else "repository"
 

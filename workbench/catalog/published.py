@@ -26,15 +26,7 @@ _FOLDER = Path(__file__).resolve().parent / "published"
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """A row of Table 2.
-
-    Attributes:
-        candidates: Functions found.
-        all_tasks: Functions left before the last filter.
-        tasks: Functions that the paper evaluated.
-        forks: Forks of the repository at that time.
-        stars: Stars of the repository at that time.
-    """
+    """A row of Table 2: functions found, left before the last filter, and evaluated; forks and stars at that time."""
 
     candidates: int
     all_tasks: int
@@ -45,15 +37,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A published pass@k.
-
-    Attributes:
-        documenter: The doc system; ``default`` is the original docstrings.
-        documenter_model: The doc system's model, "" for none.
-        evaluator: The model that wrote the bodies.
-        k: The k of pass@k.
-        value: From 0 to 1, two digits.
-    """
+    """A published pass@k, from 0 to 1 with two digits; the documenter ``default`` is the original docstrings."""
 
     documenter: str
     documenter_model: str

@@ -3,16 +3,178 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path, PurePosixPath
 
-from workbench.catalog.cases import KINDS, Facts, TestCase
-from workbench.catalog.problems import BadCase
-from workbench.catalog.tables import Table, load_toml
-from workbench.errors import WorkbenchError
-from workbench.files import Unreadable, read_bytes
+from workbench.errors import UsageError, WorkbenchError
+from workbench.files import Unreadable, read_bytes, read_text
 from workbench.repository import Source, parse_source
+from workbench.text import one_line
+
+
+class BadCase(WorkbenchError):
+    """A ``case.toml`` or its ground truth is not valid; the message names the file, the key and what is expected."""
+
+
+class CannotBeCase(UsageError, BadCase):
+    """No test case can be made with this id or from this folder."""
+
+
+class UnknownCase(UsageError):
+    """There is no test case of that name; the message suggests similar names."""
+
+
+class UnknownRepository(UnknownCase):
+    """The catalogue has no repository of that name; the message suggests similar names."""
+
+
+class CaseExists(UsageError):
+    """A test case of that name already exists and is not overwritten."""
+
+
+KINDS = ("synthetic", "real", "own")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The ground truth of a test case; an agent never sees it.
+
+    Attributes:
+        must_mention: Words that a good README contains verbatim.
+        main_file: POSIX path of the most important file.
+    """
+
+    main_purpose: str
+    dependencies: tuple[str, ...] = ()
+    run_command: str = ""
+    key_features: tuple[str, ...] = ()
+    must_mention: tuple[str, ...] = ()
+    main_file: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestCase:
+    """A repository to document, with what is known about it.
+
+    Attributes:
+        description: One sentence for the user; it may reveal the purpose, so agents do not see it.
+        kind: ``synthetic`` (written for this purpose), ``real`` or ``own`` (added by the user).
+        source: A source text (see `workbench.repository.parse_source`), or "" for the folder ``repository/``.
+        alternatives: Further sources, tried in order when those before cannot be reached.
+        sha256: Expected checksums by source text, 64 hex digits each.
+        hidden: Patterns for paths hidden from agents, in addition to `workbench.repository.DEFAULT_HIDDEN`.
+        install: Shell commands that install the project with its test dependencies; empty = guess.
+        test: Shell commands that run its tests; empty = guess.
+        folder: Folder of the case's ``case.toml``, or the local repository of a case without one.
+        agent_description: The description that an agent sees; it never repeats the purpose.
+    """
+
+    __test__ = False  # otherwise pytest would collect the class because of its name
+
+    id: str
+    name: str
+    description: str
+    kind: str
+    domain: str = ""
+    language: str
+    source: str
+    alternatives: tuple[str, ...] = ()
+    sha256: Mapping[str, str] = field(hash=False, default_factory=dict)
+    hidden: tuple[str, ...] = ()
+    facts: Facts | None = None
+    reference_readme: str | None = None
+    license: str | None = None
+    install: tuple[str, ...] = ()
+    test: tuple[str, ...] = ()
+    folder: Path
+    agent_description: str
+
+    @property
+    def repository(self) -> Path:
+        """Only meaningful without a ``source``."""
+        return self.folder / "repository"
+
+
+_LARGEST = 1_000_000
+
+
+def load_toml(file: Path) -> dict[str, object]:
+    """Return the top-level table of a TOML file."""
+    import tomllib
+
+    try:
+        return tomllib.loads(read_text(file, most=_LARGEST))
+    except Unreadable as problem:
+        raise BadCase(str(problem)) from None
+    except (ValueError, RecursionError) as error:
+        raise BadCase(f"{file} is not valid TOML: {one_line(str(error), 120)}.") from None
+
+
+class Table:
+    """A TOML table whose keys are checked on construction and whose values are checked when read."""
+
+    def __init__(self, values: Mapping[str, object], file: Path, known: Iterable[str], where: str = "") -> None:
+        self._values = values
+        self._where = where
+        self.file = file
+        known = tuple(known)
+        for key in values:
+            if key not in known:
+                import difflib
+
+                similar = difflib.get_close_matches(key, known, n=1)
+                hint = f"did you mean '{similar[0]}'?" if similar else f"known keys are {', '.join(sorted(known))}."
+                raise BadCase(f"{file}: the key '{self._shown(key)}' is not known; {hint}")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
+
+    def wrong(self, key: str, expected: str) -> BadCase:
+        return BadCase(f"{self.file}: '{self._shown(key)}' must be {expected}.")
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """Return a string; without a default it must be present and not blank."""
+        value = self._values.get(key, default)
+        if value is None:
+            raise BadCase(f"{self.file}: the key '{self._shown(key)}' is missing; it must be a text.")
+        if not isinstance(value, str):
+            raise self.wrong(key, f"a text in quotes, not {_kind(value)}")
+        if default is None and not value.strip():
+            raise self.wrong(key, "a text that is not empty")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of non-blank strings, empty by default."""
+        value = self._values.get(key, [])
+        if not isinstance(value, list):
+            raise self.wrong(key, f'a list of texts, such as ["…"], not {_kind(value)}')
+        for number, item in enumerate(value, 1):
+            if not isinstance(item, str) or not item.strip():
+                what = _kind(item) if not isinstance(item, str) else "an empty text"
+                raise self.wrong(key, f"a list of texts, but item {number} is {what}")
+        return tuple(value)
+
+    def flag(self, key: str) -> bool:
+        value = self._values.get(key, False)
+        if not isinstance(value, bool):
+            raise self.wrong(key, f"true or false, not {_kind(value)}")
+        return value
+
+    def table(self, key: str) -> dict[str, object] | None:
+        value = self._values.get(key)
+        if value is None or isinstance(value, dict):
+            return value
+        raise self.wrong(key, f"a table, written [{self._shown(key)}], not {_kind(value)}")
+
+    def _shown(self, key: str) -> str:
+        return one_line(f"{self._where}.{key}" if self._where else key, 60)
+
+
+def _kind(value: object) -> str:
+    names = {bool: "true or false", int: "a number", float: "a number", str: "a text", list: "a list", dict: "a table"}
+    return names.get(type(value), "a date or time")
+
 
 CASE_FILE = "case.toml"
 GROUND_TRUTH = "ground_truth"
@@ -37,9 +199,6 @@ def read_case(folder: Path) -> TestCase:
     Facts come from the table ``[facts]`` or from ``ground_truth/facts.toml``; the reference README is
     ``ground_truth/README.md`` unless ``reference_readme`` names another file of the case. ``hide_tests = true`` keeps the
     tests from agents, as AEO-Bench does.
-
-    Raises:
-        BadCase: Something in it is missing, misspelt or of the wrong type.
     """
     file = folder / CASE_FILE
     table = Table(load_toml(file), file, _KEYS)
@@ -84,7 +243,6 @@ def read_case(folder: Path) -> TestCase:
 
 
 def takes_checksum(source: Source) -> bool:
-    """Return whether a source is a single archive, which can have a checksum."""
     return source.kind in {"sdist", "archive"}
 
 
@@ -138,14 +296,12 @@ def _facts(table: Table, folder: Path) -> Facts | None:
     main_file = facts.text("main_file", "")
     if main_file.startswith("/") or ".." in PurePosixPath(main_file).parts:
         raise facts.wrong("main_file", "a path inside the repository")
-    return Facts(
-        main_purpose=facts.text("main_purpose"),
-        dependencies=facts.texts("dependencies"),
-        run_command=facts.text("run_command", ""),
-        key_features=facts.texts("key_features"),
-        must_mention=facts.texts("must_mention"),
-        main_file=main_file,
+    purpose, dependencies, command = (
+        facts.text("main_purpose"),
+        facts.texts("dependencies"),
+        facts.text("run_command", ""),
     )
+    return Facts(purpose, dependencies, command, facts.texts("key_features"), facts.texts("must_mention"), main_file)
 
 
 def _reference(table: Table, folder: Path) -> str | None:

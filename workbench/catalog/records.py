@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench import paths
-from workbench.catalog.problems import BadCase
+from workbench.catalog.reading import BadCase
 from workbench.catalog.repositories import Repository
 
 _BUNDLED = Path(__file__).resolve().parent / "records"
@@ -25,15 +25,10 @@ class Record:
     """The result of building a repository's tasks and testing the controls on each of them.
 
     Attributes:
-        repository: ``owner/name``.
-        source: What was built, ``NAME==VERSION`` or a git URL.
-        snapshot: Digest of its files.
-        functions: Functions outside its tests.
         other_functions: Functions in its remaining Python files: tests, documentation, ``setup.py``.
         traced: Functions that a stable test executes.
         in_time: Those of them whose tests stay within the time limit.
         tasks: Those of them whose tests pass with the original body and fail with a stub.
-        dropped: Number of functions that are not tasks, by the stage that dropped them.
         stable: Number of tests that passed in every run of the suite.
         unstable: Tests that passed only sometimes, with their outcomes.
         failing: Tests that never passed or hang, and test files that cannot be imported, with the reason.
@@ -41,10 +36,6 @@ class Record:
         reference: Tasks that pass with the original body; should equal ``tasks``.
         stub: Tasks that pass with a stub; should be 0.
         seconds: Wall-clock seconds of ``tasks`` (suite, trace and filter, without the environment) and ``controls``.
-        date: Date of the build, ISO 8601, UTC.
-        python: Version of the interpreter.
-        sandbox: Name of the back end.
-        workbench: Version of the program.
     """
 
     repository: str
@@ -70,40 +61,30 @@ class Record:
 
     @property
     def sound(self) -> bool:
-        """Whether every task passes with the original and fails with a stub."""
         return self.tasks > 0 and self.reference == self.tasks and self.stub == 0
 
     @property
     def unusable(self) -> int:
-        """Number of tests and test files that cannot be used."""
         return len(self.failing) + len(self.unstable)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as JSON-compatible values."""
         return asdict(self)
 
 
 def own_records_dir() -> Path:
-    """Return the folder of records made on this machine."""
     return paths.data_dir() / "catalogue"
 
 
 def bundled_record(entry: Repository) -> Record | None:
-    """Return the bundled record, or None."""
     return _read(_BUNDLED / f"{entry.name}.json")
 
 
 def record_of(entry: Repository) -> Record | None:
-    """Return the record made on this machine, else the bundled one, else None.
-
-    Raises:
-        BadCase: The file exists but is not a valid record.
-    """
+    """Return the record made on this machine, else the bundled one, else None."""
     return _read(own_records_dir() / f"{entry.name}.json") or bundled_record(entry)
 
 
 def write_record(entry: Repository, record: Record, folder: Path | None = None) -> Path:
-    """Write a record (by default into the user's own folder) and return its file."""
     file = (folder or own_records_dir()) / f"{entry.name}.json"
     part = file.with_suffix(".part")
     try:

@@ -11,10 +11,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.catalog.cases import TestCase
-from workbench.catalog.problems import BadCase, UnknownRepository
 from workbench.catalog.published import Counts, published_counts
-from workbench.catalog.tables import Table, load_toml
+from workbench.catalog.reading import BadCase, Table, TestCase, UnknownRepository, load_toml
 from workbench.text import one_line
 
 #: The distribution includes tests and yields tasks, and has a record. ``partly``: some tests are quarantined.
@@ -38,18 +36,12 @@ _KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """Tests that cannot be used here.
-
-    Attributes:
-        tests: Node ids, or patterns of them with ``*``.
-        why: The reason, as one sentence.
-    """
+    """Tests that cannot be used here, as node ids or patterns of them with ``*``, and the reason."""
 
     tests: tuple[str, ...]
     why: str
 
     def means(self, test: str) -> bool:
-        """Return whether ``test`` is one of these tests."""
         return any(re.fullmatch(".*".join(map(re.escape, name.split("*"))), test) for name in self.tests)
 
 
@@ -58,17 +50,11 @@ class Repository:
     """One of the paper's repositories.
 
     Attributes:
-        repository: ``owner/name``.
-        license: SPDX identifier, "" if unknown.
-        distribution: The source distribution that was tried, ``NAME==VERSION``, "" if there is none.
-        sha256: Its checksum.
+        distribution: The source distribution that was tried, ``NAME==VERSION``, "" if there is none; ``sha256`` is its checksum.
         revision: The git tag or commit to use, "" for the default branch (the paper states none).
-        install: Commands as in a ``case.toml``; empty = what the project declares.
-        test: Likewise.
+        install: Commands as in a ``case.toml``; empty = what the project declares. Likewise ``test``.
         status: One of :data:`STATUSES`.
         tried: What has been tried and the result, in one or two sentences.
-        quarantined: Tests that cannot be used here, with the reason.
-        published: The paper's counts.
     """
 
     repository: str
@@ -94,12 +80,10 @@ class Repository:
 
     @property
     def git(self) -> str:
-        """The repository as a source; without a revision, the default branch."""
         return f"git+{self.url}.git" + (f"@{self.revision}" if self.revision else "")
 
     @property
     def usable(self) -> bool:
-        """Whether the source distribution has a suite that runs."""
         return self.status in (*BUILT, NOT_CHECKED)
 
     @property
@@ -108,20 +92,14 @@ class Repository:
         return self.distribution if self.usable else self.git
 
     def case(self) -> TestCase:
-        """Return it as a test case, for use in runs."""
         return TestCase(
             id=self.name,
             name=self.repository,
             description=f"{self.repository}, one of the 28 repositories of the paper's Table 2.",
             kind="real",
-            domain="",
             language="Python",
             source=self.source,
-            alternatives=(),
             sha256={self.distribution: self.sha256} if self.usable else {},
-            hidden=(),
-            facts=None,
-            reference_readme=None,
             license=self.license or None,
             install=self.install,
             test=self.test,
@@ -132,20 +110,12 @@ class Repository:
 
 @functools.cache
 def load_repositories() -> tuple[Repository, ...]:
-    """Return the catalogue in the order of Table 2.
-
-    Raises:
-        BadCase: A file of it is missing or not valid, because the installation is damaged.
-    """
+    """Return the catalogue in the order of Table 2."""
     return tuple(_read(repository, counts) for repository, counts in published_counts().items())
 
 
 def find_repository(text: str) -> Repository:
-    """Return the repository named ``owner/name``, ``name`` or by its URL, ignoring case.
-
-    Raises:
-        UnknownRepository: There is none; the message suggests similar names.
-    """
+    """Return the repository named ``owner/name``, ``name`` or by its URL, ignoring case; UnknownRepository suggests similar names."""
     wanted = re.sub(r"^(?:git\+)?https?://github\.com/|\.git$|/$", "", text.strip()).casefold()
     entries = load_repositories()
     for entry in entries:
@@ -157,7 +127,6 @@ def find_repository(text: str) -> Repository:
 
 
 def similar_repositories(text: str) -> list[str]:
-    """Return up to three full names similar to ``text``."""
     import difflib
 
     names: dict[str, str] = {}

@@ -2,16 +2,163 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
-from workbench.catalog.adding import case_from_source, require_there
-from workbench.catalog.cases import TestCase
-from workbench.catalog.languages import has_python
-from workbench.catalog.listing import find_case, similar_cases
-from workbench.catalog.problems import UnknownCase
-from workbench.repository import BadSource, parse_source
+from workbench import paths
+from workbench.catalog.adding import case_from_source, has_python, require_there
+from workbench.catalog.reading import CASE_FILE, BadCase, TestCase, UnknownCase, read_case
+from workbench.errors import WorkbenchError
+from workbench.repository import (
+    DEFAULT_HIDDEN,
+    BadSource,
+    ChecksumMismatch,
+    FetchError,
+    Snapshot,
+    SourceUnavailable,
+    UnsafeArchive,
+    View,
+    cached,
+    fetch,
+    parse_source,
+)
 from workbench.text import one_line
+
+
+def snapshot_of(case: TestCase, *, progress: Callable[[str], None] | None = None) -> Snapshot:
+    """Fetch a case's repository: its source, or the first of its alternatives that can be reached.
+
+    Whatever was fetched before, even an alternative, is used again: the case's content does not change, and no network is
+    needed. Content with a wrong checksum or unsafe content is refused at once, as an alternative would hide the problem.
+
+    Raises:
+        FetchError: None of the sources could be fetched; the message says what was tried.
+    """
+    if not case.source and not case.alternatives:
+        # Named after its case: paths of this machine must not appear in a session.
+        return replace(fetch(f"folder:{case.repository}", progress=progress), source=f"case {case.id}")
+    sources = [text for text in (case.source, *case.alternatives) if text]
+    tried: list[tuple[str, FetchError]] = []
+    for text in sources:
+        if (snapshot := cached(text, expected_sha256=case.sha256.get(text))) is not None:
+            return snapshot
+    for number, text in enumerate(sources, 1):
+        try:
+            return fetch(text, expected_sha256=case.sha256.get(text), progress=progress)
+        except (ChecksumMismatch, UnsafeArchive):
+            raise
+        except FetchError as error:
+            tried.append((text, error))
+            if progress is not None and number < len(sources):
+                progress(f"{error} Trying {sources[number]}…")
+    if len(tried) == 1:
+        raise tried[0][1]
+    attempts = "; ".join(f"{text}: {str(error).rstrip('.')}" for text, error in tried)
+    raise SourceUnavailable(f"None of the {len(tried)} sources of '{case.id}' could be fetched ({attempts}).")
+
+
+def current_snapshot(case: TestCase) -> Snapshot | None:
+    """Return the current content of a case's repository if it can change and can be read without the network.
+
+    Folders, archives and local branches are read again; for a remote branch, it is the content fetched before. Returns
+    None for a pinned release and for a remote branch that was never fetched.
+    """
+    source = parse_source(case.source) if case.source else None
+    if source is None or source.kind in {"folder", "archive"} or source.location.startswith("file://"):
+        return snapshot_of(case)
+    if source.kind == "sdist":
+        return None
+    return cached(case.source, expected_sha256=case.sha256.get(case.source))
+
+
+def kept_snapshot(case: TestCase, digest: str) -> Snapshot | None:
+    """Return an earlier content of a case's repository, by its digest, if it is still cached."""
+    from workbench import paths
+    from workbench.repository.store import Known, Store
+
+    source = case.source or f"case {case.id}"
+    return Store(paths.cache_dir().absolute()).load(Known(source, digest, "", "", 0.0)) if digest else None
+
+
+def content_of(case: TestCase, snapshot: Snapshot | None) -> str:
+    """Return a digest of everything that a trial of a case depends on and that can change under the case's name.
+
+    This covers the repository (:func:`current_snapshot`; None leaves it out), its hidden paths, the descriptions that the agent
+    sees, and the ground truth used for scoring. It is "" for a pinned release without ground truth.
+    """
+    if snapshot is None and case.facts is None and case.reference_readme is None:
+        return ""
+    shown_to_agent = [case.name, case.agent_description, *case.hidden]
+    truth = [asdict(case.facts) if case.facts else None, case.reference_readme]
+    text = json.dumps([snapshot.digest if snapshot else "", shown_to_agent, truth], sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def view_of(case: TestCase, snapshot: Snapshot) -> View:
+    return View(snapshot.root, hidden=(*DEFAULT_HIDDEN, *case.hidden))
+
+
+def load_cases() -> tuple[tuple[TestCase, ...], tuple[str, ...]]:
+    """Return all test cases, bundled ones first, sorted by folder, and one sentence for each invalid case.
+
+    A case of the user's own with the id of a bundled one is reported, not loaded, because ids are unique.
+    """
+    cases: dict[str, TestCase] = {}
+    problems: list[str] = []
+    for place in (paths.bundled("test_cases"), paths.own_cases_dir()):
+        for folder in _case_folders(place, problems):
+            try:
+                case = read_case(folder)
+                if case.id in cases:
+                    raise BadCase(f"{folder / CASE_FILE}: the id '{case.id}' is taken by {cases[case.id].folder}.")
+                cases[case.id] = case
+            except WorkbenchError as error:
+                problems.append(str(error))
+    return tuple(cases.values()), tuple(problems)
+
+
+def find_case(case_id: str) -> TestCase:
+    """Return the case with this id, or raise UnknownCase with similar ids or why the case could not be read."""
+    cases, problems = load_cases()
+    for case in cases:
+        if case.id == case_id:
+            return case
+    shown = one_line(case_id, 60)
+    for problem in problems:
+        if case_id and f"/{case_id}/" in problem:
+            raise UnknownCase(f"The test case '{shown}' cannot be used: {problem}")
+    similar = similar_cases(case_id, cases)
+    if similar:
+        hint = f"did you mean {' or '.join(similar)}?"
+    elif cases:
+        hint = f"known are {', '.join(case.id for case in cases)}."
+    else:
+        hint = "there are no test cases at all."
+    raise UnknownCase(f"There is no test case '{shown}'; {hint}")
+
+
+def similar_cases(case_id: str, cases: Sequence[TestCase] = ()) -> list[str]:
+    """Return the ids similar to ``case_id`` among ``cases``, by default among all cases."""
+    import difflib
+
+    ids = [case.id for case in cases or load_cases()[0]]
+    similar = difflib.get_close_matches(case_id.lower(), ids, n=3, cutoff=0.5)
+    return similar + [other for other in ids if case_id and case_id.lower() in other and other not in similar][:3]
+
+
+def _case_folders(place: Path, problems: list[str]) -> list[Path]:
+    if not place.is_dir():
+        return []
+    try:
+        return sorted(entry for entry in place.iterdir() if (entry / CASE_FILE).exists())
+    except OSError as error:
+        problems.append(f"The folder {place} cannot be read: {(error.strerror or str(error)).lower()}.")
+        return []
+
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[\w.-]+)?")
 
@@ -20,10 +167,6 @@ def resolve_case(text: str) -> TestCase:
     """Return the test case with the id ``text``, or one made from the repository or source that ``text`` names.
 
     Test cases are tried first, then existing folders, then the catalogue (``owner/name`` or ``name``), then sources.
-
-    Raises:
-        UnknownCase: It is not an id and does not look like a source; the message suggests similar ids.
-        WorkbenchError: The source is not valid.
     """
     if text.startswith("/") and Path(text).exists():
         return case_from_source(text)  # no id has a slash: the list of cases need not be read for it
@@ -40,21 +183,13 @@ def resolve_case(text: str) -> TestCase:
 
 
 def check_there(case: TestCase) -> None:
-    """Refuse a case whose local folder or archive does not exist; remote sources are not checked.
-
-    Raises:
-        BadSource: It does not exist.
-    """
+    """Refuse a case whose local folder or archive does not exist; remote sources are not checked."""
     if case.source and not case.alternatives:
         require_there(parse_source(case.source))
 
 
 def check_python(case: TestCase) -> None:
-    """Refuse a case that is not there, or a folder without a Python file: only Python functions can be written again.
-
-    Raises:
-        BadSource: It is not there, empty, or without Python.
-    """
+    """Refuse a case that is not there, or a folder without a Python file: only Python functions can be written again."""
     check_there(case)
     source = parse_source(case.source) if case.source else None
     folder = Path(source.location) if source is not None and source.kind == "folder" else None
@@ -65,11 +200,7 @@ def check_python(case: TestCase) -> None:
 
 
 def _of_the_catalogue(text: str, unknown: UnknownCase) -> TestCase | None:
-    """Return the catalogue's repository named ``text``, or None if ``text`` may still be a source.
-
-    Raises:
-        UnknownCase: There is none; the message suggests similar names.
-    """
+    """Return the catalogue's repository named ``text``, or None if ``text`` may still be a source."""
     # Imported here because a run of a test case needs none of the 28 files.
     from workbench.catalog.repositories import find_repository, similar_repositories
 

@@ -16,41 +16,10 @@ from workbench.checking.kinds import python_of, simple_commands
 from workbench.checking.steps import Plan, Step
 
 #: What reaches names in another way: functions of Python, modules, and words that stand in the text of strings as well.
-_FUNCTIONS = frozenset(
-    [
-        "globals",
-        "locals",
-        "vars",
-        "dir",
-        "help",
-        "exec",
-        "eval",
-        "compile",
-        "__import__",
-        "setattr",
-        "delattr",
-        "__builtins__",
-        "get_ipython",
-    ]
-)
-_MODULES = frozenset(
-    [
-        "importlib",
-        "inspect",
-        "pickle",
-        "shelve",
-        "multiprocessing",
-        "doctest",
-        "unittest",
-        "timeit",
-        "runpy",
-        "gc",
-        "ctypes",
-        "builtins",
-        "imp",
-        "code",
-    ]
-)
+_NAMED = "globals locals vars dir help exec eval compile __import__ setattr delattr __builtins__ get_ipython"
+_FUNCTIONS = frozenset(_NAMED.split())
+_IMPORTED = "importlib inspect pickle shelve multiprocessing doctest unittest timeit runpy gc ctypes builtins imp code"
+_MODULES = frozenset(_IMPORTED.split())
 _WORDS = re.compile(r"__main__|__dict__|sys\.modules|_getframe|_current_frames|__class__|__subclasses__")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -61,7 +30,6 @@ class Names:
 
     Attributes:
         binds: Those that it may bind or delete, but for what its imports bind that anybody can repeat.
-        imports: Those that these bind.
         needs: Those that it may take from before.
         repeated: The source of each of these imports: they stand at the top level and do not depend on anything else.
         open: Whether it may use or bind others.
@@ -75,7 +43,6 @@ class Names:
 
 
 def names_of(tree: ast.Module, code: str) -> Names:
-    """Return the names of a snippet from its syntax tree and source."""
     mentioned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     if _WORDS.search(code) or mentioned & _FUNCTIONS or _modules(tree) & _MODULES:
         return Names(open=True)
@@ -226,7 +193,6 @@ class Chain:
     """Steps that are run together.
 
     Attributes:
-        steps: Their places in the plan, in order.
         imports: Places of earlier snippets whose imports they use; those have to have gone well.
     """
 
@@ -235,12 +201,10 @@ class Chain:
 
 
 def imports_of(step: Step) -> tuple[str, ...]:
-    """Return the imports of a snippet or session that are repeated where it is not run."""
     return _names(step).repeated
 
 
 def chains_of(plan: Plan) -> tuple[Chain, ...]:
-    """Return the chains of a page that may be run apart, in the order of their first steps."""
     run = [(at, step) for at, step in enumerate(plan.steps) if step.kind != "settled"]
     first_change = next((at for at, step in run if _changes(step)), len(plan.steps))
     pythons = {at: _names(step) for at, step in run if step.kind != "shell"}
@@ -299,7 +263,8 @@ def _names(step: Step) -> Names:
 
 
 def typed(code: str) -> str:
-    """Return what is typed in a session, a snippet as it is."""
+    """Return what is typed in a session, in its lines; a snippet as it is."""
     lines = [line.lstrip() for line in code.splitlines()]
-    found = [line[4:] for line in lines if line.startswith((">>> ", "... "))]
-    return "\n".join(found) if found else code
+    if not any(line.startswith((">>> ", "... ")) for line in lines):
+        return code
+    return "\n".join(line[4:] if line.startswith((">>> ", "... ")) else "" for line in lines)

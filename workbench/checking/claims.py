@@ -9,11 +9,10 @@ from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
-from workbench.checking.default_claims import DefaultClaims
 from workbench.checking.fact_claims import FactClaims
+from workbench.checking.installs import PackageClaims
 from workbench.checking.kinds import python_of
-from workbench.checking.option_claims import OptionClaims
-from workbench.checking.package_claims import PackageClaims
+from workbench.checking.option_claims import DefaultClaims, OptionClaims
 from workbench.checking.page import Page, parse_page
 from workbench.checking.project import Project
 from workbench.checking.python_claims import PythonClaims
@@ -24,13 +23,7 @@ from workbench.text import one_line
 
 
 def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> list[ClaimResult]:
-    """Return the claims of a page in the order of its lines, each once per line.
-
-    Args:
-        page: The page.
-        project: The repository that its names are looked up in.
-        helps: What the project's commands say of themselves, see :func:`.environment.help_texts`.
-    """
+    """Return the claims of a page in the order of its lines, each once per line; ``helps`` is :func:`.environment.help_texts`."""
     found: dict[tuple[int, str, str], ClaimResult] = {}
     for claims in (
         PythonClaims(page, project).all(),
@@ -45,12 +38,7 @@ def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> li
 
 
 def untrue_claims(readme: str, root: Path) -> list[UntrueClaim]:
-    """Return the claims of a README that the repository contradicts, as a judge is told of them; nothing is run.
-
-    Args:
-        readme: The README.
-        root: The folder of the repository.
-    """
+    """Return the claims of a README that the repository contradicts, as a judge is told of them; nothing is run."""
     starts = [0, *accumulate(len(line) + 1 for line in readme.split("\n"))]
     return [
         UntrueClaim(one.kind, one_line(one.reason, 120), at(readme, starts[one.line - 1], starts[one.line] - 1))
@@ -131,10 +119,6 @@ def fixed(text: str, claims: Iterable[ClaimResult]) -> tuple[str, tuple[ClaimRes
     """Return a page's text with what could be mended, and the claims that were.
 
     A claim is mended if its nearest true name is unambiguous and it stands exactly once, as a whole, on its line.
-
-    Args:
-        text: The page.
-        claims: Claims of that page.
     """
     lines = text.splitlines(keepends=True)
     mended = []

@@ -93,12 +93,7 @@ def doctest_difference(want: str, got: str) -> tuple[str, ...]:
 
 
 def random_alone(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Tell whether an output differs from a page only by what differs from run to run as well.
-
-    Args:
-        one: The lines of its difference in one run.
-        other: Those in another run.
-    """
+    """Tell whether an output differs from a page only by what differs from one run to the other as well, by their differences."""
     if any(len(diff) >= _MOST_LINES or any(len(line) >= _WIDEST for line in diff) for diff in (one, other)):
         return False  # it may be cut
     (claimed, real), (again, later) = _sides(one), _sides(other)
@@ -133,7 +128,6 @@ def _of_one_shape(one: str, other: str) -> bool:
 
 
 def difference(claimed: str, real: str) -> tuple[str, ...]:
-    """Return a short unified difference."""
     old, new = (clean(text).rstrip("\n").splitlines()[:200] for text in (claimed, real))
     lines = list(difflib.unified_diff(old, new, "claimed", "real", lineterm="", n=1))
     return tuple(line[:_WIDEST] for line in lines[2 : 2 + _MOST_LINES])
@@ -146,7 +140,7 @@ def of_one_kind(claimed: str, real: str) -> bool:
     try:
         # A number or text that the page cuts short is one still.
         one, other = python_syntax.literal(_LEFT_OUT.sub("", claimed).strip()), python_syntax.literal(real.strip())
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, LookupError):
+    except (*python_syntax.UNREADABLE, TypeError):
         words = alike(claimed, real)
         signs = difflib.SequenceMatcher(None, claimed[:2000].split(), real[:2000].split(), autojunk=False).ratio()
         close = difflib.SequenceMatcher(None, claimed.strip()[:400], real.strip()[:400], autojunk=False).ratio()
@@ -155,10 +149,9 @@ def of_one_kind(claimed: str, real: str) -> bool:
 
 
 def is_value(text: str) -> bool:
-    """Tell whether an output is a value that Python can read back."""
     try:
         python_syntax.literal(text.strip())
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, LookupError):
+    except (*python_syntax.UNREADABLE, TypeError):
         return False
     return True
 
@@ -180,7 +173,6 @@ def _machine() -> frozenset[str]:
 
 
 def alike(claimed: str, real: str) -> float:
-    """Return how alike two outputs are, from 0 to 1, by their words."""
     one, other = " ".join(_lines(claimed)).split(), " ".join(_lines(real)).split()
     return difflib.SequenceMatcher(None, one[:2000], other[:2000], autojunk=False).ratio()
 
@@ -223,7 +215,7 @@ def without_addresses(text: str) -> str:
 
 
 def _values(text: str) -> list[object] | None:
-    """Return the values that a text shows, one after another, in a form in which equal ones are equal; None where it is other text."""
+    """Return the values that a text shows, one after another, in a form in which equal ones are equal; None for other text."""
     tree = python_of(text.strip())
     if tree is None or not tree.body or not all(isinstance(one, ast.Expr) for one in tree.body):
         return None

@@ -17,7 +17,6 @@ class Option:
 
 
 def _constants(tree: ast.Module) -> dict[str, ast.expr | None]:
-    """Return what names of a module are bound to at its top level, None for one that is bound twice."""
     found: dict[str, ast.expr | None] = {}
     for node in tree.body:
         targets = (
@@ -65,7 +64,6 @@ def literal_of(node: ast.expr) -> str:
 
 
 def _is_switch(node: ast.Call) -> bool:
-    """Tell whether an option is off unless it is given."""
     return any(
         isinstance(one.value, ast.Constant)
         and (one.arg, one.value.value) in (("action", "store_true"), ("is_flag", True))

@@ -38,11 +38,7 @@ _MEMORY_MB, _PROCESSES, _DISK_MB = 2048, 256, 1024
 
 
 def require_isolation() -> None:
-    """Make sure that this machine can isolate what a page says.
-
-    Raises:
-        NoIsolation: It cannot; nothing is run without.
-    """
+    """Make sure that this machine can isolate what a page says."""
     problem = program.problem()
     if problem:
         raise NoIsolation(f"Nothing was run, as only an isolating sandbox may run what a page says: {problem}", ())
@@ -59,20 +55,10 @@ async def run_in_sandbox(
     mounts: Sequence[Path] = (),
     variables: Mapping[str, str] | None = None,
 ) -> Ended:
-    """Run a command in bubblewrap.
+    """Run a command in bubblewrap, with paths as they are inside.
 
-    Args:
-        command: Its words, with paths as they are inside.
-        folder: The one folder that it may write to.
-        inside: The path of that folder inside.
-        python: The interpreter that it uses.
-        seconds: Its time limit.
-        cwd: Its working directory inside; ``inside`` unless given.
-        mounts: What else it may read, at the same paths.
-        variables: Environment variables besides the usual ones.
-
-    Raises:
-        NoIsolation: There is no sandbox here.
+    It may write to nothing but ``folder``, which is ``inside`` there, and read ``mounts`` at the same paths; its working directory
+    is ``cwd``, ``inside`` unless given.
     """
     require_isolation()
     usual = {
@@ -86,22 +72,13 @@ async def run_in_sandbox(
         "NO_COLOR": "1",
     }
     outside = await asyncio.to_thread(_interpreters, python)
-    work = Program(
-        command,
-        folder,
-        inside,
-        cwd or inside,
-        python,
-        None,
-        mounts=(*mounts, *outside),
-        variables={**usual, **(variables or {})},
-    )
+    seen, variables = (*mounts, *outside), {**usual, **(variables or {})}
+    work = Program(command, folder, inside, cwd or inside, python, None, mounts=seen, variables=variables)
     limits = ProgramLimits(seconds=seconds, memory_mb=_MEMORY_MB, processes=_PROCESSES, disk_mb=_DISK_MB)
     return await program.run_confined(work, limits, stop=asyncio.Event())
 
 
 def _interpreters(python: Path) -> list[Path]:
-    """Return the folders outside ``/usr`` that hold an environment's interpreter."""
     found = (Path(sys.base_prefix).resolve(), python.resolve().parent.parent)
     return [one for one in dict.fromkeys(found) if not one.is_relative_to("/usr")]
 
@@ -113,19 +90,8 @@ _PAGES = (".md", ".markdown", ".rst")
 #: How the installer says that a distribution is not in the registry, and for how long that is believed.
 _ABSENT = re.compile(r"(\S+) was not found in the package registry")
 _ABSENT_SECONDS = 24 * 3600.0
-_LEFT_OUT = {
-    ".git",
-    ".hg",
-    ".svn",
-    "__pycache__",
-    ".tox",
-    ".nox",
-    ".venv",
-    "venv",
-    "node_modules",
-    ".mypy_cache",
-    ".pytest_cache",
-}
+_FOLDERS = ".git .hg .svn __pycache__ .tox .nox .venv venv node_modules .mypy_cache .pytest_cache"
+_LEFT_OUT = frozenset(_FOLDERS.split())
 
 
 class NotInstalled(WorkbenchError):
@@ -137,13 +103,9 @@ class Environment:
     """A ready environment.
 
     Attributes:
-        folder: Its virtual environment.
-        python: Its interpreter.
         installed: Plain names of the distributions in it.
-        modules: Top-level modules in it.
         commands: The project's own commands.
         programs: Every command in it.
-        cached: Whether it was there already.
         left_out: What pages install besides the project and could not be had, with the reason.
         absent: Plain names of distributions that pages install and that are not in the registry.
     """
@@ -151,7 +113,6 @@ class Environment:
     folder: Path
     python: Path
     installed: frozenset[str]
-    modules: frozenset[str]
     commands: frozenset[str]
     programs: frozenset[str]
     cached: bool
@@ -168,12 +129,7 @@ async def environment_for(
 ) -> Environment:
     """Return the environment of the project at ``root``, from the cache where nothing that matters has changed.
 
-    Args:
-        root: Its tree, which is not written to.
-        declared: What it declares.
-        extras: Extras that pages install.
-        others: Other requirements that pages install.
-        on_progress: Called with a line per step.
+    ``extras`` and ``others`` are what pages install: extras of the project, and other requirements.
 
     Raises:
         NotInstalled: It cannot be installed here.
@@ -198,17 +154,11 @@ async def environment_for(
     if record.get("problem"):
         raise NotInstalled(record["problem"])
     venv = folder / "venv"
-    return Environment(
-        venv,
-        venv / "bin" / "python",
-        frozenset(record["installed"]),
-        frozenset(record["modules"]),
-        frozenset(record["commands"]),
-        frozenset(record["programs"]),
-        cached,
-        record["left_out"],
-        frozenset(record["absent"]),
+    installed, commands, programs, absent = (
+        frozenset(record[name]) for name in ("installed", "commands", "programs", "absent")
     )
+    python = venv / "bin" / "python"
+    return Environment(venv, python, installed, commands, programs, cached, record["left_out"], absent)
 
 
 def content_digest(root: Path) -> str:
@@ -284,18 +234,9 @@ async def _made(
     uv = Path(_uv())
     ended = await run_in_sandbox(
         [
-            *(
-                str(uv),
-                "pip",
-                "install",
-                "--quiet",
-                "--offline",
-                "--no-cache",
-                "--no-deps",
-                "--no-build-isolation",
-                "--no-sources",
-            ),
-            *("--compile-bytecode", "--link-mode", "copy", "--python", str(python), str(folder / "source")),
+            *(str(uv), "pip", "install", "--quiet", "--offline", "--no-cache", "--no-deps"),
+            *("--no-build-isolation", "--no-sources", "--compile-bytecode", "--link-mode", "copy"),
+            *("--python", str(python), str(folder / "source")),
         ],
         folder=folder,
         inside=str(folder),
@@ -322,7 +263,6 @@ async def _made(
 def _contents(venv: Path, declared: Declarations) -> dict[str, Any]:
     site = next(venv.glob("lib/python*/site-packages"))
     infos = sorted(site.glob("*.dist-info"))
-    modules = {path.name.split(".")[0] for path in site.iterdir() if not path.name.endswith((".dist-info", ".pth"))}
     commands = set(declared.scripts)
     for info in infos:
         name = plain(info.name.removesuffix(".dist-info").rpartition("-")[0])
@@ -336,7 +276,7 @@ def _contents(venv: Path, declared: Declarations) -> dict[str, Any]:
         for path in (venv / "bin").iterdir()
         if not path.name.startswith(("python", "activate", "pip", "deactivate"))
     )
-    return {"installed": installed, "modules": sorted(modules), "commands": sorted(commands), "programs": programs}
+    return {"installed": installed, "commands": sorted(commands), "programs": programs}
 
 
 def plain(name: str) -> str:
@@ -345,11 +285,7 @@ def plain(name: str) -> str:
 
 
 def _require_plain(requirements: Sequence[str]) -> None:
-    """Make sure that what an installer is given are requirements from the registry, not options, folders or addresses.
-
-    Raises:
-        NotInstalled: One of them is something else.
-    """
+    """Make sure that what an installer is given are requirements from the registry, not options, folders or addresses."""
     for line in requirements:
         try:
             problem = Requirement(line).url is not None
@@ -388,7 +324,6 @@ async def _outside(command: Sequence[str], what: str) -> None:
 
 
 def _why(output: str) -> str:
-    """Return why an installation did not come about; uv explains over several lines."""
     text = " ".join(line.strip(" ×╰─▶│") for line in output.splitlines())
     if found := re.search(r"Because (.{0,300}?)(?:, we can conclude| and |$)", text):
         return found[1].rstrip(".")
@@ -440,13 +375,8 @@ async def help_texts(environment: Environment) -> dict[str, str]:
         folder = Path(name)
         await run_in_sandbox(
             [
-                str(environment.python),
-                "-I",
-                "-B",
-                f"{_INSIDE}/help_runner.py",
-                "/checked/help.json",
-                str(_HELP_SECONDS),
-                *commands,
+                *(str(environment.python), "-I", "-B", f"{_INSIDE}/help_runner.py", "/checked/help.json"),
+                *(str(_HELP_SECONDS), *commands),
             ],
             folder=folder,
             inside="/checked",

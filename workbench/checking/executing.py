@@ -50,7 +50,6 @@ class Way:
 
     Attributes:
         seconds: How long a step may take.
-        seed: Of hashes.
         room: Places for sandboxes beside the page's own one; None to run all of it in order.
         worked: Tells whether steps that ended so have worked; asked of chains that were run apart.
         tell: Called with what has ended, a few times a second.
@@ -64,26 +63,31 @@ class Way:
 
 
 @dataclass(slots=True)
-class _Apart:
-    """What is known of the chains of a page that are run apart while it runs.
+class _Execution:
+    """A page that runs, with what is known of its chains that are run apart meanwhile.
 
     Attributes:
         waiting: Those that nobody has begun apart, or not come to the end of.
-        steps: Places of all steps that are run.
         file: Where the page looks for what it may leave out.
         passed: The last step that has ended on the page.
         over: Whether something was left behind there, so that nothing can be left out any more.
         settled: Chains that worked, by their steps.
-        results: How their steps ended.
     """
 
+    project: Project
+    environment: Environment
+    way: Way
+    orders: list[dict[str, Any]]
     waiting: list[Chain]
-    steps: Sequence[int]
     file: Path
     passed: int = -1
     over: bool = False
     settled: dict[int, Chain] = field(default_factory=dict)
     results: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> list[int]:
+        return [order["id"] for order in self.orders]
 
     @property
     def at(self) -> int:
@@ -107,30 +111,99 @@ class _Apart:
     def _between(self, chain: Chain) -> set[int]:
         return {at for at in self.steps if chain.steps[0] <= at <= chain.steps[-1]}
 
+    async def start(self, program: str, folder: Path, *words: str) -> Ended:
+        python = self.environment.python
+        given = ["/checked/steps.json", "/checked/results.jsonl", str(self.way.seconds), *words]
+        return await run_in_sandbox(
+            [str(python), "-I", "-B", f"{_INSIDE}/{program}", *given],
+            folder=folder,
+            inside="/checked",
+            cwd="/checked/repo",
+            python=python,
+            mounts=(self.environment.folder, _INSIDE),
+            seconds=self.way.seconds * len(self.orders) + 30.0,
+            variables={
+                "PYTHONHASHSEED": self.way.seed,
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "VIRTUAL_ENV": str(self.environment.folder),
+            },
+        )
+
+    async def follow(self, path: Path) -> None:
+        clock = asyncio.get_running_loop().time
+        pause = _TELL_SECONDS if self.waiting else _LOOK_SECONDS
+        known, size, told_at = 0, 0, clock()
+        found: dict[int, Mapping[str, Any]] = {}
+        while True:
+            await asyncio.sleep(pause)
+            if (now := _size(path)) != size:
+                size = now
+                raw = await asyncio.to_thread(_results, path)
+                self.passed = max(raw, default=-1)
+                self.over = self.over or any(one.get("rest") for one in raw.values())
+                found, _ = _merged(raw, self)
+                found.pop(-1, None)
+            if len(found) > known and clock() - told_at >= _LOOK_SECONDS:
+                known, told_at = len(found), clock()
+                self.way.tell(found)
+
+    async def run_apart(self, share: tuple[int, int]) -> None:
+        """Run chains apart, from the last one on, until the page has come to all of them; one that leaves traces costs its sandbox."""
+        assert self.way.room is not None
+        await asyncio.sleep(_WAIT_SECONDS)
+        while not self.over and not self.way.room.locked() and (chains := self.left(share)):
+            async with self.way.room:
+                with contextlib.suppress(OSError, NoIsolation):
+                    await self._one_apart(chains)
+                if chains[0] in self.waiting:
+                    return  # it could not be started, or the page has come to it
+
+    async def _one_apart(self, chains: Sequence[Chain]) -> None:
+        with _folder() as folder:
+            await _prepare(folder, self.project, {"steps": self.orders, "chains": [chain.steps for chain in chains]})
+            running = self.start("apart_runner.py", folder, "/checked/passed.json")
+            await _with_others(running, [self._take_over(folder)])
+            self._taken(folder / "results.jsonl")
+
+    async def _take_over(self, folder: Path) -> None:
+        size, known = 0, -2
+        while True:
+            await asyncio.sleep(_TELL_SECONDS)
+            at = max(self.steps) if self.over else self.at
+            if at != known:
+                known = at
+                _write(folder / "passed.json", at)
+            if (now := _size(folder / "results.jsonl")) != size:
+                size = now
+                self._taken(folder / "results.jsonl")
+
+    def _taken(self, path: Path) -> None:
+        for first, one in _results(path).items():
+            chain = next((chain for chain in self.waiting if chain.steps[0] == first), None)
+            if chain is None:
+                continue
+            self.waiting.remove(chain)
+            results = {int(at): result for at, result in one["results"].items()}
+            if one["clean"] and results.keys() == set(chain.steps) and self.way.worked(results):
+                self.take(chain, results)
+
 
 async def executed(
     page: Page, plan: Plan, project: Project, environment: Environment, way: Way
 ) -> tuple[dict[int, Mapping[str, Any]], bool]:
-    """Run the steps of a page; return how each ended, and whether any was run apart.
-
-    Raises:
-        NotSandboxed: The sandbox could not be proved to isolate.
-        OSError: It cannot be started.
-    """
+    """Run the steps of a page; return how each ended, and whether any was run apart."""
     chains = chains_of(plan) if way.room is not None and len(project.files) <= _MOST_FILES else ()
     if sum(len(chain.steps) for chain in chains) < 2:
         chains = ()
     orders = _orders(page, plan, project, chains, way.seconds)
     with _folder() as folder:
         await _prepare(folder, project, orders)
-        apart = _Apart(list(chains), [order["id"] for order in orders], folder / "apart.json")
-        words = ["/checked/apart.json"] if chains else []
-        running = _run("page_runner.py", folder, environment, way, len(orders), words)
-        follow = _follow(folder / "results.jsonl", way.tell, apart)
+        run = _Execution(project, environment, way, orders, list(chains), folder / "apart.json")
+        running = run.start("page_runner.py", folder, *(["/checked/apart.json"] if chains else []))
         count = max(1, min(_MOST_APART, (os.cpu_count() or 1) - 1)) if chains else 0
-        helpers = [_run_apart(project, environment, way, orders, apart, (at, count)) for at in range(count)]
-        ended = await _with_others(running, [follow, *helpers])
-        found, left_out = _merged(_results(folder / "results.jsonl"), apart)
+        helpers = [run.run_apart((at, count)) for at in range(count)]
+        ended = await _with_others(running, [run.follow(folder / "results.jsonl"), *helpers])
+        found, left_out = _merged(_results(folder / "results.jsonl"), run)
     proof = found.pop(-1, None)
     if proof is None or proof.get("problem"):
         why = str(proof["problem"]) if proof else one_line(ended.output, 200) or f"status {ended.status}"
@@ -144,15 +217,8 @@ def _orders(page: Page, plan: Plan, project: Project, chains: Sequence[Chain], s
     for index, step in enumerate(plan.steps):
         if step.kind == "settled":
             continue
-        order: dict[str, Any] = {
-            "id": index,
-            "kind": step.kind,
-            "code": step.code,
-            "line": step.line,
-            "page": page.path,
-            "files": list(step.files),
-            "modules": sorted(project.modules),
-        }
+        order: dict[str, Any] = {"id": index, "kind": step.kind, "code": step.code, "line": step.line}
+        order |= {"page": page.path, "files": list(step.files), "modules": sorted(project.modules)}
         if step.seconds is not None:
             order["seconds"] = min(step.seconds, seconds)
         if chains and step.kind != "shell":
@@ -184,100 +250,6 @@ async def _with_others(running: Any, others: Sequence[Any]) -> Ended:
     return ended
 
 
-async def _run(
-    program: str, folder: Path, environment: Environment, way: Way, steps: int, words: Sequence[str] = ()
-) -> Ended:
-    python = environment.python
-    given = ["/checked/steps.json", "/checked/results.jsonl", str(way.seconds), *words]
-    return await run_in_sandbox(
-        [str(python), "-I", "-B", f"{_INSIDE}/{program}", *given],
-        folder=folder,
-        inside="/checked",
-        cwd="/checked/repo",
-        python=python,
-        mounts=(environment.folder, _INSIDE),
-        seconds=way.seconds * steps + 30.0,
-        variables={"PYTHONHASHSEED": way.seed, "PYTHONDONTWRITEBYTECODE": "1", "VIRTUAL_ENV": str(environment.folder)},
-    )
-
-
-async def _follow(path: Path, tell: Callable[[Results], None], apart: _Apart) -> None:
-    clock = asyncio.get_running_loop().time
-    pause = _TELL_SECONDS if apart.waiting else _LOOK_SECONDS
-    known, size, told_at = 0, 0, clock()
-    found: dict[int, Mapping[str, Any]] = {}
-    while True:
-        await asyncio.sleep(pause)
-        if (now := _size(path)) != size:
-            size = now
-            raw = await asyncio.to_thread(_results, path)
-            apart.passed = max(raw, default=-1)
-            apart.over = apart.over or any(one.get("rest") for one in raw.values())
-            found, _ = _merged(raw, apart)
-            found.pop(-1, None)
-        if len(found) > known and clock() - told_at >= _LOOK_SECONDS:
-            known, told_at = len(found), clock()
-            tell(found)
-
-
-async def _run_apart(
-    project: Project,
-    environment: Environment,
-    way: Way,
-    orders: list[dict[str, Any]],
-    apart: _Apart,
-    share: tuple[int, int],
-) -> None:
-    """Run chains apart, from the last one on, until the page has come to all of them; one that leaves traces costs its sandbox."""
-    assert way.room is not None
-    await asyncio.sleep(_WAIT_SECONDS)
-    while not apart.over and not way.room.locked() and (chains := apart.left(share)):
-        async with way.room:
-            with contextlib.suppress(OSError, NoIsolation):
-                await _one_apart(project, environment, way, orders, apart, chains)
-            if chains[0] in apart.waiting:
-                return  # it could not be started, or the page has come to it
-
-
-async def _one_apart(
-    project: Project,
-    environment: Environment,
-    way: Way,
-    orders: list[dict[str, Any]],
-    apart: _Apart,
-    chains: Sequence[Chain],
-) -> None:
-    with _folder() as folder:
-        await _prepare(folder, project, {"steps": orders, "chains": [chain.steps for chain in chains]})
-        running = _run("apart_runner.py", folder, environment, way, len(orders), ["/checked/passed.json"])
-        await _with_others(running, [_take_over(folder, way, apart)])
-        _taken(folder / "results.jsonl", way, apart)
-
-
-async def _take_over(folder: Path, way: Way, apart: _Apart) -> None:
-    size, known = 0, -2
-    while True:
-        await asyncio.sleep(_TELL_SECONDS)
-        at = max(apart.steps) if apart.over else apart.at
-        if at != known:
-            known = at
-            _write(folder / "passed.json", at)
-        if (now := _size(folder / "results.jsonl")) != size:
-            size = now
-            _taken(folder / "results.jsonl", way, apart)
-
-
-def _taken(path: Path, way: Way, apart: _Apart) -> None:
-    for first, one in _results(path).items():
-        chain = next((chain for chain in apart.waiting if chain.steps[0] == first), None)
-        if chain is None:
-            continue
-        apart.waiting.remove(chain)
-        results = {int(at): result for at, result in one["results"].items()}
-        if one["clean"] and results.keys() == set(chain.steps) and way.worked(results):
-            apart.take(chain, results)
-
-
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
@@ -285,9 +257,9 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _merged(raw: Results, apart: _Apart) -> tuple[dict[int, Mapping[str, Any]], bool]:
+def _merged(raw: Results, run: _Execution) -> tuple[dict[int, Mapping[str, Any]], bool]:
     left_out = [at for at, one in raw.items() if one.get("apart")]
-    found = {at: apart.results.get(at, {}) if at in left_out else one for at, one in raw.items()}
+    found = {at: run.results.get(at, {}) if at in left_out else one for at, one in raw.items()}
     return {at: one for at, one in found.items() if one}, bool(left_out)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
@@ -59,9 +60,9 @@ class FactClaims:
 
     def __init__(self, page: Page, project: Project) -> None:
         self._page, self._project = page, project
+        self._claim = partial(ClaimResult, page.path)
 
     def all(self) -> Iterator[ClaimResult]:
-        """Yield every claim."""
         yield from self._variables()
         yield from self._files()
         for first, written in self._page.prose:
@@ -69,11 +70,6 @@ class FactClaims:
                 yield from self._python(row, first + offset, written)
                 yield from self._version(row, first + offset)
             yield from self._licence(written, first)
-
-    def _claim(
-        self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)
-    ) -> ClaimResult:
-        return ClaimResult(self._page.path, line, kind, text, truth, reason, *near)
 
     # -- environment variables
 
@@ -103,7 +99,7 @@ class FactClaims:
                 rb"['\"{]" + prefix.encode() + rb"_['\"{]", self._project.code
             )
             if prefix in own and near and not made:
-                yield self._claim(line, "variable", name, Truth.UNTRUE, f"nothing reads {name}", (near, True))
+                yield self._claim(line, "variable", name, Truth.UNTRUE, f"nothing reads {name}", near, True)
             else:
                 yield self._claim(line, "variable", name, Truth.UNKNOWN, "it may be of another program")
 
@@ -146,7 +142,7 @@ class FactClaims:
         ):
             yield self._claim(line, "url", target, Truth.TRUE, "by its form")
         elif parts.scheme not in ("http", "https", "ftp", ""):
-            yield self._claim(line, "url", target, Truth.UNTRUE, f"there is no scheme {parts.scheme}", (near, False))
+            yield self._claim(line, "url", target, Truth.UNTRUE, f"there is no scheme {parts.scheme}", near, False)
         else:
             truth = Truth.UNTRUE if not host else Truth.UNKNOWN
             yield self._claim(
@@ -182,7 +178,7 @@ class FactClaims:
             yield self._claim(line, "file", target, Truth.UNKNOWN, why)
             return
         shown = PurePosixPath(path).with_name(PurePosixPath(near).name).as_posix() if near else ""
-        yield self._claim(line, "file", path, Truth.UNTRUE, f"there is no file {found}", (shown, exact))
+        yield self._claim(line, "file", path, Truth.UNTRUE, f"there is no file {found}", shown, exact)
 
     def _path(self, text: str, line: int) -> ClaimResult:
         if self._there(text.rstrip("/")):
@@ -193,7 +189,7 @@ class FactClaims:
         if folder in self._project.folders and not self._project.released:
             near = nearest(text, [name for name in self._project.files if str(PurePosixPath(name).parent) == folder])
             if near[0]:
-                return self._claim(line, "file", text, Truth.UNTRUE, f"there is no file {text}", near)
+                return self._claim(line, "file", text, Truth.UNTRUE, f"there is no file {text}", *near)
         return self._claim(line, "file", text, Truth.UNKNOWN, "it may be a file of the reader's")
 
     def _there(self, path: str) -> bool:
@@ -217,9 +213,9 @@ class FactClaims:
             yield self._claim(line, "python", text, Truth.UNKNOWN, "the page says the oldest Python elsewhere")
         elif (said < real or said > newest_python(self._project)) and self._tells_what_is_needed(text, row, written):
             shown, number = (".".join(map(str, one)) for one in (real, said))
-            near = (text.replace(number, shown), True)
+            near = text.replace(number, shown), True
             reason = f"the project requires Python {shown}" + (" or newer" if said > real else "")
-            yield self._claim(line, "python", text, Truth.UNTRUE, reason, near)
+            yield self._claim(line, "python", text, Truth.UNTRUE, reason, *near)
         else:
             shown = ".".join(map(str, real))
             yield self._claim(line, "python", text, Truth.UNKNOWN, f"the project requires Python {shown}")
@@ -259,7 +255,7 @@ class FactClaims:
         elif unset or Version(real).is_devrelease or re.search(r"\bpython\b|\bof\b", row, re.I):
             yield self._claim(line, "version", said, Truth.UNKNOWN, "the tree's version cannot be compared")
         else:
-            yield self._claim(line, "version", said, Truth.UNTRUE, f"the tree is of version {real}", (real, True))
+            yield self._claim(line, "version", said, Truth.UNTRUE, f"the tree is of version {real}", real, True)
 
     def _licence(self, written: str, line: int) -> Iterator[ClaimResult]:
         if not _LICENSED.search(written) or len(written) > 600:
@@ -278,12 +274,7 @@ class FactClaims:
             yield self._claim(line, "licence", name, Truth.UNKNOWN, f"the page names {next(iter(real))} as well")
         else:
             yield self._claim(
-                line,
-                "licence",
-                name,
-                Truth.UNTRUE,
-                f"the project is under {next(iter(real))}",
-                (next(iter(real)), False),
+                line, "licence", name, Truth.UNTRUE, f"the project is under {next(iter(real))}", next(iter(real))
             )
 
     def _licenses_itself(self, written: str) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from workbench.checking.chains import typed
 from workbench.checking.comparing import (
     difference,
     doctest_difference,
@@ -26,17 +27,17 @@ from workbench.checking.judging_commands import (
     MACHINE,
     MEANT,
     Context,
-    StepVerdict,
     command_verdict,
     comments,
     lacking,
     not_run,
+    part,
     works,
 )
 from workbench.checking.kinds import python_of
 from workbench.checking.nearest import slip_of
 from workbench.checking.steps import Step
-from workbench.checking.verdicts import ALARMS, Verdict
+from workbench.checking.verdicts import ALARMS, Part, Verdict
 from workbench.grounding import known
 from workbench.text import clean, one_line
 
@@ -48,14 +49,8 @@ _HOME = re.compile(r"(?<![\w./])(?:/(?:home|root|Users)/|~[/\\])|\b[A-Z]:\\{1,2}
 _INSTALLED = re.compile(r" ?\(?/\S*/site-packages/[^\s)]*\)?")
 
 
-def judge(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict:
-    """Return the verdict on a step that was run: of a session's examples the first alarm's, else the first one not run.
-
-    Args:
-        step: The step.
-        ended: What the runner said of it.
-        context: What else counts.
-    """
+def judge(step: Step, ended: Mapping[str, Any], context: Context) -> Part:
+    """Return the verdict on a step by how it ended: of a session's examples the first alarm's, else the first one not run."""
     found = judge_parts(step, ended, context)
     for wanted in (Verdict.FAILS, Verdict.DIFFERS, Verdict.NOT_RUN):
         for one in found:
@@ -64,14 +59,8 @@ def judge(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict
     return works(step)
 
 
-def judge_parts(step: Step, ended: Mapping[str, Any], context: Context) -> tuple[StepVerdict, ...]:
-    """Return the verdicts on the parts of a step that was run: on each example of a Python session, else one on all of it.
-
-    Args:
-        step: The step.
-        ended: What the runner said of it.
-        context: What else counts.
-    """
+def judge_parts(step: Step, ended: Mapping[str, Any], context: Context) -> tuple[Part, ...]:
+    """Return the verdicts on the parts of a step by how it ended: on each example of a Python session, else one on all of it."""
     if ended.get("timeout"):
         return (not_run(step, "it had not ended when its time was up: it serves, waits, or takes longer"),)
     if ended.get("ended"):
@@ -94,7 +83,7 @@ def judge_parts(step: Step, ended: Mapping[str, Any], context: Context) -> tuple
     return (command_verdict(step, ended, context),)
 
 
-def set_apart(found: StepVerdict, heading: str) -> StepVerdict:
+def set_apart(found: Part, heading: str) -> Part:
     """Return a verdict as it counts in a section that tells what was or may come: what does not hold today is no alarm there."""
     if found.verdict not in ALARMS:
         return found
@@ -102,7 +91,7 @@ def set_apart(found: StepVerdict, heading: str) -> StepVerdict:
     return replace(found, verdict=Verdict.NOT_RUN, reason=reason, output="", diff=())
 
 
-def went_well(found: StepVerdict) -> bool:
+def went_well(found: Part) -> bool:
     """Tell whether what follows can be judged: a step works, or shows another number or word where one may be drawn at random."""
     return found.verdict is Verdict.WORKS or (
         found.verdict is Verdict.DIFFERS and bool(found.diff) and may_be_random(found.diff)
@@ -112,58 +101,55 @@ def went_well(found: StepVerdict) -> bool:
 # -- Python
 
 
-def _exception(step: Step, error: Mapping[str, Any], context: Context, imported: Sequence[str] = ()) -> StepVerdict:
+def _exception(step: Step, error: Mapping[str, Any], context: Context, imported: Sequence[str] = ()) -> Part:
     kind, message, line = str(error["type"]), one_line(str(error["message"]), 300), error.get("line") or step.line
     message = _INSTALLED.sub("", message)
     said = f"{kind}: {message}" if message else kind
     at_page = error["place"] == context.page
     name = str(error.get("name") or "")
 
-    def fails() -> StepVerdict:
-        return StepVerdict(Verdict.FAILS, line, said, clean(str(error["text"])).strip()[-1500:])
+    def unrun(reason: str) -> Part:
+        return not_run(step, reason, line)
+
+    def fails() -> Part:
+        return part(Verdict.FAILS, line, said, clean(str(error["text"])).strip()[-1500:])
 
     if kind == "SystemExit":
         if error.get("code") in (None, 0):
             return works(step)
-        return not_run(
-            step, f"it is a program that takes arguments, and ended with {one_line(str(error.get('code')), 60)}", line
-        )
+        return unrun(f"it is a program that takes arguments, and ended with {one_line(str(error.get('code')), 60)}")
     if kind in ("ModuleNotFoundError", "ImportError"):
         root = name.split(".")[0]
-        if kind == "ModuleNotFoundError" and root and root not in context.modules:
-            return not_run(step, f"it needs {root}, which is not installed", line)
-        if (
-            at_page
-            and root in context.modules
-            and not lacking(message)
-            and _sources_agree(kind, name, message, context)
-        ):
+        own = root in context.project.modules
+        if kind == "ModuleNotFoundError" and root and not own:
+            return unrun(f"it needs {root}, which is not installed")
+        if at_page and own and not lacking(message) and _sources_agree(kind, name, message, context):
             return fails()
-        return not_run(step, f"it ended with {said}", line)
+        return unrun(f"it ended with {said}")
     if kind == "SyntaxError":
-        return not_run(step, f"it is no complete Python: {message}", line)
+        return unrun(f"it is no complete Python: {message}")
     if kind == "NameError":
         missing = name or (re.findall(r"'(\w+)'", message) or [""])[0]
-        meant = slip_of(missing, context.imported) if len(missing) > 5 and not context.occurs(missing) else ""
+        meant = slip_of(missing, context.imported) if len(missing) > 5 and not context.project.occurs(missing) else ""
         if meant and at_page and not MEANT.search(comments(context.around)):
             return replace(fails(), reason=f"{said}; the page has {meant}")
-        return not_run(step, f"it uses {missing}, which no earlier snippet that ran defines", line)
+        return unrun(f"it uses {missing}, which no earlier snippet that ran defines")
     if kind in ("AttributeError", "TypeError") and at_page and _is_display(step.code, context):
-        return not_run(step, "it shows what something is, and is not for running", line)
-    if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.modules:
+        return unrun("it shows what something is, and is not for running")
+    if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.project.modules:
         owner = str(error["owner"]).split(".")
         # Of the page's own config, say, only a module of that name was found.
         if message.startswith("module ") and {owner[0], owner[-1]} & set(imported):
-            return not_run(step, f"it leaves its imports out: {said}", line)
+            return unrun(f"it leaves its imports out: {said}")
         missing = re.findall(r"has no attribute '(\w+)'", message)
-        elsewhere = bool(missing) and context.occurs(missing[0])
+        elsewhere = bool(missing) and context.project.occurs(missing[0])
         if elsewhere and (other := _of_another_section(step.code, message, context)):
-            return not_run(step, f"it uses {other}, which another section of the page has made: {said}", line)
-        if message.startswith("module ") and missing and not context.lacks(str(error["owner"]), missing[0]):
-            return not_run(step, f"it ended with {said}, which the project's sources do not bear out", line)
+            return unrun(f"it uses {other}, which another section of the page has made: {said}")
+        if message.startswith("module ") and missing and not context.project.lacks(str(error["owner"]), missing[0]):
+            return unrun(f"it ended with {said}, which the project's sources do not bear out")
         return fails()
     if kind == "AttributeError" and not _is_own_or_builtin(str(error.get("owner", "")), context):
-        return not_run(step, f"it may need another version of Python or of {error['owner']}: {said}", line)
+        return unrun(f"it may need another version of Python or of {error['owner']}: {said}")
     if (
         at_page
         and kind == "TypeError"
@@ -174,35 +160,29 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
         and not step.stand_ins
     ):
         if other := _called_of_another_section(step.code, line - step.line, context):
-            return not_run(step, f"it calls {other}, which another section of the page has made: {said}", line)
+            return unrun(f"it calls {other}, which another section of the page has made: {said}")
         if "missing" in message and _only_shows_options(step.code, line - step.line + 1):
-            return not_run(step, f"it shows an option, and leaves out the rest: {said}", line)
-        if not any(
-            context.defines(part) for part in message.partition("(")[0].removesuffix(".__init__").split(".")[-1:]
-        ):
-            return not_run(step, f"it may need another version of what it calls: {said}", line)
+            return unrun(f"it shows an option, and leaves out the rest: {said}")
+        if message.partition("(")[0].removesuffix(".__init__").rpartition(".")[2] not in context.project.defined:
+            return unrun(f"it may need another version of what it calls: {said}")
         return fails()
     if kind == "TypeError" and not step.stand_ins and _rejected(step.code, message, context):
         return fails()
     if what := lacking(f"{said} {str(error['text'])[-600:]}"):
-        return not_run(step, f"it needs {what}: {one_line(said, 120)}", line)
+        return unrun(f"it needs {what}: {one_line(said, 120)}")
     if kind == "AssertionError" and at_page and not _asserts_something(step.code, line - step.line + 1):
-        return not_run(step, "it shows an assertion that cannot hold, whatever the project does", line)
+        return unrun("it shows an assertion that cannot hold, whatever the project does")
     if step.stand_ins:
-        return not_run(step, f"it needs the reader's own {step.stand_ins[0]}", line)
+        return unrun(f"it needs the reader's own {step.stand_ins[0]}")
     if MEANT.search(comments(context.around)):
-        return not_run(step, f"it ended with {said}, which the page may mean to show", line)
+        return unrun(f"it ended with {said}, which the page may mean to show")
     if context.before:
-        return not_run(step, f"it ended with {one_line(said, 120)}, after {context.before}", line)
+        return unrun(f"it ended with {one_line(said, 120)}, after {context.before}")
     if imported:
-        return not_run(
-            step, f"it ended with {one_line(said, 120)}, and leaves out where {imported[0]} comes from", line
-        )
+        return unrun(f"it ended with {one_line(said, 120)}, and leaves out where {imported[0]} comes from")
     if kind == "AssertionError" and at_page:
-        return StepVerdict(
-            Verdict.DIFFERS, line, "what it asserts does not hold", clean(str(error["text"])).strip()[-1500:]
-        )
-    return not_run(step, f"it ended with {said}", line)
+        return part(Verdict.DIFFERS, line, "what it asserts does not hold", clean(str(error["text"])).strip()[-1500:])
+    return unrun(f"it ended with {said}")
 
 
 def _whatever_a_network_says(step: Step, ended: Mapping[str, Any], context: Context) -> bool:
@@ -221,21 +201,21 @@ def _rejected(code: str, message: str, context: Context) -> bool:
     called, keyword = found[1].replace("<locals>.", ""), found[2]
     name = called.removesuffix(".__init__").rpartition(".")[2]
     given = re.search(rf"\b{re.escape(name)}\(", code) and re.search(rf"\b{keyword}\s*=(?!=)", code)
-    return given is not None and context.rejects(called, keyword)
+    return given is not None and context.project.rejects(called, keyword)
 
 
 def _sources_agree(kind: str, name: str, message: str, context: Context) -> bool:
     """Tell whether the sources, too, hold no module or name that an import misses: what a build makes or leaves out is not there."""
     if kind == "ModuleNotFoundError":
         parent, _, last = name.rpartition(".")
-        return context.lacks(parent, last) and not known.is_readers_name(last)
+        return context.project.lacks(parent, last) and not known.is_readers_name(last)
     wanted = re.match(r"cannot import name '(\w+)'", message)
-    return wanted is None or (context.lacks(name, wanted[1]) and not known.is_readers_name(wanted[1]))
+    return wanted is None or (context.project.lacks(name, wanted[1]) and not known.is_readers_name(wanted[1]))
 
 
 def _is_own_or_builtin(owner: str, context: Context) -> bool:
     root = owner.split(".")[0]
-    return root in context.modules or root in ("", "builtins", "__main__")
+    return root in context.project.modules or root in ("", "builtins", "__main__")
 
 
 def _is_display(code: str, context: Context) -> bool:
@@ -262,20 +242,13 @@ def _called_of_another_section(code: str, line: int, context: Context) -> str:
 
 def _only_shows_options(code: str, line: int) -> bool:
     """Tell whether every call at a line gives nothing but keywords, as pages do that show one of them: ``dump(indent=2)``."""
-    tree = python_of(_typed_at(code))
+    tree = python_of(typed(code))
     calls = [
         node
         for node in (ast.walk(tree) if tree is not None else ())
         if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or line)
     ]
     return bool(calls) and all(call.keywords and not call.args for call in calls)
-
-
-def _typed_at(code: str) -> str:
-    lines = [line.lstrip() for line in code.splitlines()]
-    if not any(line.startswith(">>> ") for line in lines):
-        return code
-    return "\n".join(line[4:] if line.startswith((">>> ", "... ")) else "" for line in lines)
 
 
 def _asserts_something(code: str, line: int) -> bool:
@@ -287,28 +260,28 @@ def _asserts_something(code: str, line: int) -> bool:
     return True
 
 
-def _doctest(step: Step, ended: Mapping[str, Any], context: Context) -> tuple[StepVerdict, ...]:
-    found: list[StepVerdict] = []
+def _doctest(step: Step, ended: Mapping[str, Any], context: Context) -> tuple[Part, ...]:
+    found: list[Part] = []
     for example in ended.get("examples", ()):
         one = replace(_example(step, example, ended, context), code=str(example["source"]).strip())
         after = next((other for other in found if not went_well(other)), None)
         if after is not None and one.verdict in ALARMS:
             # What went before may be why.
             reason = f"it comes after line {after.line}, which did not work: {one.reason}"
-            one = StepVerdict(Verdict.NOT_RUN, one.line, reason, code=one.code)
+            one = part(Verdict.NOT_RUN, one.line, reason, code=one.code)
         found.append(one)
     if not found:
         error = ended.get("error")
         return (_exception(step, error, context) if error else not_run(step, "it holds no examples that can be run"),)
     for line, source in ended.get("left", ()):
         reason = f"it comes after line {found[-1].line}, at which the session ends"
-        found.append(StepVerdict(Verdict.NOT_RUN, int(line), reason, code=str(source).strip()))
+        found.append(part(Verdict.NOT_RUN, int(line), reason, code=str(source).strip()))
     return tuple(found)
 
 
-def _example(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], context: Context) -> StepVerdict:
+def _example(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], context: Context) -> Part:
     error, line, imported = example.get("error"), int(example["line"]), ended.get("imported") or ()
-    works = StepVerdict(Verdict.WORKS, line)
+    good = part(Verdict.WORKS, line)
     if example.get("skipped"):
         return not_run(step, "its author has it skipped", line)
     if example.get("expected_error") is not None:
@@ -320,10 +293,10 @@ def _example(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], c
         return said if said.verdict is Verdict.NOT_RUN else _unless_stood_in(step, said)
     want, got, err = str(example["want"]), str(example["got"]), str(example.get("stderr", ""))
     if not got.strip() and not err.strip() and _binds(str(example["source"])):
-        return works  # a page shows what a name is now, where a session would print nothing
+        return good  # a page shows what a name is now, where a session would print nothing
     diff = doctest_difference(want, got)
     if not diff or (err and not all(doctest_difference(want, each) for each in (err, f"{err}\n{got}"))):
-        return works  # a terminal shows both
+        return good  # a terminal shows both
     shown = got if got.strip() else err
     if why := _why_not_compared(step, example, ended, context, (want, shown)):
         return not_run(step, why, line)
@@ -331,7 +304,7 @@ def _example(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], c
     if not (is_value(want) and is_value(shown)) and not of_one_kind(want, shown):
         return not_run(step, "it prints something else altogether, which need not be what the page means", line)
     reason = "what it prints differs from what the page says"
-    return _unless_stood_in(step, StepVerdict(Verdict.DIFFERS, line, reason, shown[-1500:], difference(want, shown)))
+    return _unless_stood_in(step, part(Verdict.DIFFERS, line, reason, shown[-1500:], difference(want, shown)))
 
 
 def _why_not_compared(
@@ -353,21 +326,21 @@ def _why_not_compared(
     return f"it tells of the machine, which is {machine} here" if machine else ""
 
 
-def _expected_error(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], context: Context) -> StepVerdict:
+def _expected_error(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], context: Context) -> Part:
     error, line, claimed = example.get("error"), int(example["line"]), str(example["expected_error"]).strip()
-    works = StepVerdict(Verdict.WORKS, line)
+    good = part(Verdict.WORKS, line)
     head, _, want = claimed.partition(":")
     if error is None:
         if not head.replace(".", "").isidentifier():
-            return works  # the page leaves out which
+            return good  # the page leaves out which
         diff = difference(str(example["want"]), str(example["got"]))
-        return _unless_stood_in(step, StepVerdict(Verdict.DIFFERS, line, "no exception is raised", "", diff))
+        return _unless_stood_in(step, part(Verdict.DIFFERS, line, "no exception is raised", "", diff))
     same = _same_exception(claimed, str(error["type"]))
     if not same and (context.before or not _words_are_own(error, context)):
         return _exception(step, error, context, ended.get("imported") or ())
     want, real = " ".join(want.split()), " ".join(str(error["message"]).split())
     if same and (not want or "IGNORE_EXCEPTION_DETAIL" in str(example["source"]) or _same_message(want, real)):
-        return works
+        return good
     shown = f"{error['type']}: {error['message']}"
     if why := _why_not_compared(step, example, ended, context, (claimed, shown)):
         return not_run(step, why, line)
@@ -378,7 +351,7 @@ def _expected_error(step: Step, example: Mapping[str, Any], ended: Mapping[str, 
             step, f"another version of Python or of a library may word its exception otherwise: {real}", line
         )
     reason = f"the {'message' if same else 'type'} of the exception differs from what the page says"
-    found = StepVerdict(Verdict.DIFFERS, line, reason, shown[-1500:], difference(claimed, shown))
+    found = part(Verdict.DIFFERS, line, reason, shown[-1500:], difference(claimed, shown))
     return _unless_stood_in(step, found)
 
 
@@ -392,7 +365,7 @@ def _same_message(want: str, real: str) -> bool:
 
 def _words_are_own(error: Mapping[str, Any], context: Context) -> bool:
     module = str(error["place"]).rpartition("site-packages/")[2].split("/")[0].removesuffix(".py")
-    own = error["place"] == context.page or module in context.modules
+    own = error["place"] == context.page or module in context.project.modules
     others = str(error.get("before") or "")
     return bool(error.get("raised")) and own and (not others or others not in str(error["message"]))
 
@@ -412,7 +385,7 @@ def _same_exception(expected: str, kind: str) -> bool:
     return head == kind or not head.isidentifier()
 
 
-def _unless_stood_in(step: Step, found: StepVerdict) -> StepVerdict:
+def _unless_stood_in(step: Step, found: Part) -> Part:
     if step.stand_ins:
         return not_run(step, f"it needs the reader's own {step.stand_ins[0]}", found.line)
     return found

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
 from workbench.checking.comparing import of_one_kind, of_the_machine, shell_difference
+from workbench.checking.project import Project
 from workbench.checking.steps import Step
-from workbench.checking.verdicts import Verdict
+from workbench.checking.verdicts import Part, Verdict
 from workbench.reasons import last_words
 from workbench.text import clean, one_line
 
@@ -43,58 +44,38 @@ class Context:
     """What a verdict depends on besides the step.
 
     Attributes:
-        page: The page's path, which stands for its file in tracebacks.
-        modules: The project's modules.
-        commands: Its commands.
-        environment: Folder of the environment inside, below which the project's installed code is.
         around: The paragraph before the block, and its code.
         before: An earlier step of the page that was not run or did not work, "" if there is none.
         imported: Names that the page's code defines or imports.
         shown: The page's code that is not for a shell.
         elsewhere: Names that only code of other sections of the page has bound so far.
         unbound: Names that code which was not run or did not work would have bound.
-        occurs: Tells whether a word occurs in the project's code.
-        lacks: Tells whether the sources of a module of the project plainly hold no such name or module below it.
-        defines: Tells whether the project defines a function or class of that name.
-        rejects: Tells whether the project's functions of a qualified name have no such parameter.
     """
 
     page: str
-    modules: Set[str]
+    project: Project
     commands: Set[str]
-    environment: str
     around: str
     before: str
     imported: Set[str]
     shown: str = ""
     elsewhere: Set[str] = frozenset()
     unbound: Set[str] = frozenset()
-    occurs: Callable[[str], bool] = lambda word: True
-    lacks: Callable[[str, str], bool] = lambda module, name: True
-    defines: Callable[[str], bool] = lambda name: True
-    rejects: Callable[[str, str], bool] = lambda called, keyword: False
 
 
-@dataclass(frozen=True, slots=True)
-class StepVerdict:
-    """What became of a step, or of the part of it that ``code`` is; see :class:`.verdicts.BlockResult`."""
-
-    verdict: Verdict
-    line: int
-    reason: str = ""
-    output: str = ""
-    diff: tuple[str, ...] = ()
-    code: str = ""
+def part(
+    verdict: Verdict, line: int, reason: str = "", output: str = "", diff: tuple[str, ...] = (), code: str = ""
+) -> Part:
+    """Return what became of a step, or of the part of it that ``code`` is."""
+    return Part(line, code, verdict, reason, output, diff)
 
 
-def works(step: Step) -> StepVerdict:
-    """Return that a step works."""
-    return StepVerdict(Verdict.WORKS, step.line)
+def works(step: Step) -> Part:
+    return part(Verdict.WORKS, step.line)
 
 
-def not_run(step: Step, reason: str, line: int | None = None) -> StepVerdict:
-    """Return that a step, or what of it is at a line, was not run, and why."""
-    return StepVerdict(Verdict.NOT_RUN, line or step.line, reason)
+def not_run(step: Step, reason: str, line: int | None = None) -> Part:
+    return part(Verdict.NOT_RUN, line or step.line, reason)
 
 
 def lacking(text: str) -> str:
@@ -129,8 +110,7 @@ _LAST_ERROR = re.compile(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning|Exi
 _NO_MODULE = re.compile(r"No module named '?([\w.]+)'?")
 
 
-def command_verdict(step: Step, ended: Mapping[str, Any], context: Context) -> StepVerdict:
-    """Return the verdict on a command that was run."""
+def command_verdict(step: Step, ended: Mapping[str, Any], context: Context) -> Part:
     out, err, status = str(ended.get("stdout", "")), str(ended.get("stderr", "")), int(ended.get("status") or 0)
     if step.expected is not None:
         diff = shell_difference(step.expected, out, err)
@@ -161,13 +141,13 @@ def command_verdict(step: Step, ended: Mapping[str, Any], context: Context) -> S
         return not_run(step, "its output is the reader's own")
     if set(step.code.split()) & {"--version", "-V", "version"}:
         return not_run(step, "what it says of its version depends on how it was built and on what it runs")
-    return StepVerdict(Verdict.DIFFERS, step.line, "what it prints differs from what the page says", out[-1500:], diff)
+    return part(Verdict.DIFFERS, step.line, "what it prints differs from what the page says", out[-1500:], diff)
 
 
-def _failed_command(step: Step, out: str, err: str, status: int, context: Context) -> StepVerdict:
+def _failed_command(step: Step, out: str, err: str, status: int, context: Context) -> Part:
     said = last_words(err, 200) or last_words(out, 200)
     output = clean(err or out).strip()[-1500:]
-    fails = StepVerdict(Verdict.FAILS, step.line, f"exit status {status}" + (f": {said}" if said else ""), output)
+    fails = part(Verdict.FAILS, step.line, f"exit status {status}" + (f": {said}" if said else ""), output)
     if status == 127 or "command not found" in err:
         return not_run(step, f"it ended with: {said}")
     if re.search(r"^\s*usage:", f"{err}\n{out}", re.I | re.M) and not _arguments(step.code):
@@ -175,13 +155,13 @@ def _failed_command(step: Step, out: str, err: str, status: int, context: Contex
     if status in (126, 130, 137, 143) or status < 0:
         return not_run(step, f"it was ended with status {status}")
     modules = _NO_MODULE.findall(err)
-    if modules and modules[-1].split(".")[0] not in context.modules:
+    if modules and modules[-1].split(".")[0] not in context.project.modules:
         return not_run(step, f"it needs {modules[-1]}, which is not installed")
     if _USAGE.search(err) and _runs_own(step.code, context):
         return fails
     asked = not modules or (
         re.search(rf"(?<![\w.]){re.escape(modules[-1])}\b", step.code) is not None
-        and context.lacks(*modules[-1].rpartition(".")[::2])
+        and context.project.lacks(*modules[-1].rpartition(".")[::2])
     )
     if asked and (modules or re.search(r"ImportError: cannot import name", err)):
         return fails if not context.before else not_run(step, f"it ended with {said}, after {context.before}")
@@ -217,11 +197,10 @@ def _of_the_page(code: str, err: str, context: Context) -> str:
 
 
 def _arguments(code: str) -> list[str]:
-    """Return what a program, or a module that ``python -m`` runs, is told."""
     words = code.split()
     return words[3:] if len(words) > 1 and words[1] == "-m" else words[1:]
 
 
 def _runs_own(code: str, context: Context) -> bool:
     words = set(re.findall(r"[\w.-]+", code))
-    return bool(words & set(context.commands)) or any(word.split(".")[0] in context.modules for word in words)
+    return bool(words & set(context.commands)) or any(word.split(".")[0] in context.project.modules for word in words)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-import warnings
 from collections.abc import Set
 from dataclasses import dataclass
 from typing import Literal
@@ -30,19 +29,12 @@ _INSTALL = re.compile(
 
 
 def language(code: Code) -> str:
-    """Return the language that a block is said to be in, in lower case; "" where nothing is said."""
     found = re.match(r"\{?\.?([\w+#-]+)", code.info)
     return found[1].lower() if found else ""
 
 
 def kind_of(code: Code, own_modules: Set[str] = frozenset(), own_commands: Set[str] = frozenset()) -> Kind:
-    """Return the kind of a block.
-
-    Args:
-        code: The block.
-        own_modules: Top-level modules of the project; without a language, only code that imports one is taken for Python.
-        own_commands: Its commands; without a language or prompt, only lines that begin with one are taken for a shell's.
-    """
+    """Return the kind of a block."""
     if code.inline:
         return "command"
     said, lines = language(code), [line for line in code.code.splitlines() if line.strip()]
@@ -78,7 +70,6 @@ def _all_commands(lines: list[str], own_commands: Set[str]) -> bool:
 
 
 def is_install(command: str) -> bool:
-    """Tell whether a command installs something."""
     return _INSTALL.match(command.strip()) is not None
 
 
@@ -93,7 +84,6 @@ def _shell_kind(lines: list[str], *, prompted: bool) -> Kind:
 
 
 def imports_own(text: str, own_modules: Set[str]) -> bool:
-    """Tell whether a text is Python that imports one of the project's modules."""
     if not any(module in text for module in own_modules):
         return False
     tree = python_of(text)
@@ -107,12 +97,9 @@ def imports_own(text: str, own_modules: Set[str]) -> bool:
 
 
 def python_of(text: str) -> ast.Module | None:
-    """Return the syntax tree of a text, None where it is no Python."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return python_syntax.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return python_syntax.parse(text)
+    except python_syntax.UNREADABLE:
         return None
 
 
@@ -127,7 +114,6 @@ class Command:
 
     Attributes:
         line: Its first line within the block, from 0.
-        text: What a shell is given.
         expected: What the page says that it prints; None where it says nothing.
     """
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-import warnings
 from collections.abc import Set
 
 from workbench import python_syntax
@@ -60,11 +59,8 @@ def why_not_shell(
 ) -> str:
     """Return why a command is not run, "" where it can be.
 
-    Args:
-        command: What a shell would be given.
-        own_commands: The project's commands.
-        own_names: Its modules and the plain name of its distribution: ``python -m`` with one is the project's.
-        in_environment: Other commands that the page has installed.
+    ``own_names`` are the project's modules and the plain name of its distribution: ``python -m`` with one is the project's;
+    ``in_environment`` are other commands that the page has installed.
     """
     if re.search(r"\bHEAD\b|\borigin/", command):
         return "it needs the history of a repository, of which a check has one state"
@@ -111,7 +107,6 @@ _ASKS = {"input", "getpass", "breakpoint"}
 
 
 def why_not_python(code: str) -> str:
-    """Return why a snippet is not run, "" where it can be."""
     tree = python_of(code)
     if tree is None:
         return "it is no complete Python"
@@ -161,14 +156,7 @@ _PAGE_OF_PYTHON_2 = re.compile(r"\bpython[ -]?2", re.I)
 def syntax_fault(
     code: str, modules: Set[str], oldest: tuple[int, ...] | None, said: str = ""
 ) -> tuple[int, str] | None:
-    """Return the line of a slip in a snippet, from 1, and what it is; None where it parses, or may be meant as it stands.
-
-    Args:
-        code: The snippet.
-        modules: The project's top-level modules.
-        oldest: The oldest Python that the project takes, None where it does not say.
-        said: What the page says around it, which may be that it is Python 2.
-    """
+    """Return the line of a slip in a snippet, from 1, and what it is; None where it parses, or may be meant as it stands."""
     code = textwrap.dedent(code)
     error = _error_of(code)
     if error is None:
@@ -213,13 +201,9 @@ def _shows_a_signature(tree: ast.Module, number: int) -> bool:
 
 def _error_of(code: str) -> SyntaxError | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            python_syntax.parse(code)
-    except SyntaxError as error:
-        return error
-    except (ValueError, RecursionError, MemoryError):
-        return None
+        python_syntax.parse(code)
+    except python_syntax.UNREADABLE as error:
+        return error if isinstance(error, SyntaxError) else None
     return None
 
 

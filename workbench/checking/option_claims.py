@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import math
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 
-from workbench.checking.kinds import commands_of, kind_of, simple_commands
+from workbench import python_syntax
+from workbench.checking.declared_options import literal_of
+from workbench.checking.environment import plain
+from workbench.checking.installs import shell_lines
+from workbench.checking.kinds import python_of, simple_commands
 from workbench.checking.nearest import nearest, slip_of
 from workbench.checking.page import Page, Span
 from workbench.checking.project import Project
@@ -17,6 +24,12 @@ _DERIVING = re.compile(
     rb"\b(?:import|from)\s+(?:typer|fire|cyclopts|tyro|defopt|jsonargparse|simple_parsing|clize|plac|docopt|pydantic_settings|hydra|absl)\b"
 )
 
+_PLAIN_WORDS = (
+    "python test true false file time date type copy start open set sort find make which source more less read go just head "
+    "cut dir code install watch top clear export split"
+)
+#: Programs whose names are words of English, which a paragraph may have for themselves.
+_WORDS = frozenset(_PLAIN_WORDS.split())
 #: A program that takes options which it does not name, for another program or as it likes.
 _PASSING = re.compile(
     rb"parse_known_(?:intermixed_)?args|REMAINDER|ignore_unknown_options|allow_extra_args|parse_unknown"
@@ -28,6 +41,7 @@ class OptionClaims:
 
     def __init__(self, page: Page, project: Project, helps: Mapping[str, str]) -> None:
         self._page, self._project, self._helps = page, project, helps
+        self._claim = partial(ClaimResult, page.path)
         self._commands = frozenset({*project.declared.scripts, *(name.split()[0] for name in helps)})
         self._told = frozenset(flag for text in helps.values() for flag in LONG_OPTION.findall(text))
         self._stated = frozenset(name for option in project.options for name in option.names)
@@ -36,22 +50,10 @@ class OptionClaims:
         self._shown = frozenset(re.findall(r"['\"](--[A-Za-z][\w-]*)['\"]", self._page.text))
 
     def all(self) -> Iterator[ClaimResult]:
-        """Yield every claim."""
-        for code in self._page.codes:
-            if not code.skip and kind_of(code, self._project.modules, self._commands) in (
-                "shell",
-                "session",
-                "install",
-            ):
-                for command in commands_of(code.code):
-                    yield from self._command(command.text, code.line + command.line)
+        for line, text in shell_lines(self._page, self._project, self._commands):
+            yield from self._command(text, line)
         for span in self._page.spans:
             yield from self._span(span)
-
-    def _claim(
-        self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)
-    ) -> ClaimResult:
-        return ClaimResult(self._page.path, line, kind, text, truth, reason, *near)
 
     def _command(self, text: str, line: int) -> Iterator[ClaimResult]:
         for words in simple_commands(text) or ():
@@ -70,20 +72,16 @@ class OptionClaims:
                 yield from self._dead(words[0], here)
 
     def _dead(self, name: str, line: int) -> Iterator[ClaimResult]:
-        own = {
-            re.sub(r"[-_.]+", "-", one).lower()
-            for one in (*self._commands, self._project.declared.name, *self._project.modules)
-            if len(one) > 2
-        }
+        names = (*self._commands, self._project.declared.name, *self._project.modules)
+        own = {plain(one) for one in names if len(one) > 2}
         name = name.removesuffix(".exe")
-        plain = re.sub(r"[-_.]+", "-", name).lower()
         if name in self._commands:
             return
         if not re.fullmatch(r"[a-z][\w.-]+", name) or name in known.PROGRAMS or known.FILE.fullmatch(name):
             return
         near = nearest(name, self._commands, 0.7)
-        begins = any(plain.startswith(f"{one}-") for one in own) and near[0]
-        if not (plain in own or begins or slip_of(plain, own)):
+        begins = any(plain(name).startswith(f"{one}-") for one in own) and near[0]
+        if not (plain(name) in own or begins or slip_of(plain(name), own)):
             return
         made = rb"scripts" in self._project.sources.get("setup.py", b"") and not (
             self._helps or self._project.declared.scripts
@@ -91,13 +89,13 @@ class OptionClaims:
         if (
             not self._commands
             or made
-            or (plain in own and not any(self._helps.values()))
+            or (plain(name) in own and not any(self._helps.values()))
             or name in self._project.folders
         ):
             yield self._claim(line, "command", name, Truth.UNKNOWN, "the project's commands cannot be read")
             return
         near = near if near[0] else nearest(name, self._commands, 0.5)
-        yield self._claim(line, "command", name, Truth.UNTRUE, f"the project has no command {name}", near)
+        yield self._claim(line, "command", name, Truth.UNTRUE, f"the project has no command {name}", *near)
 
     def _words(self, command: str, words: list[str], text: str, line: int) -> Iterator[ClaimResult]:
         helps = [said for name, said in self._helps.items() if not command or name.split()[0] == command]
@@ -122,7 +120,7 @@ class OptionClaims:
             return
         near = slip_of(name, subcommands)
         if near and not self._project.occurs(name):
-            yield self._claim(line, "command", name, Truth.UNTRUE, f"{command} has no command {name}", (near, True))
+            yield self._claim(line, "command", name, Truth.UNTRUE, f"{command} has no command {name}", near, True)
         else:
             yield self._claim(line, "command", f"{command} {name}", Truth.UNKNOWN, "it may be an argument")
 
@@ -140,7 +138,7 @@ class OptionClaims:
             return self._claim(line, "option", flag, Truth.UNKNOWN, "the project takes options that it does not name")
         if not (meant or sure or any(one.startswith(flag) for one in self._known)):
             return self._claim(line, "option", flag, Truth.UNKNOWN, "it may be of another program")
-        return self._claim(line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", near)
+        return self._claim(line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", *near)
 
     # -- running text
 
@@ -152,40 +150,7 @@ class OptionClaims:
             return
         if not first.startswith("-"):
             return
-        others = {word for word in re.findall(r"[\w-]+", span.around) if word in known.PROGRAMS} - {
-            "python",
-            "test",
-            "true",
-            "false",
-            "file",
-            "time",
-            "date",
-            "type",
-            "copy",
-            "start",
-            "open",
-            "set",
-            "sort",
-            "find",
-            "make",
-            "which",
-            "source",
-            "more",
-            "less",
-            "read",
-            "go",
-            "just",
-            "head",
-            "cut",
-            "dir",
-            "code",
-            "install",
-            "watch",
-            "top",
-            "clear",
-            "export",
-            "split",
-        }
+        others = {word for word in re.findall(r"[\w-]+", span.around) if word in known.PROGRAMS and word not in _WORDS}
         for flag in LONG_OPTION.findall(text):
             if flag in self._known or flag in self._project.flags:
                 yield self._claim(span.line, "option", flag, Truth.TRUE)
@@ -203,6 +168,164 @@ class OptionClaims:
                 and not others
                 and not (_DERIVING.search(self._project.code) and not self._told)
             ):
-                yield self._claim(span.line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", near)
+                yield self._claim(span.line, "option", flag, Truth.UNTRUE, f"there is no option {flag}", *near)
             else:
                 yield self._claim(span.line, "option", flag, Truth.UNKNOWN, "it may be of another program")
+
+
+_DEFAULT = re.compile(
+    r"\bdefaults?(?:\s+(?:is|to|value|of))*\s*[:=]?\s*(?:`(?P<code>[^`\n]{1,60})`|(?P<q>[\"'])(?P<quoted>[^`\"'\n]{1,60})(?P=q)|"
+    r"(?P<bare>-?\d+(?:\.\d+)?(?![\w.]*\w)|(?-i:True|False|None)\b))(?!,?\s+(?:if|when|unless|for|on|in|or|otherwise)\b)",
+    re.I,
+)
+#: A word that may stand for a value of another kind, or for what is worked out.
+_VAGUE = frozenset(
+    {
+        "none", "auto", "off", "on", "false", "true", "no", "yes", "current", "stdout", "stdin", "empty", "all", "required", "unset",
+        "optional", "disabled", "enabled",
+    }
+)  # fmt: skip
+#: A default of something else than what begins the row: ``--silent`` sets ``verbose=False``, whose default is ``True``.
+_OF_ANOTHER = re.compile(r"`\w+\s*=[^`]*`.*\bdefault|\bwhose\s+default", re.I)
+_NO_DEFAULT = re.compile(r"\b(?:previous|formerly|was|used to|before|old)\b", re.I)
+#: A parameter at the beginning of an entry of a list or of a row of a table, in code, with or without its type.
+_PARAMETER = re.compile(
+    r"^\s*(?:[-*+]\s+|\|\s*|\d+\.\s+)?\**`(?P<name>[A-Za-z_]\w{2,})(?:\s*:[^`]*)?`(?!\s*(?:/|,|&|and|or)\s*`)"
+)
+#: A parameter in a sentence, directly before what it defaults to.
+_IN_A_SENTENCE = re.compile(
+    r"`(?P<name>[A-Za-z_]\w{2,})`(?:\s+(?:parameter|argument|keyword))?(?:\s+of\s+`[^`]+`)?(?:,?\s+which)?\s+\(?defaults?\b",
+    re.I,
+)
+
+
+class DefaultClaims:
+    """The claims of one page."""
+
+    def __init__(self, page: Page, project: Project) -> None:
+        self._page, self._project = page, project
+        self._lines = page.text.splitlines()
+
+    def all(self) -> Iterator[ClaimResult]:
+        options: dict[str, set[str]] = {}
+        for option in self._project.options:
+            for name in option.names:
+                options.setdefault(name, set()).add(option.default)
+        for first, written in self._page.prose:
+            column = _default_column(self._lines, first)
+            for offset, row in enumerate(written.split("\n")):
+                flags = set(LONG_OPTION.findall(row))
+                # What stands before an option is the default of another one.
+                after = row[max(row.find(flag) for flag in flags) :] if flags and column is None else row
+                if _NO_DEFAULT.search(row) or _OF_ANOTHER.search(after) or not (said := _said(after, column)):
+                    continue
+                if len(flags) == 1 and (flag := flags.pop()) in options:
+                    yield self._compared(flag, said, first + offset, options[flag])
+                elif not flags and (found := _PARAMETER.match(row) or _only_one(_IN_A_SENTENCE, row)):
+                    name = found["name"]
+                    if values := self._of_parameter(name):
+                        yield self._compared(name, said, first + offset, values)
+        for span in self._page.spans:
+            # In the middle of a sentence it may be a call.
+            if re.match(rf"\s*(?:#{{1,6}}\s+|[-*+]\s+|\|\s*)?\**`{re.escape(span.text)}`", span.around):
+                yield from self._signature(span.text.strip(), span.line)
+
+    def _of_parameter(self, name: str) -> set[str]:
+        """Return the defaults of a parameter in what the page names; "" stands for one that cannot be read."""
+        return {
+            default
+            for owner, default in self._project.defaults_of(name)
+            if re.search(rf"(?<!\w){re.escape(owner)}(?!\w)", self._page.text)
+        }
+
+    def _signature(self, text: str, line: int) -> Iterator[ClaimResult]:
+        """Yield the defaults of a signature: a call whose first arguments are called as the function's parameters are."""
+        tree = python_of(text) if text.endswith(")") else None
+        call = tree.body[0].value if tree and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) else None
+        if not isinstance(call, ast.Call) or not call.args:
+            return
+        owner = ast.unparse(call.func).split(".")[-1]
+        names = [one.id if isinstance(one, ast.Name) else "" for one in call.args]
+        known = self._project.parameters_named(owner)
+        if known is None or names != [one for one in known if one not in ("self", "cls")][: len(names)]:
+            return
+        for keyword in call.keywords:
+            values = {value for one, value in self._project.defaults_of(keyword.arg or "") if one == owner}
+            said = (literal_of(keyword.value) and ast.get_source_segment(text, keyword.value)) or ""
+            # A call that turns a switch on looks the same.
+            if said and values and (said not in ("True", "False") or len(call.keywords) > 1 or {said} == values):
+                yield self._compared(keyword.arg or "", said, line, values)
+
+    def _compared(self, name: str, said: str, line: int, real: set[str]) -> ClaimResult:
+        def claim(text: str, truth: Truth, reason: str = "", near: str = "", exact: bool = False) -> ClaimResult:
+            return ClaimResult(self._page.path, line, "default", text, truth, reason, near, exact)
+
+        of_option = name.startswith("-")
+        if any(value and _same(said, value, of_option=of_option) for value in real):
+            return claim(f"{name} {said}", Truth.TRUE)
+        if len(real) != 1 or not (value := next(iter(real))):
+            return claim(f"{name} {said}", Truth.UNKNOWN, "its default cannot be read")
+        # A text stands in quotes where the page has it so.
+        shown = value if said.startswith(("'", '"')) else str(ast.literal_eval(value))
+        if _same(said, value, of_option=of_option) is None:
+            return claim(f"{name} {said}", Truth.UNKNOWN, f"its default is written as {shown}")
+        return claim(said, Truth.UNTRUE, f"the default of {name} is {shown}", shown, True)
+
+
+def _said(row: str, column: int | None) -> str:
+    found = _DEFAULT.search(row)
+    if said := found and (found["code"] or found["quoted"] or found["bare"]):
+        return str(said).strip()
+    cells = [cell.strip() for cell in row.strip().strip("|").split("|")]
+    cell = cells[column] if column is not None and column < len(cells) else ""
+    return cell.strip("` ") if cell.startswith("`") else cell.strip("\"' ")
+
+
+def _only_one(pattern: re.Pattern[str], row: str) -> re.Match[str] | None:
+    return pattern.search(row) if len(re.findall(r"\bdefault", row, re.I)) == 1 else None
+
+
+def _default_column(lines: list[str], line: int) -> int | None:
+    """Return the column of a table that is headed *default*, for a row at ``line``; None for no table."""
+    at = line - 1
+    if at >= len(lines) or "|" not in lines[at]:
+        return None
+    while at > 0 and "|" in lines[at - 1]:
+        at -= 1
+    heads = [cell.strip().lower() for cell in lines[at].strip().strip("|").split("|")]
+    return next((number for number, head in enumerate(heads) if re.fullmatch(r"defaults?(?: value)?", head)), None)
+
+
+def _same(said: str, real: str, *, of_option: bool) -> bool | None:
+    """Return whether a stated default is the real one, a literal of Python; None where the two cannot be compared."""
+    value, stated, words = ast.literal_eval(real), _literal(said), said.strip("`\"' ")
+    if words == str(value) or (stated is not None and stated == value and type(stated) is type(value)):
+        # What a command line takes is text, so that there a number may stand in quotes.
+        return of_option or not isinstance(stated, str) or isinstance(value, str)
+    if value is None:
+        return None  # what takes its place is worked out later
+    if isinstance(value, bool):
+        switch = {"true": True, "false": False}.get(words.lower())
+        same = {"on": True, "yes": True, "off": False, "no": False}.get(words.lower()) == value
+        return switch == value if switch is not None else True if same else False if said == "None" else None
+    if said == "None":
+        return None if value in ("", (), [], {}) else False
+    if isinstance(stated, bool):
+        return None if isinstance(value, str) else False
+    if isinstance(value, str | bytes | list | tuple | dict) and type(stated) is type(value):
+        return False
+    try:
+        return math.isclose(float(words), float(str(value)))
+    except ValueError:
+        pass
+    if re.fullmatch(r"[A-Za-z][\w-]*", words) and re.fullmatch(r"[A-Za-z][\w-]*", str(value)):
+        same = words.lower() == str(value).lower()
+        return True if same else None if {words.lower(), str(value).lower()} & _VAGUE else False
+    return None
+
+
+def _literal(text: str) -> object:
+    try:
+        return python_syntax.literal(text)
+    except python_syntax.UNREADABLE:
+        return None

@@ -35,13 +35,7 @@ _VERSION = re.compile(
     r"(?:alpha|beta|rc|dev|post|yanked|on|th|st|nd|rd))*",
     re.I,
 )
-_OF_PROJECTS = (
-    "contributing",
-    "code_of_conduct",
-    "security",
-    "license",
-    "authors",
-)
+_OF_PROJECTS = ("contributing", "code_of_conduct", "security", "license", "authors")
 
 
 def is_of_another_time(heading: str) -> bool:
@@ -74,11 +68,8 @@ class Code:
     """A block of code.
 
     Attributes:
-        line: Line of its first line of code, from 1.
-        code: Its text.
         info: What stands after the fence, "" for an indented block.
-        fenced: Whether it has fences.
-        before: The paragraph or heading right before it.
+            before: The paragraph or heading right before it.
         skip: Why its author wants it left out, "" if not.
         adjacent: Whether nothing but ``before`` stands between the block before and this one.
         section: Number of the section that it stands in, by headings of the first two levels.
@@ -89,7 +80,6 @@ class Code:
     line: int
     code: str
     info: str
-    fenced: bool
     before: str = ""
     skip: str = ""
     adjacent: bool = False
@@ -122,10 +112,6 @@ class Page:
     Attributes:
         path: Its name in messages: relative to the repository where it lies in it, else as it was given.
         folder: The folder of the repository from which its relative links lead, "" for the top one.
-        text: All of it.
-        codes: Blocks of code in order.
-        spans: Code in running text in order.
-        links: Links and pictures in order.
         prose: Paragraphs, headings and table rows as written, with their first line.
         another_time: Lines of sections that tell what was or may come: first, last, and the heading.
     """
@@ -161,7 +147,6 @@ def read_page(root: Path, file: Path) -> Page:
 
 
 def parse_page(text: str, path: str, folder: str = "") -> Page:
-    """Return a page from its text."""
     text = _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     lines = text.splitlines()
     reader = _Reader(lines)
@@ -201,11 +186,10 @@ class _Reader:
         if token.map:
             self._line = token.map[0] + 1
         if token.type in ("fence", "code_block"):
-            fenced = token.type == "fence"
-            line = self._line + 1 if fenced else self._line
+            line = self._line + (token.type == "fence")
             adjacent = bool(self.codes) and self._pieces <= 1
             self.codes.append(
-                Code(line, token.content, token.info.strip(), fenced, self._before, self._skip, adjacent, self._section)
+                Code(line, token.content, token.info.strip(), self._before, self._skip, adjacent, self._section)
             )
             self._before, self._skip, self._pieces = "", "", 0
         elif token.type == "heading_open":

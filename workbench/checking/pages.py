@@ -29,14 +29,7 @@ async def check(
     seconds: float = STEP_SECONDS,
     on_progress: Callable[[str], None] = lambda line: None,
 ) -> Checked:
-    """Check pages of the repository at ``root``, which is not written to.
-
-    Args:
-        root: Its folder.
-        files: Pages, which need not lie in it; its README and docs unless given.
-        run: Whether blocks are run; without, only claims are looked up.
-        seconds: How long a step may take.
-        on_progress: Called with a line per step.
+    """Check pages of the repository at ``root``, which is not written to; its README and docs unless ``files`` are given.
 
     Raises:
         NoIsolation: Blocks are to be run and no sandbox isolates here.
@@ -56,9 +49,7 @@ class Asked:
 
     Attributes:
         run: Whether blocks are run; without, only claims are looked up.
-        seconds: How long a step may take.
         last: The last block of the page that is run, with all before it; None for all.
-        on_progress: Called with a line per step.
         on_known: Called with the whole check as far as it is known, a few times a second.
     """
 
@@ -70,17 +61,7 @@ class Asked:
 
 
 async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems: Sequence[str] = ()) -> Checked:
-    """Check pages that were read already.
-
-    Args:
-        root: The folder of the repository.
-        pages: The pages.
-        asked: How.
-        problems: What could not be read of others.
-
-    Raises:
-        NoIsolation: Blocks are to be run and no sandbox isolates here.
-    """
+    """Check pages that were read already; ``problems`` are what could not be read of others."""
     began = time.monotonic()
     project = Project(root)
     pages = [with_commands(page, project) for page in pages]

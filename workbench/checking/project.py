@@ -33,12 +33,7 @@ _LARGEST = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A function or class.
-
-    Attributes:
-        name: Its name.
-        parameters: Names that may be given as keywords; None where they cannot be known (``**``, decorators, base classes).
-    """
+    """A function or class; ``parameters`` may be given as keywords, None where they cannot be known (``**``, decorators, bases)."""
 
     name: str
     parameters: tuple[str, ...] | None
@@ -78,7 +73,6 @@ class Project:
 
     @cached_property
     def _stems(self) -> frozenset[str]:
-        """Paths of all files up to the first dot of their names."""
         return frozenset(
             f"{folder}{slash}{name.split('.')[0]}"
             for folder, slash, name in (path.rpartition("/") for path in self.files)
@@ -113,7 +107,6 @@ class Project:
 
     @cached_property
     def defined(self) -> frozenset[str]:
-        """Names of every function and class outside its tests."""
         own = b"\n".join(text for path, text in self.sources.items() if not is_test(path))
         return frozenset(
             name.decode() for name in re.findall(rb"^\s*(?:async\s+)?(?:def|class)\s+([A-Za-z_]\w*)", own, re.M)
@@ -126,7 +119,6 @@ class Project:
         return self._meant[name]
 
     def occurs(self, word: str) -> bool:
-        """Tell whether a word occurs in the code."""
         if word not in self._occurring:
             self._occurring[word] = _whole_word(self.code, word.encode())
         return self._occurring[word]
@@ -153,7 +145,6 @@ class Project:
         return None
 
     def parsed(self, path: str) -> ast.Module | None:
-        """Return the syntax tree of a file, None where it cannot be read."""
         if path not in self._parsed:
             self._parsed[path] = python_of(self.sources.get(path, b"").decode("utf-8", "replace"))
         return self._parsed[path]
@@ -339,7 +330,6 @@ def _whole_word(text: bytes, word: bytes) -> bool:
 
 
 def is_test(path: str) -> bool:
-    """Tell whether a file is one of tests."""
     parts = PurePosixPath(path).parts
     return (
         bool({"test", "tests", "testing"} & set(parts)) or parts[-1].startswith("test_") or parts[-1] == "conftest.py"

@@ -124,7 +124,6 @@ def extras_of(project: Project) -> frozenset[str]:
 
 
 def licence_families(text: str) -> frozenset[str]:
-    """Return the families of licences that a text names."""
     return frozenset(name for name, pattern in _FAMILIES if re.search(pattern, text))
 
 

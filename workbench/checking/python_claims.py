@@ -45,7 +45,7 @@ class PythonClaims:
             if kind in ("python", "doctest") and not code.skip:
                 trees += [(code.line, tree) for tree in _trees(code, kind)]
         for _, tree in trees:
-            self._defined.update(_defined_in(tree))
+            self._defined |= _defined_in(tree)
             self._foreign.update(_imported_of_others(tree, self._project.modules))
         for line, tree in trees:
             yield from self._in(tree, line)
@@ -56,9 +56,7 @@ class PythonClaims:
         self, line: int, kind: str, text: str, truth: Truth, reason: str = "", near: tuple[str, bool] = ("", False)
     ) -> ClaimResult:
         if truth is Truth.UNTRUE and kind in ("name", "module") and known.is_readers_name(text):
-            return ClaimResult(
-                self._page.path, line, kind, text, Truth.UNKNOWN, f"{reason}; it may stand for the reader's"
-            )
+            truth, reason, near = Truth.UNKNOWN, f"{reason}; it may stand for the reader's", ("", False)
         return ClaimResult(self._page.path, line, kind, text, truth, reason, *near)
 
     # -- blocks
@@ -131,14 +129,8 @@ class PythonClaims:
         near, exact = nearest(last, siblings, 0.7)
         if not near and self._project.occurs(last):
             return self._claim(line, "module", dotted, Truth.UNKNOWN, f"{last} is elsewhere in the project")
-        return self._claim(
-            line,
-            "module",
-            dotted,
-            Truth.UNTRUE,
-            f"there is no module {dotted}",
-            (f"{parent}.{near}" if near else "", exact),
-        )
+        meant = (f"{parent}.{near}" if near else "", exact)
+        return self._claim(line, "module", dotted, Truth.UNTRUE, f"there is no module {dotted}", meant)
 
     def _name(self, module: str, name: str, line: int, shown: str) -> ClaimResult:
         project = self._project
@@ -225,14 +217,9 @@ class PythonClaims:
                 return self._claim(line, "name", name, Truth.UNTRUE, f"{owner} has no {name}", (meant, True))
             return self._claim(line, "name", text, Truth.UNKNOWN, f"{owner} may inherit or make {name}")
         if project.occurs(owner) or known.is_known(owner):
-            there = project.occurs(rest[-1])
-            return self._claim(
-                line,
-                "name",
-                text,
-                Truth.TRUE if there else Truth.UNKNOWN,
-                "" if there else "it may be of another program",
-            )
+            if project.occurs(rest[-1]):
+                return self._claim(line, "name", text, Truth.TRUE)
+            return self._claim(line, "name", text, Truth.UNKNOWN, "it may be of another program")
         # Two witnesses: what is meant has what the page takes from it.
         for meant in (project.meant(owner), one_letter_off(owner, project.modules)):
             members = (project.members(meant) or (frozenset(), False))[0] if meant else frozenset()
@@ -300,12 +287,9 @@ def _trees(code: Code, kind: str) -> Iterator[ast.Module]:
         yield tree
 
 
-def _defined_in(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
+def _defined_in(tree: ast.Module) -> set[str]:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return _assigned(tree) | {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
 
 
 def _imported_of_others(tree: ast.Module, own: Set[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import ast
 import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.checking.chains import typed
@@ -14,7 +14,7 @@ from workbench.checking.comparing import alike, random_alone, shell_difference, 
 from workbench.checking.environment import Environment
 from workbench.checking.executing import Way, executed
 from workbench.checking.judging import judge_parts, set_apart, went_well
-from workbench.checking.judging_commands import Context, StepVerdict
+from workbench.checking.judging_commands import Context, part
 from workbench.checking.kinds import python_of
 from workbench.checking.page import Page
 from workbench.checking.project import Project
@@ -49,32 +49,25 @@ async def run_page(
     """Run a page and return the verdicts on its blocks, in order.
 
     An alarm counts if it comes out the same with another seed for hashes; one that does not is *not run*. A block that works
-    where only its section is run, or it alone, works.
-
-    Args:
-        page: The page.
-        plan: What of it is run.
-        project: The repository.
-        environment: Where it is run.
-        seconds: How long a step may take.
-        on_known: Called a few times a second; an alarm is told of once it has come out the same again.
-        room: Places for sandboxes in which chains of steps are run beside the page; None to run all of it in order.
+    where only its section is run, or it alone, works. ``on_known`` is called a few times a second, and of an alarm only once it
+    has come out the same again; ``room`` has places for sandboxes in which chains of steps are run beside the page.
 
     Raises:
         NotSandboxed: The sandbox could not be proved to isolate.
         OSError: It cannot be started.
     """
-    first, late, apart = await _once(page, plan, project, environment, seconds, "0", on_known, room)
+    run = _Run(page, project, environment, seconds)
+    first, late, apart = await run.once(plan, "0", on_known, room)
     if apart and any(one.verdict in ALARMS for one in first):
         # No alarm is to come of anything but the page in order.
-        first, late, _ = await _once(page, plan, project, environment, seconds, "0", on_known)
+        first, late, _ = await run.once(plan, "0", on_known)
     for seed in range(1, 1 + _SAME + _SAME_WHERE_RANDOM):
         if not any(one.verdict in ALARMS for one in first):
             break
         last = max(at for at, one in enumerate(first) if one.verdict in ALARMS)
         # What ran out of time would again, and what comes after the last alarm has no part in it.
         shorter = up_to(without(plan, late), last)
-        again, _, _ = await _once(page, shorter, project, environment, seconds, str(seed))
+        again, _, _ = await run.once(shorter, str(seed))
         before, first = first, tuple(_twice(one, other) for one, other in zip(first, again, strict=True))
         # Where something is drawn at random, the rest may be as well, and have come out the same by chance; so may the order
         # of two elements of a set.
@@ -88,7 +81,7 @@ async def run_page(
             if first[at].verdict not in ALARMS or len(own) == len(page.codes):
                 continue
             if own not in runs and len(runs) < _MOST_ALONE:
-                runs[own], _, _ = await _once(page, only(without(plan, late), own), project, environment, seconds, "0")
+                runs[own], _, _ = await run.once(only(without(plan, late), own), "0")
             if own in runs and runs[own][at].verdict is Verdict.WORKS:
                 first = (*first[:at], runs[own][at], *first[at + 1 :])
     return first
@@ -126,45 +119,43 @@ def _confirmed(one: Part, other: Part | None) -> Part:
     return replace(one, verdict=Verdict.NOT_RUN, reason=_RANDOM, output="", diff=())
 
 
-async def _once(
-    page: Page,
-    plan: Plan,
-    project: Project,
-    environment: Environment,
-    seconds: float,
-    seed: str,
-    on_known: Known | None = None,
-    room: asyncio.Semaphore | None = None,
-) -> tuple[tuple[BlockResult, ...], frozenset[int], bool]:
-    """Run a page once; returns the verdicts, the places of the steps that ran out of time, and whether any was run apart."""
-    runnable = [step for step in plan.steps if step.kind != "settled"]
-    ended: dict[int, Mapping[str, Any]] = {}
-    apart = False
+@dataclass(frozen=True, slots=True)
+class _Run:
+    page: Page
+    project: Project
+    environment: Environment
+    seconds: float
 
-    def worked(results: Mapping[int, Mapping[str, Any]]) -> bool:
-        """Tell whether steps have worked, which depends on nothing but how they ended."""
-        context = Context(
-            page.path, project.modules, environment.commands, str(environment.folder), "", "", frozenset()
-        )
-        found = [one for at, result in results.items() for one in judge_parts(plan.steps[at], result, context)]
-        return all(one.verdict is Verdict.WORKS for one in found)
+    async def once(
+        self, plan: Plan, seed: str, on_known: Known | None = None, room: asyncio.Semaphore | None = None
+    ) -> tuple[tuple[BlockResult, ...], frozenset[int], bool]:
+        """Run a page once; return the verdicts, the places of steps that ran out of time, and whether any was run apart."""
+        open_steps = [at for at, step in enumerate(plan.steps) if step.kind != "settled"]
+        ended: dict[int, Mapping[str, Any]] = {}
+        apart = False
 
-    def tell(so_far: Mapping[int, Mapping[str, Any]]) -> None:
-        """Tell of the blocks whose last step has ended, alarms left out."""
-        if on_known is not None:
-            blocks = _judged(page, plan, project, environment, so_far)
-            open_blocks = {
-                plan.steps[at].block
-                for at, step in enumerate(plan.steps)
-                if step.kind != "settled" and at not in so_far
-            }
-            on_known(blocks, [at for at, one in enumerate(blocks) if at in open_blocks or one.verdict in ALARMS])
+        def judged(so_far: Mapping[int, Mapping[str, Any]]) -> tuple[BlockResult, ...]:
+            return _judged(self.page, plan, self.project, self.environment, so_far)
 
-    if runnable:
-        tell({})
-        ended, apart = await executed(page, plan, project, environment, Way(seconds, seed, room, worked, tell))
-    late = frozenset(at for at, one in ended.items() if one.get("timeout"))
-    return _judged(page, plan, project, environment, ended), late, apart
+        def worked(results: Mapping[int, Mapping[str, Any]]) -> bool:
+            """Tell whether steps have worked, which depends on nothing but how they ended."""
+            context = Context(self.page.path, self.project, self.environment.commands, "", "", frozenset())
+            found = [one for at, result in results.items() for one in judge_parts(plan.steps[at], result, context)]
+            return all(one.verdict is Verdict.WORKS for one in found)
+
+        def tell(so_far: Mapping[int, Mapping[str, Any]]) -> None:
+            """Tell of the blocks whose last step has ended, alarms left out."""
+            if on_known is not None:
+                blocks = judged(so_far)
+                waiting = {plan.steps[at].block for at in open_steps if at not in so_far}
+                on_known(blocks, [at for at, one in enumerate(blocks) if at in waiting or one.verdict in ALARMS])
+
+        if open_steps:
+            tell({})
+            way = Way(self.seconds, seed, room, worked, tell)
+            ended, apart = await executed(self.page, plan, self.project, self.environment, way)
+        late = frozenset(at for at, one in ended.items() if one.get("timeout"))
+        return judged(ended), late, apart
 
 
 def _judged(
@@ -184,25 +175,20 @@ def _judged(
         code = page.codes[step.block]
         if step.kind == "settled":
             verdict = Verdict.FAILS if step.failed else Verdict.NOT_RUN if step.reason else Verdict.WORKS
-            found: tuple[StepVerdict, ...] = (StepVerdict(verdict, step.line, step.reason),)
+            found: tuple[Part, ...] = (part(verdict, step.line, step.reason),)
         elif index not in ended:
-            found = (StepVerdict(Verdict.NOT_RUN, step.line, "the sandbox ended before it"),)
+            found = (part(Verdict.NOT_RUN, step.line, "the sandbox ended before it"),)
         else:
             context = Context(
                 page.path,
-                project.modules,
+                project,
                 environment.commands if environment else frozenset(),
-                str(environment.folder) if environment else "",
                 f"{code.before}\0{code.code}",
                 before,
                 names,
                 "\n".join(not_shell),
                 frozenset(name for name, section in bound.items() if section != code.section),
                 frozenset(unbound),
-                project.occurs,
-                project.lacks,
-                project.defined.__contains__,
-                project.rejects,
             )
             found = judge_parts(step, ended[index], context)
             if code.another_time:
@@ -218,18 +204,8 @@ def _judged(
             before = f"line {bad.line}, which {what}"
         seconds = float(ended[index].get("seconds") or 0.0) if index in ended else 0.0
         for one in found:
-            parts.setdefault(step.block, []).append(
-                Part(
-                    one.line,
-                    one.code or step.code,
-                    one.verdict,
-                    one.reason,
-                    one.output,
-                    one.diff,
-                    seconds,
-                    step.harmless,
-                )
-            )
+            told = replace(one, code=one.code or step.code, seconds=seconds, harmless=step.harmless)
+            parts.setdefault(step.block, []).append(told)
             seconds = 0.0
     commands = {step.block for step in plan.steps if step.kind == "shell" or step.failed}
     results = [

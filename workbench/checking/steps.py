@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -36,14 +36,9 @@ class Step:
     """One thing to run, or one that is not.
 
     Attributes:
-        block: Index of its block on the page.
         kind: ``shell``, ``python`` or ``doctest``; ``settled`` where nothing has to be run to know what becomes of it.
-        code: What is run.
-        line: Its first line on the page.
-        expected: What the page says that it prints; None where it says nothing.
         reason: Why it is not run; "" where it is, or where it is settled and works.
         harmless: Nothing that follows can fail because it was not run.
-        failed: Whether it is settled and fails.
         stand_ins: Files of the reader's that were provided in their place.
         files: Files that are written before it: name and content.
         absent: Files that it names and that neither the repository nor the page has.
@@ -73,14 +68,7 @@ class Plan:
 
 
 def plan_of(page: Page, project: Project, environment: Environment | None, broken: str = "") -> Plan:
-    """Return what is to be run of a page.
-
-    Args:
-        page: The page.
-        project: The repository.
-        environment: Where it is run; None where the project does not install.
-        broken: Why it does not.
-    """
+    """Return what is to be run of a page; without an environment the project does not install, for the reason ``broken``."""
     commands = environment.commands if environment else frozenset(project.declared.scripts)
     modules = project.modules
     planner = _Planner(page, project, environment, commands, broken)
@@ -93,32 +81,24 @@ def plan_of(page: Page, project: Project, environment: Environment | None, broke
 
 def up_to(plan: Plan, last: int) -> Plan:
     """Return a plan that runs nothing after a block: what it builds on is run before it."""
+    return _leaving_out(plan, lambda step: step.block > last, "only an earlier block was to be run")
+
+
+def only(plan: Plan, blocks: Sequence[int]) -> Plan:
+    return _leaving_out(plan, lambda step: step.block not in blocks, "only other blocks were to be run")
+
+
+def _leaving_out(plan: Plan, leaves: Callable[[Step], bool], reason: str) -> Plan:
     steps = [
-        replace(step, kind="settled", reason="only an earlier block was to be run", harmless=True)
-        if step.block > last and step.kind != "settled"
-        else step
+        replace(step, kind="settled", reason=reason, harmless=True) if leaves(step) and step.kind != "settled" else step
         for step in plan.steps
     ]
     return Plan(plan.kinds, steps)
 
 
 def without(plan: Plan, places: Set[int]) -> Plan:
-    """Return a plan that leaves out some steps."""
-    steps = [
-        replace(step, kind="settled", reason="it had not ended when its time was up") if at in places else step
-        for at, step in enumerate(plan.steps)
-    ]
-    return Plan(plan.kinds, steps)
-
-
-def only(plan: Plan, blocks: Sequence[int]) -> Plan:
-    """Return a plan that runs nothing but some of its blocks."""
-    steps = [
-        replace(step, kind="settled", reason="only other blocks were to be run", harmless=True)
-        if step.block not in blocks and step.kind != "settled"
-        else step
-        for step in plan.steps
-    ]
+    late = "it had not ended when its time was up"
+    steps = [replace(one, kind="settled", reason=late) if at in places else one for at, one in enumerate(plan.steps)]
     return Plan(plan.kinds, steps)
 
 
@@ -143,12 +123,8 @@ class _Planner:
         if kind not in ("shell", "session", "install", "command", "python", "doctest"):
             if (name := self._file_named(code)) and kind == "configuration":
                 self._named[name] = code.code
-            words = {
-                "output": "it is output",
-                "configuration": "it is configuration",
-                "other": "it is in another language",
-            }
-            self._not_run(index, code, words[kind], harmless=True)
+            what = "in another language" if kind == "other" else kind
+            self._not_run(index, code, f"it is {what}", harmless=True)
             return
         if self._broken:
             failing = kind == "install" and any(
@@ -300,4 +276,4 @@ def _block(page: Page, span: Span, text: str) -> Code:
     before = [code for code in page.codes if code.line <= span.line]
     section = before[-1].section if before else 0
     elsewhen = next((said for first, last, said in page.another_time if first <= span.line <= last), "")
-    return Code(span.line, text, "", False, span.around, section=section, another_time=elsewhen, inline=True)
+    return Code(span.line, text, "", span.around, section=section, another_time=elsewhen, inline=True)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
+from workbench.errors import WorkbenchError
+from workbench.rubric.works import Works, counting
 from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import CheckRow
 
 
 class Verdict(StrEnum):
@@ -37,11 +45,7 @@ class Part:
 
     Attributes:
         line: Line of the page at which something failed, else the part's first line; from 1.
-        code: What was run, or was not.
-        verdict: What became of it.
         reason: Why, in one sentence without a full stop; "" where it works.
-        output: The end of what it printed, where it does not work.
-        diff: Lines of a unified difference between claimed and real output.
         seconds: How long it took, 0 where it was not run; of examples of one session the first has the time of all.
         harmless: Nothing can be missing because it was not run: it makes a place to work in, as a check has one.
     """
@@ -64,14 +68,8 @@ class BlockResult:
         path: The page, relative to the repository.
         line: Line of the page at which something failed, else the block's first line; from 1.
         kind: What kind of block it is, see :mod:`.kinds`.
-        verdict: What became of it.
         reason: Why, in one sentence without a full stop; "" where all of it works.
         command: What was run where it failed.
-        output: The end of what that printed.
-        diff: Lines of a unified difference between claimed and real output.
-        parts: Its commands, snippets or examples in order.
-        first: Its first line of code.
-        end: Its last one.
     """
 
     path: str
@@ -104,10 +102,6 @@ class BlockResult:
         """Return it with parts, and the verdict that follows from these.
 
         It fails or differs if one of them does, works if one works and none of these, and is *not run* where nothing was.
-
-        Args:
-            parts: Its parts in order.
-            is_command: Whether its parts are commands, so that the one that fails says what was run.
         """
         parts = tuple(parts)
         for wanted in ALARMS:
@@ -138,11 +132,8 @@ class ClaimResult:
 
     Attributes:
         path: The page, relative to the repository.
-        line: Its line, from 1.
         kind: ``module``, ``name``, ``parameter``, ``option``, ``default``, ``variable``, ``file``, ``extra``, ``dependency``,
             ``version``, ``licence``, ``python``, ``command`` or ``url``.
-        text: What the page says, as it stands there.
-        truth: What can be said of it.
         reason: Why, in one sentence without a full stop.
         nearest: The nearest true one, "" where none is near.
         exact: Whether ``nearest`` is the only one that can be meant, so that it may be written in its place.
@@ -163,12 +154,7 @@ class Checked:
     """Everything a check said.
 
     Attributes:
-        pages: The pages that were checked, relative to the repository.
-        blocks: In the order of pages and lines.
-        claims: In the order of pages and lines.
         problems: What could not be checked, one sentence each.
-        seconds: How long it took.
-        cached: Whether the environment was there already.
         waiting: While it is under way, the places in ``blocks`` of those that have no verdict yet; they are *not run* there.
     """
 
@@ -189,7 +175,6 @@ class Checked:
 
 
 def counts(values: Sequence[StrEnum], of: type[StrEnum]) -> dict[str, int]:
-    """Return how many there are of each."""
     return {str(each): sum(value is each for value in values) for each in of}
 
 
@@ -213,3 +198,83 @@ def alarm(one: BlockResult | ClaimResult) -> str:
 def shown_lines(block: BlockResult, most: int) -> list[str]:
     """Return the difference between claimed and real output, else up to ``most`` lines of the end of what was printed."""
     return list(block.diff) or block.output.splitlines()[-most:]
+
+
+#: Counted on with every change of what a verdict means or when one is given: results of other rules stand beside each other.
+RULES = 3
+_OF_COLUMNS = {
+    Verdict.WORKS: "works", Verdict.FAILS: "fails", Verdict.DIFFERS: "differs", Verdict.NOT_RUN: "not_run",
+    Truth.TRUE: "claims_true", Truth.UNTRUE: "claims_untrue", Truth.UNKNOWN: "claims_unknown",
+}  # fmt: skip
+
+_TYPES: dict[str, Any] = {"str": str, "int": int, "float": (int, float)}
+_TYPES |= {"tuple[str, ...]": tuple, "tuple[int, ...]": tuple}
+
+
+class CheckDamaged(WorkbenchError):
+    """What a session keeps of a check cannot be read."""
+
+
+def columns(checked: Checked) -> dict[str, int]:
+    blocks = counts([one.verdict for one in checked.blocks], Verdict)
+    claims = counts([one.truth for one in checked.claims], Truth)
+    return {
+        column: (blocks if isinstance(word, Verdict) else claims)[str(word)] for word, column in _OF_COLUMNS.items()
+    }
+
+
+def works(checked: Checked) -> Works:
+    return Works.of(columns(checked))
+
+
+def to_json(checked: Checked) -> str:
+    return json.dumps(asdict(checked), ensure_ascii=False, default=str)
+
+
+def from_json(text: str) -> Checked:
+    """Return the check of a JSON text; what a newer program added is left out."""
+    try:
+        values = json.loads(text)
+        blocks = tuple(_block(one) for one in values.pop("blocks"))
+        claims = tuple(_made(ClaimResult, {**one, "truth": Truth(one["truth"])}) for one in values.pop("claims"))
+        made: Checked = _made(Checked, {**values, "blocks": blocks, "claims": claims})
+        if not {one.path for one in (*blocks, *claims)} <= set(made.pages):
+            raise ValueError("a page that was not checked")
+        return made
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise CheckDamaged("The recorded check is damaged; check the README again.") from None
+
+
+def _block(values: dict[str, Any]) -> BlockResult:
+    parts = tuple(_made(Part, {**one, "verdict": Verdict(one["verdict"])}) for one in values.get("parts", ()))
+    made: BlockResult = _made(BlockResult, {**values, "parts": parts, "verdict": Verdict(values["verdict"])})
+    return made
+
+
+def _made(kind: type[Any], values: dict[str, Any]) -> Any:
+    fields = kind.__dataclass_fields__
+    known = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    made = kind(**{name: value for name, value in known.items() if name in fields})
+    for name, one in fields.items():
+        value = getattr(made, name)
+        if not isinstance(value, _TYPES.get(one.type, object)):
+            raise TypeError(name)
+        if one.type == "tuple[str, ...]" and not all(isinstance(text, str) for text in value):
+            raise TypeError(name)
+    return made
+
+
+def checked_of(reader: SessionReader, trial: str) -> Checked | None:
+    """Return the check of a trial's README that counts with all that it says, None where there is none."""
+    row = counting(reader.checks(trial))
+    return None if row is None else result_of(reader, row)
+
+
+def result_of(reader: SessionReader, row: CheckRow) -> Checked | None:
+    """Return all that a check said, None where it has not come to an end."""
+    if row.result_blob is None:
+        return None
+    text = reader.kept(row.result_blob, f"the check of trial {row.trial_id}")
+    if text is None:
+        raise CheckDamaged("The recorded check is missing from the session file; check the README again.")
+    return from_json(text)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from workbench import numbers
 from workbench.errors import UsageError
@@ -32,7 +33,6 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def dollars(text: str) -> float:
-    """Return a limit of US dollars; 0 is no limit."""
     try:
         return numbers.amount(text)
     except ValueError as expected:
@@ -40,7 +40,6 @@ def dollars(text: str) -> float:
 
 
 def path(text: str) -> Path:
-    """Return a path with ``~`` resolved."""
     try:
         return expanded(text)
     except UsageError as problem:
@@ -48,7 +47,6 @@ def path(text: str) -> Path:
 
 
 def folder(text: str) -> Path:
-    """Return the path of a folder that is there."""
     found = path(text)
     if not found.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {shown(found)}")
@@ -56,14 +54,12 @@ def folder(text: str) -> Path:
 
 
 def add_rubrics(parser: argparse.ArgumentParser) -> None:
-    """Add ``--rubric`` to a command that scores trials."""
     parser.add_argument(
         "--rubric", type=names, default=(), metavar="R[,R2]", help="aeo-bench, strict; both unless given"
     )
 
 
 def add_judge_repeats(parser: argparse.ArgumentParser) -> None:
-    """Add ``--judge-repeats`` to a command that asks a judge."""
     parser.add_argument(
         "--judge-repeats",
         type=whole(1, numbers.MOST_REPEATS),
@@ -74,7 +70,6 @@ def add_judge_repeats(parser: argparse.ArgumentParser) -> None:
 
 
 def add_queue(parser: argparse.ArgumentParser) -> None:
-    """Add ``--queue`` to a command that starts a run in a session."""
     parser.add_argument(
         "--queue", action="store_true", help="begin when the session's runs that are under way or wait already are over"
     )
@@ -95,3 +90,37 @@ def check_texts(given: list[str]) -> str:
         if any(ord(character) < 32 or ord(character) == 127 for character in text):
             return f"the argument {ascii(text)[:60]}{after} holds control characters"
     return ""
+
+
+class Verbs:
+    """The verbs of one command.
+
+    Args:
+        parser: The command's parser.
+        default: The verb that is meant where none is named.
+    """
+
+    def __init__(self, parser: argparse.ArgumentParser, default: str) -> None:
+        self._default = default
+        self._verbs = parser.add_subparsers(
+            dest="verb", metavar="VERB", required=True, parser_class=type(parser), title="verbs"
+        )
+
+    def add(self, name: str, summary: str, execute: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+        usual = " (if no verb is named)" if name == self._default else ""
+        verb: argparse.ArgumentParser = self._verbs.add_parser(name, help=summary + usual, description=summary)
+        verb.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
+        verb.set_defaults(execute=execute, parser=verb)
+        return verb
+
+
+def with_verb(given: Sequence[str], command: str, module: Any) -> list[str]:
+    """Return the arguments with the verb that is meant: a module says which ones it has in ``VERBS``, the default first."""
+    verbs: tuple[str, ...] = getattr(module, "VERBS", ())
+    place = list(given).index(command) + 1
+    named = given[place : place + 1]
+    # Where the default verb takes no words, a word that is no verb is a mistake, and the parser says which there are.
+    words = getattr(module, "DEFAULT_TAKES_WORDS", True)
+    if not verbs or (named and (named[0] in (*verbs, "-h", "--help") or not (words or named[0].startswith("-")))):
+        return list(given)
+    return [*given[:place], verbs[0], *given[place:]]

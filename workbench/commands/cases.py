@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.commands.output import print_json, say, tell
-from workbench.errors import UsageError
+from rich.table import Table
 
-SUMMARY = "list the test cases, show one, or add a repository as a case"
+from workbench.catalog import add_case, check_there, load_cases, resolve_case, snapshot_of, view_of
+from workbench.commands.output import print_json, say, tell
+from workbench.commands.terminal import Terminal
+from workbench.errors import UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("case", nargs="?", help="show this case: an id, or a source that is not a case yet")
     parser.add_argument(
         "--add",
@@ -24,7 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List, show or add."""
     if arguments.add is not None and (arguments.case is not None or arguments.fetch):
         raise UsageError("--add makes a new case; show or fetch a case in a command of its own.")
     if arguments.id is not None and arguments.add is None:
@@ -39,8 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    from workbench.catalog import add_case
-
     written = add_case(arguments.add, id=arguments.id)
     if arguments.json:
         print_json({"type": "added", "path": str(written)})
@@ -50,8 +48,6 @@ def _add(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
-
     case = resolve_case(arguments.case)
     check_there(case)
     shown: dict[str, object] = {
@@ -85,8 +81,6 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from workbench.catalog import load_cases
-
     cases, problems = load_cases()
     if arguments.json:
         for case in cases:
@@ -101,9 +95,6 @@ def _list(arguments: argparse.Namespace) -> int:
         for problem in problems:
             print_json({"type": "problem", "sentence": str(problem)})
         return 1 if problems else 0
-    from rich.table import Table
-
-    from workbench.commands.terminal import Terminal
 
     table = Table(box=None, pad_edge=False)
     for heading in ("case", "kind", "domain", "source", "facts"):

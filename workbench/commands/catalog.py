@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any, Literal
 
+from rich.table import Table
+
+from workbench.catalog.published import TASKS_IN_THE_TEXT, Score, published_counts, published_scores
+from workbench.catalog.records import Record, bundled_record, record_of
+from workbench.catalog.repositories import Quarantined, Repository, find_repository, load_repositories
+from workbench.commands.arguments import Verbs
+from workbench.commands.catalog_check import check
 from workbench.commands.output import print_json, print_page
-from workbench.commands.verbs import Verbs
+from workbench.commands.terminal import Terminal
+from workbench.errors import UsageError
 from workbench.files import expanded
 
-SUMMARY = "list the paper's repositories with published counts beside those found here, show one, or check some"
 VERBS = ("list", "check")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's verbs."""
     verbs = Verbs(parser, VERBS[0])
     listing = verbs.add("list", "list the repositories, or show those that are named", _list)
     listing.add_argument("names", nargs="*", metavar="NAME", help="show these repositories (owner/name or name)")
@@ -37,10 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from workbench.catalog.repositories import find_repository, load_repositories
-    from workbench.commands.catalog_check import check
-    from workbench.errors import UsageError
-
     entries = [find_repository(name) for name in arguments.names]
     folder = expanded(arguments.record).absolute() if arguments.record else None
     if folder is not None and folder.exists() and not folder.is_dir():
@@ -50,18 +55,276 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from workbench.catalog.repositories import find_repository
-    from workbench.commands import catalog_tables
-
     entries = [find_repository(name) for name in arguments.names]
     if arguments.markdown:
-        print_page(catalog_tables.page())
+        print_page(page())
     elif arguments.json:
-        for line in catalog_tables.as_json(entries):
+        for line in as_json(entries):
             print_json(line)
     elif entries:
         for entry in entries:
-            catalog_tables.show(entry)
+            show(entry)
     else:
-        catalog_tables.list_all()
+        list_all()
     return 0
+
+
+HEADINGS = (
+    "repository", "status", "candidates", "all tasks", "tasks", "functions", "in tests", "traced", "in time", "tasks",
+    "tests", "unusable", "reference", "stub",
+)  # fmt: skip
+_PUBLISHED, _HERE = 3, 9
+#: Terminal columns → which of the table's are shown: name, (status,) both numbers of tasks and controls, or all.
+_SHOWN = ((186, tuple(range(len(HEADINGS)))), (100, (0, 1, 4, 9, 12, 13)), (0, (0, 4, 9, 12, 13)))
+
+NOTE = (
+    "Published: the paper's Table 2. Its candidates fit the number of all functions, those of the tests included. Its "
+    "`n_all_tasks` are functions that a passing test reaches, those below a folder `tests/` left out: no docstring is needed, "
+    "and no stub filter is in the numbers. `--selection published` applies that rule; docs/dataset.md has what it gives. Test "
+    "functions are among them only where tests lie elsewhere (schema, tabulate). Here, by the selection `filtered`: functions outside "
+    "the tests, then those in tests and other files; traced by a stable test, which corresponds to `n_all_tasks`; tests within "
+    "10 s, which corresponds to `n_tasks`; and tasks, which also fail with a stub and have no counterpart there. "
+    "`reference` and `stub` are tasks that pass with the original body and with a stub, of all tasks."
+)
+
+
+def _sum_note() -> str:
+    total = sum(counts.tasks for counts in published_counts().values())
+    return f"Table 2's tasks sum to {total:,}; the paper's text says {TASKS_IN_THE_TEXT:,}."
+
+
+def row(entry: Repository, record: Record | None) -> tuple[str, ...]:
+    counts = entry.published
+    published = (f"{counts.candidates:,}", f"{counts.all_tasks:,}", f"{counts.tasks:,}")
+    if record is None:
+        return (entry.repository, entry.status, *published, *("–" for _ in range(_HERE)))
+    found = (record.functions, record.other_functions, record.traced, record.in_time)
+    figures = (*found, record.tasks, record.stable, record.unusable)
+    controls = (f"{record.reference}/{record.tasks}", f"{record.stub}/{record.tasks}")
+    return (entry.repository, entry.status, *published, *(f"{figure:,}" for figure in figures), *controls)
+
+
+def totals(entries: Sequence[Repository], records: Sequence[Record | None]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the closing lines: the published sums of all, then of those built here beside the sums found here."""
+    built = [(entry, record) for entry, record in zip(entries, records, strict=True) if record is not None]
+    here = [
+        sum(getattr(record, name) for _, record in built)
+        for name in ("functions", "other_functions", "traced", "in_time", "tasks", "stable", "unusable")
+    ]
+    controls = [f"{sum(getattr(record, name) for _, record in built):,}/{here[4]:,}" for name in ("reference", "stub")]
+    return (
+        (f"{len(entries)} repositories", "", *_sums(entries), *("" for _ in range(_HERE))),
+        (f"{len(built)} built here", "", *_sums([entry for entry, _ in built]), *(f"{n:,}" for n in here), *controls),
+    )
+
+
+def _sums(entries: Sequence[Repository]) -> list[str]:
+    counts = [entry.published for entry in entries]
+    return [f"{sum(getattr(c, name) for c in counts):,}" for name in ("candidates", "all_tasks", "tasks")]
+
+
+def list_all() -> None:
+    entries = load_repositories()
+    records = [record_of(entry) for entry in entries]
+    console = _console()
+    shown = next(columns for width, columns in _SHOWN if console.width >= width)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for index in shown:
+        heading = HEADINGS[index]
+        words = heading if index < 2 else ("published\n" if index < 2 + _PUBLISHED else "here\n") + heading
+        side: Literal["left", "right"] = "left" if index < 2 else "right"
+        table.add_column(words, justify=side, no_wrap=index != 1, overflow="fold", vertical="top")
+    for entry, record in zip(entries, records, strict=True):
+        cells = row(entry, record)
+        table.add_row(*(cells[index] for index in shown))
+    for line in totals(entries, records):
+        table.add_row(*(line[index] for index in shown), style="bold")
+    console.print(table)
+    console.print(f"\n{NOTE} {_sum_note()}")
+
+
+def show(entry: Repository) -> None:
+    console = _console()
+    console.print(entry.repository, style="bold")
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True, style="dim")
+    grid.add_column(overflow="fold")
+    for heading, text in _facts(entry, record_of(entry)):
+        grid.add_row(heading, text)
+    console.print(grid)
+    console.print()
+    scores = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    scores.add_column("published pass@k")
+    columns, lines = score_lines(published_scores(entry.repository))
+    for column in columns:
+        scores.add_column(column, justify="right", no_wrap=True)
+    for line in lines:
+        scores.add_row(*line)
+    console.print(scores)
+
+
+def score_lines(scores: Sequence[Score]) -> tuple[list[str], list[list[str]]]:
+    """Return the columns (evaluator and k) and a line per doc system of published scores."""
+    columns = list(dict.fromkeys((score.evaluator, score.k) for score in scores))
+    systems = dict.fromkeys((score.documenter, score.documenter_model) for score in scores)
+    value = {(s.documenter, s.documenter_model, s.evaluator, s.k): f"{s.value:.2f}" for s in scores}
+    lines = [
+        [" ".join(filter(None, system)), *(value.get((*system, *column), "–") for column in columns)]
+        for system in systems
+    ]
+    return [f"{evaluator}\npass@{k}" for evaluator, k in columns], lines
+
+
+def _facts(entry: Repository, record: Record | None) -> list[tuple[str, str]]:
+    counts = entry.published
+    facts = [
+        ("page", entry.url),
+        ("licence", entry.license or "not known"),
+        ("distribution", f"{entry.distribution}  sha256 {entry.sha256}" if entry.distribution else "none"),
+        ("git", f"{entry.git}  (the paper states no tag or commit)" if not entry.revision else entry.git),
+        ("install", "; ".join(entry.install) or "what the project declares"),
+        ("test", "; ".join(entry.test) or "what the project declares"),
+        ("status", entry.status),
+        ("tried", entry.tried),
+        (
+            "published",
+            f"{counts.candidates} candidates, {counts.all_tasks} tasks in all, {counts.tasks} tasks; "
+            f"{counts.forks:,} forks, {counts.stars:,} stars",
+        ),
+    ]
+    if record is not None:
+        facts += _recorded(record)
+    facts += [("not usable", f"{_number(one, record)}{', '.join(one.tests)}: {one.why}") for one in entry.quarantined]
+    return facts
+
+
+def _number(quarantined: Quarantined, record: Record | None) -> str:
+    if record is None or not any("*" in name for name in quarantined.tests):
+        return ""
+    number = sum(quarantined.means(test) for test in (*record.failing, *record.unstable))
+    return f"{number} in "
+
+
+def _recorded(record: Record) -> list[tuple[str, str]]:
+    dropped = ", ".join(f"{number} {stage}" for stage, number in record.dropped.items())
+    return [
+        (
+            "here",
+            f"{record.functions} functions and {record.other_functions} in tests, {record.traced} traced, "
+            f"{record.in_time} in time, {record.tasks} tasks (dropped: {dropped or 'none'})",
+        ),
+        (
+            "tests",
+            f"{record.stable} stable, {len(record.unstable)} unstable, {len(record.failing)} not running, "
+            f"{len(record.skipped)} skipped or expected to fail",
+        ),
+        ("controls", f"reference {record.reference}/{record.tasks}, stub {record.stub}/{record.tasks}"),
+        (
+            "recorded",
+            f"{record.date} with Python {record.python} in {record.sandbox}; {record.seconds['tasks']:.0f} s for the "
+            f"tasks and {record.seconds['controls']:.0f} s for the controls",
+        ),
+    ]
+
+
+def as_json(entries: Sequence[Repository]) -> list[dict[str, Any]]:
+    """Return the lines of ``--json``: the repositories asked for (all of them unless some are), then the summary."""
+    wanted = entries or load_repositories()
+    lines: list[dict[str, Any]] = []
+    records = [record_of(entry) for entry in wanted]
+    for entry, record in zip(wanted, records, strict=True):
+        values = {
+            name: getattr(entry, name)
+            for name in entry.__dataclass_fields__
+            if name not in ("published", "quarantined")
+        }
+        lines.append(
+            {
+                "type": "repository",
+                **values,
+                "name": entry.name,
+                "url": entry.url,
+                "git": entry.git,
+                "source": entry.source,
+                "quarantined": [asdict(one) for one in entry.quarantined],
+                "published": {
+                    **asdict(entry.published),
+                    "pass_at_k": [asdict(s) for s in published_scores(entry.repository)],
+                },
+                "here": record.to_json() if record else None,
+            }
+        )
+    lines.append(
+        {
+            "type": "summary",
+            "repositories": len(wanted),
+            "built": len(_present(records)),
+            "published": {
+                name: sum(getattr(entry.published, name) for entry in wanted)
+                for name in ("candidates", "all_tasks", "tasks")
+            },
+            "published_tasks_in_the_text": TASKS_IN_THE_TEXT,
+            "here": {
+                name: sum(getattr(record, name) for record in _present(records))
+                for name in ("functions", "other_functions", "traced", "in_time", "tasks", "reference", "stub")
+            },
+        }
+    )
+    return lines
+
+
+def page(record: Callable[[Repository], Record | None] = bundled_record) -> str:
+    """Return the page of the documentation; only records that come with the program are on it."""
+    entries = load_repositories()
+    records = [record(entry) for entry in entries]
+    lines = [
+        "# The paper's repositories",
+        "",
+        "Written by `workbench catalog --markdown`; `workbench catalog check NAME --record` builds a repository and",
+        "counts again. Every entry resolves as a source: `workbench regenerate keleshev/schema`, or `schema` for short.",
+        "",
+        f"{NOTE} {_sum_note()}",
+        "",
+        "| " + " | ".join(_heading(index) for index in range(len(HEADINGS))) + " |",
+        "| --- | --- |" + " ---: |" * (len(HEADINGS) - 2),
+    ]
+    for entry, found in zip(entries, records, strict=True):
+        cells = list(row(entry, found))
+        lines.append("| " + " | ".join([f"[{cells[0]}]({entry.url})", *cells[1:]]) + " |")
+    for line in totals(entries, records):
+        lines.append("| " + " | ".join(f"**{cell}**" if cell else "" for cell in line) + " |")
+    lines += ["", "## What was tried", ""]
+    for entry, found in zip(entries, records, strict=True):
+        lines += _section(entry, found)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _section(entry: Repository, record: Record | None) -> list[str]:
+    pin = f"`{entry.distribution}`, sha256 `{entry.sha256}`" if entry.distribution else "no distribution"
+    lines = [
+        f"### {entry.repository}",
+        "",
+        f"{entry.status.capitalize()} · {pin} · {entry.license or 'licence not known'}",
+        "",
+    ]
+    lines += [entry.tried, ""]
+    for one in entry.quarantined:
+        names = ", ".join(f"`{test}`" for test in one.tests)
+        lines.append(f"- Not usable: {_number(one, record)}{names}. {one.why}")
+    if record is not None:
+        lines += [f"- {heading.capitalize()}: {text}" for heading, text in _recorded(record)]
+    return lines if lines[-1] == "" else [*lines, ""]
+
+
+def _heading(index: int) -> str:
+    if index < 2:
+        return HEADINGS[index]
+    return f"{HEADINGS[index]} ({'published' if index < 2 + _PUBLISHED else 'here'})"
+
+
+def _present(records: Sequence[Record | None]) -> list[Record]:
+    return [record for record in records if record is not None]
+
+
+def _console() -> Terminal:
+    return Terminal(piped_width=200)

@@ -10,18 +10,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from workbench import __version__
+from workbench import __version__, settings
 from workbench.catalog.records import Record, write_record
 from workbench.catalog.repositories import Repository
 from workbench.commands.output import print_json, say, tell
+from workbench.engine import client, launching
+from workbench.engine.plan import RegenerationPlan
+from workbench.engine.regeneration_client import plan_regeneration
+from workbench.engine.task_building import Prepared, dropped_by_stage, prepare
 from workbench.errors import WorkbenchError
+from workbench.regeneration.tasks import is_skipped
+from workbench.repository.functions import find_functions
+from workbench.sandbox import choose_backend
+from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
+from workbench.session.task_names import row_id
 from workbench.session.verdict_counts import is_counted
-
-if TYPE_CHECKING:
-    from workbench.engine.task_building import Prepared
+from workbench.text import one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +83,6 @@ def check_one(entry: Repository, sandbox: str = "") -> Checked:
     Raises:
         WorkbenchError: It cannot be fetched, installed or tested, or gives no task.
     """
-    from workbench import settings
-    from workbench.engine.task_building import prepare
-    from workbench.sandbox import choose_backend
-
     backend = choose_backend(sandbox or settings.load().sandbox or None)
     began = time.monotonic()
     prepared = asyncio.run(prepare(entry.repository, backend, _Lines(entry.name), rebuild=True))
@@ -100,12 +102,6 @@ def check_one(entry: Repository, sandbox: str = "") -> Checked:
 
 
 def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
-    from workbench.engine import client, launching
-    from workbench.engine.plan import RegenerationPlan
-    from workbench.engine.regeneration_client import plan_regeneration
-    from workbench.session import SessionReader
-    from workbench.session.task_names import row_id
-
     plan = RegenerationPlan(source=entry.repository, evaluator="reference", samples=1, sandbox=sandbox)
     with tempfile.TemporaryDirectory(prefix="workbench-check-") as folder:
         session = Path(folder) / "check.session"
@@ -134,10 +130,6 @@ def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
 def _record(
     entry: Repository, prepared: Prepared, sandbox: str, passed: dict[str, int], seconds: dict[str, float]
 ) -> Record:
-    from workbench.engine.task_building import dropped_by_stage
-    from workbench.regeneration.tasks import is_skipped
-    from workbench.repository.functions import find_functions
-
     built, root = prepared.built, prepared.snapshot.root
     every = sum(
         len(find_functions((root / file.path).read_bytes(), file.path))
@@ -171,21 +163,16 @@ def _record(
 
 
 def _first_line(text: str) -> str:
-    from workbench.text import one_line
-
     return one_line(text, 160)
 
 
 class _Lines:
-    """Tells on standard error when a stage is done."""
-
     def __init__(self, name: str) -> None:
         self._name = name
 
     def update(
         self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
     ) -> None:
-        """See :class:`workbench.engine.stages.StageProgress`."""
         if state != "running" and note:
             tell(f"{self._name}: {name} {state}  {note}".rstrip())
 

@@ -8,8 +8,7 @@ from dataclasses import asdict
 from enum import StrEnum
 
 from workbench.checking import BlockResult, Checked, ClaimResult, Truth, Verdict
-from workbench.checking.stored import works
-from workbench.checking.verdicts import alarm, counts, sentence, shown_lines
+from workbench.checking.verdicts import alarm, counts, sentence, shown_lines, works
 from workbench.text import clean, json_text, one_line
 
 _MOST_OUTPUT = 8  # lines of a program's output under a failure
@@ -135,7 +134,6 @@ def json_lines(checked: Checked) -> list[str]:
 
 
 def values(checked: Checked) -> list[dict[str, object]]:
-    """Return the JSON values of :func:`json_lines`."""
     lines: list[dict[str, object]] = [{"type": "block", **_plain(one)} for one in checked.blocks]
     lines += [{"type": "claim", **_plain(one)} for one in checked.claims]
     lines += [{"type": "problem", "problem": problem} for problem in checked.problems]

@@ -237,7 +237,7 @@ def _remote_agents(env: Mapping[str, str]) -> Iterator[Check]:
 
 
 def _plugins(env: Mapping[str, str]) -> Iterator[Check]:
-    from workbench.commands.plugin_check import problems
+    from workbench.commands.plugins import problems
     from workbench.plugins import installed
 
     found = installed()

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from workbench.commands.terminal import Terminal
 from workbench.reports.comparisons import Difference
-from workbench.reports.report_tables import Shown
+from workbench.reports.page import Shown
 
 if TYPE_CHECKING:
     from workbench.reports.comparisons import Block

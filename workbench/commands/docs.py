@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from datetime import datetime
 
+from workbench.commands.arguments import Verbs
 from workbench.commands.output import print_json, say, sign, tell
-from workbench.commands.verbs import Verbs
+from workbench.documenters.names import INSTALLED
+from workbench.documenters.programs import INSTALLABLE, forget, install, installed, kept, remove
+from workbench.documenters.programs.program import told
 from workbench.glyphs import VERDICTS, WAITING
 
-SUMMARY = "list the doc systems (--docs), install RepoAgent or OSA, list and forget what programs wrote"
 VERBS = ("list", "install", "remove", "kept", "forget")
 DEFAULT_TAKES_WORDS = False
 _OTHERS = (
@@ -23,9 +26,6 @@ _OTHERS = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's verbs."""
-    from workbench.documenters.names import INSTALLED
-
     verbs = Verbs(parser, VERBS[0])
     listing = verbs.add("list", "which there are, and what is installed of those that are programs", run_list)
     listing.add_argument("--json", action="store_true", help="print one JSON object a line")
@@ -47,9 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_list(arguments: argparse.Namespace) -> int:
-    """Print the doc systems, one a line."""
-    from workbench.documenters.programs import INSTALLABLE, installed
-
     for name, program in INSTALLABLE.items():
         found = installed(program)
         if arguments.json:
@@ -75,9 +72,6 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 
 def run_install(arguments: argparse.Namespace) -> int:
-    """Install a program; raises the sentence that says why it failed."""
-    from workbench.documenters.programs import INSTALLABLE, install
-
     program = INSTALLABLE[arguments.name]
     found = install(program, tell)
     say(f"{program.title} {found.version} is installed: {found.bytes / 1e6:,.0f} MB in {found.folder}.")
@@ -86,8 +80,6 @@ def run_install(arguments: argparse.Namespace) -> int:
 
 def run_remove(arguments: argparse.Namespace) -> int:
     """Remove a program's environment; 1 if there was none."""
-    from workbench.documenters.programs import INSTALLABLE, remove
-
     program = INSTALLABLE[arguments.name]
     there = remove(program)
     say(f"{program.title} was {'removed' if there else 'not installed'}.")
@@ -95,12 +87,6 @@ def run_remove(arguments: argparse.Namespace) -> int:
 
 
 def run_kept(arguments: argparse.Namespace) -> int:
-    """Print what is kept, one a line."""
-    from datetime import datetime
-
-    from workbench.documenters.programs import kept
-    from workbench.documenters.programs.program import told
-
     found = kept()
     for one in found:
         documented = one.documented
@@ -125,9 +111,6 @@ def run_kept(arguments: argparse.Namespace) -> int:
 
 
 def run_forget(arguments: argparse.Namespace) -> int:
-    """Remove what is kept."""
-    from workbench.documenters.programs import forget
-
     gone = forget(arguments.names)
     megabytes = sum(one.bytes for one in gone) / 1e6
     say(f"{len(gone)} forgotten, {megabytes:,.1f} MB." if gone else "Nothing is kept.")

@@ -6,12 +6,11 @@ import argparse
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from workbench import settings
 from workbench.commands.output import print_json, say, tell
-
-if TYPE_CHECKING:
-    from workbench.engine.estimate import Estimate, Measured
+from workbench.engine.estimate import Estimate, Measured
+from workbench.engine.measured import measure
 
 REFUSED = 2
 
@@ -44,9 +43,6 @@ def settle(
     Returns:
         The exit code with which the command ends now, None where the work is to start.
     """
-    from workbench import settings
-    from workbench.engine.measured import measure
-
     known = settings.load()
     if not arguments.dry_run and (arguments.yes or not (known.ask_above_dollars or known.ask_above_minutes)):
         return None

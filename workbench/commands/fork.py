@@ -8,13 +8,20 @@ from pathlib import Path
 
 from workbench.commands.arguments import add_queue, whole
 from workbench.commands.estimating import add_estimate_arguments, settle
-from workbench.commands.output import say_path
-
-SUMMARY = "go on from a step of a recorded trial, with an edited observation or message, or with another model"
+from workbench.commands.output import say_path, tell_damage
+from workbench.commands.run import watch
+from workbench.engine import launching
+from workbench.engine.client import the_trial
+from workbench.engine.estimate import Estimate, Measured, estimate_fork
+from workbench.engine.queue import enqueue
+from workbench.engine.session_names import resolve_session, working_copy
+from workbench.engine.trial_orders import Edit, plan_fork
+from workbench.errors import UsageError
+from workbench.files import expanded, read_text
+from workbench.session import SessionReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", help="a session file, or the name of one")
     parser.add_argument("trial", help="a trial's id or its first characters; `workbench show SESSION` lists them")
     parser.add_argument(
@@ -40,14 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when the fork is done, 1 if it failed, 130 if interrupted."""
-    from workbench.commands.damaged import tell_damage
-    from workbench.commands.run import watch
-    from workbench.engine import launching
-    from workbench.engine.queue import enqueue
-    from workbench.engine.session_names import resolve_session, working_copy
-    from workbench.engine.trial_orders import Edit, plan_fork
-    from workbench.session import SessionReader
-
     edit = Edit()
     if arguments.observation is not None:
         edit = Edit("observation", _text(arguments.observation))
@@ -70,14 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _text(name: str) -> str:
-    """Return the text of a file, or of standard input for ``-``.
-
-    Raises:
-        UsageError: It cannot be read or is no text.
-    """
-    from workbench.errors import UsageError
-    from workbench.files import expanded, read_text
-
+    """Return the text of a file, or of standard input for ``-``."""
     if name != "-":
         return read_text(expanded(name))
     try:
@@ -87,10 +79,6 @@ def _text(name: str) -> str:
 
 
 def _settle(arguments: argparse.Namespace, session: Path) -> int | None:
-    from workbench.engine.client import the_trial
-    from workbench.engine.estimate import Estimate, Measured, estimate_fork
-    from workbench.session import SessionReader
-
     with SessionReader(session) as reader:
         parent = the_trial(session, reader, arguments.trial)
         rest = [step for step in reader.steps(parent.id, arguments.step) if step.answer_blob is not None]

@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import time
+from collections import Counter
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
+
+from rich.table import Table
 
 from workbench.commands.arguments import dollars, path, whole
 from workbench.commands.estimating import add_estimate_arguments, settle
-from workbench.commands.output import print_json, say, tell
-from workbench.errors import UsageError
-
-if TYPE_CHECKING:
-    import subprocess
-
-    from workbench.engine.improvement_result import Improved
-    from workbench.improving.changes import Checkout
-    from workbench.session import SessionReader
-
-SUMMARY = (
-    "find docstrings from which a function cannot be written again, and let a model write better ones that are tested"
+from workbench.commands.output import look_for_damage, print_json, say, tell
+from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow, position
+from workbench.commands.run import session_path
+from workbench.commands.terminal import Terminal
+from workbench.commands.watching import follow
+from workbench.engine.improvement_client import (
+    as_before,
+    launch_improvement,
+    order_improvement,
+    plan_of,
+    resolved_improvement,
+    state_of,
+    stop_improvement,
 )
+from workbench.engine.improvement_result import Improved, attempts_of, improved
+from workbench.engine.plan import ImprovementPlan, RegenerationPlan
+from workbench.engine.study_estimate import estimate_improvement
+from workbench.errors import UsageError, WorkbenchError
+from workbench.improving.attempts import Attempt, overall_gain
+from workbench.improving.changes import Checkout, check_patch, patch_of, source_checkout, suggested_name
+from workbench.read_only import must_write
+from workbench.results.kinds import Kind
+from workbench.session import SessionReader
+from workbench.session.task_names import row_id
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("source", metavar="SOURCE", help="a case id, a folder, git URL@revision, or NAME==VERSION")
     parser.add_argument(
         "--writer", default="", metavar="MODEL", help="who writes docstrings; the model of agents unless given"
@@ -82,20 +97,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Improve; return 0 when every badly documented function that was tried has a better docstring, 1 when one has none."""
-    from workbench.commands.damaged import look_for_damage
-    from workbench.commands.improve_table import closing, print_table
-    from workbench.commands.run import session_path
-    from workbench.engine.improvement_client import (
-        as_before,
-        launch_improvement,
-        order_improvement,
-        resolved_improvement,
-        stop_improvement,
-    )
-    from workbench.engine.improvement_result import improved
-    from workbench.engine.plan import ImprovementPlan, RegenerationPlan
-    from workbench.engine.study_estimate import estimate_improvement
-
     session = session_path(arguments.session)
     checkout = _checkout(arguments)
     patch = _patch_file(arguments)
@@ -162,16 +163,12 @@ def _share(text: str) -> float:
 
 
 def _patch_file(arguments: argparse.Namespace) -> Path:
-    from workbench.improving.changes import check_patch, suggested_name
-
     patch: Path = arguments.patch or Path(suggested_name(arguments.source))
     check_patch(patch)
     return patch
 
 
 def _checkout(arguments: argparse.Namespace) -> Checkout | None:
-    from workbench.improving.changes import source_checkout
-
     found = source_checkout(arguments.source)
     if arguments.branch:
         if found is None:
@@ -187,8 +184,6 @@ class _Watch:
     """Shows what an order comes to: the runs that are carried out for it, and each attempt."""
 
     def __init__(self, session: Path, improvement: str, process: subprocess.Popen[bytes] | None, as_json: bool) -> None:
-        from workbench.commands.regeneration_watching import position
-
         self._session = session
         self._id = improvement
         self._process = process
@@ -198,11 +193,6 @@ class _Watch:
 
     def to_the_end(self) -> tuple[str, str]:
         """Return the state in which the order ended, and why it failed."""
-        from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow
-        from workbench.commands.watching import follow
-        from workbench.engine.improvement_client import state_of
-        from workbench.session import SessionReader
-
         shown: tuple[str, str | None] = ("", None)
         watch = RegenerationWatch(self._since)
         with SessionReader(self._session) as reader:
@@ -220,14 +210,9 @@ class _Watch:
                 if not self._as_json:
                     say(f"{row.stage}", flush=True)
                 terminal = None if self._as_json else TerminalShow()
-                if terminal is not None:
-                    terminal.start()
-                try:
+                with terminal or nullcontext():
                     show = terminal or print_json
                     follow(self._session, row.now_run, self._process, show, watch, partial(self._moved, now))
-                finally:
-                    if terminal is not None:
-                        terminal.end()
 
     def _moved(self, from_stage: tuple[str, str | None], reader: SessionReader) -> str:
         row = reader.improvement(self._id)
@@ -236,11 +221,6 @@ class _Watch:
         return ""
 
     def _tell_attempts(self, reader: SessionReader) -> None:
-        from workbench.commands.improve_table import attempt_json
-        from workbench.engine.improvement_client import plan_of
-        from workbench.engine.improvement_result import attempts_of
-        from workbench.session.task_names import row_id
-
         row = reader.improvement(self._id)
         plan = plan_of(row) if row is not None else None
         if row is None or plan is None:
@@ -257,10 +237,6 @@ class _Watch:
 
 
 def _written(improved: Improved, file: Path, checkout: Checkout | None, branch: str) -> dict[str, str | None]:
-    from workbench.errors import WorkbenchError
-    from workbench.improving.changes import patch_of
-    from workbench.read_only import must_write
-
     told: dict[str, str | None] = {"patch": None, "branch": None, "commit": None, "problem": None}
     if not improved.kept:
         return told
@@ -275,3 +251,113 @@ def _written(improved: Improved, file: Path, checkout: Checkout | None, branch: 
             told["problem"] = str(error)
             tell(f"workbench: {error}")
     return told
+
+
+_MOST_ROWS = 200
+_MOST_REASONS = 5
+
+
+def attempt_json(attempt: Attempt) -> dict[str, Any]:
+    gain = attempt.gain
+    return {
+        "type": "attempt",
+        "task": attempt.task.id,
+        "task_id": row_id(attempt.task),
+        "attempt": attempt.number,
+        "docstring": attempt.docstring or None,
+        "kept": attempt.is_kept,
+        "gate": attempt.refusal.gate if attempt.refusal else None,
+        "reason": attempt.refusal.reason if attempt.refusal else None,
+        "run": attempt.run or None,
+        "seen": [attempt.seen.passed, attempt.seen.counted] if attempt.seen else None,
+        "before": [gain.before.passed, gain.before.counted] if gain else None,
+        "held_out_by": attempt.held_out_by or None,
+        "after": [gain.after.passed, gain.after.counted] if gain else None,
+        "gain": gain.value if gain else None,
+        "interval": gain.interval if gain else None,
+    }
+
+
+def closing(session: Path, improved: Improved) -> dict[str, Any]:
+    plan = improved.plan
+    counts = Counter(str(one.kind) for one in improved.standings)
+    return {
+        "type": "summary",
+        "session": str(session),
+        "run": improved.run,
+        "evaluator": plan.base.evaluator,
+        "second_evaluator": plan.second_evaluator or None,
+        "writer": plan.writer,
+        "samples": plan.base.samples,
+        "held_out": plan.held_out,
+        "below": plan.below,
+        "functions": {str(kind): counts[str(kind)] for kind in Kind},
+        "tried": len(improved.tried),
+        "kept": len(improved.kept),
+        "attempts": len(improved.attempts),
+        "gain": overall_gain(improved.attempts).to_json(),
+        "standings": [
+            {
+                "task_id": one.name,
+                "documented": str(one.kind),
+                "passed": one.seen.passed,
+                "counted": one.seen.counted,
+                "reason": one.why or None,
+            }
+            for one in improved.standings
+        ],
+    }
+
+
+def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> None:
+    console = Terminal(piped_width=120)
+    last = {attempt.task.id: attempt for attempt in improved.attempts}
+    table = Table(box=None, pad_edge=False)
+    second = result["second_evaluator"]
+    held_out = f"held out ({second})" if second else "held out"
+    for heading in ("function", "documented", "passed", held_out, "new docstring"):
+        cut = heading in ("function", "new docstring")
+        table.add_column(
+            heading, overflow="fold" if cut else console.cut, no_wrap=not cut, max_width=44 if cut else None
+        )
+    tasks = [one for one in improved.standings if one.task is not None]
+    for one in tasks[:_MOST_ROWS]:
+        attempt = last.get(one.task.id) if one.task is not None else None
+        gain = attempt.gain if attempt else None
+        table.add_row(
+            one.name,
+            str(one.kind),
+            one.seen.words if one.seen.counted else "–",
+            f"{gain.before.words} → {gain.after.words}" if gain else "",
+            _became(attempt) if attempt else one.why,
+        )
+    console.print(table)
+    if len(tasks) > _MOST_ROWS:
+        say(f"… and {len(tasks) - _MOST_ROWS} more functions")
+    reasons = Counter(one.why for one in improved.standings if one.task is None)
+    for reason, count in reasons.most_common(_MOST_REASONS):
+        say(f"untestable: {count} function{'' if count == 1 else 's'}, {reason}")
+    if (more := len(reasons) - _MOST_REASONS) > 0:
+        say(f"untestable for {more} other reason{'' if more == 1 else 's'}; --json lists them")
+    counts = result["functions"]
+    say(", ".join(f"{counts[str(kind)]} {kind}{'' if kind is Kind.UNTESTABLE else ' documented'}" for kind in Kind))
+    say(
+        f"{result['kept']} of {result['tried']} docstrings improved in {result['attempts']} attempts by {result['writer']}, "
+        f"tested with {result['evaluator']}" + (f"; held-out samples and gains are those of {second}" if second else "")
+    )
+    gain = result["gain"]
+    if gain["value"] is not None:
+        bounds = "" if gain["low"] is None else f" [{gain['low']:+.2f}, {gain['high']:+.2f}]"
+        say(f"gain of what came to held-out samples: {gain['value']:+.2f}{bounds}. {gain['interval']}")
+    if result["patch"]:
+        say(f"patch: {result['patch']}")
+    if result["branch"]:
+        say(f"branch: {result['branch']} (commit {result['commit']})")
+    say(f"session: {session}")
+
+
+def _became(attempt: Attempt) -> str:
+    if attempt.gain is not None and attempt.is_kept:
+        return f"kept, {attempt.gain.value:+.2f} {attempt.gain.interval_words}"
+    assert attempt.refusal is not None
+    return f"refused ({attempt.refusal.gate}): {attempt.refusal.reason}"

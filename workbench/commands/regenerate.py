@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from workbench.catalog import check_python, resolve_case
 from workbench.commands.arguments import add_queue, dollars, whole
 from workbench.commands.estimating import add_estimate_arguments, settle
-from workbench.commands.output import say_path
-
-if TYPE_CHECKING:
-    import subprocess
-
-    from workbench.engine.orders import Order
-    from workbench.engine.plan import RegenerationPlan
-
-SUMMARY = "let an evaluator write function bodies from their docstrings, test them in a sandbox, and give pass@k"
+from workbench.commands.output import look_for_damage, say_path
+from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
+from workbench.commands.run import session_path
+from workbench.engine import defaults, launching
+from workbench.engine.estimate import Estimate, Measured
+from workbench.engine.orders import Order, options_help
+from workbench.engine.plan import RegenerationPlan
+from workbench.engine.plan_checks import check_regeneration
+from workbench.engine.queue import enqueue
+from workbench.engine.regeneration_client import order_regeneration
+from workbench.engine.regeneration_estimate import estimate_order
+from workbench.errors import UsageError
+from workbench.numbers import whole as whole_number
+from workbench.session import SessionReader
+from workbench.session.groups import CONTROLS
+from workbench.settings import load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    from workbench.engine.orders import options_help
-
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = options_help()
     parser.add_argument("source", metavar="SOURCE", help="a case id, a folder, git URL@revision, or NAME==VERSION")
@@ -92,14 +97,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when every candidate has a verdict, 1 if that or the self-check failed, 130 if interrupted."""
-    from workbench.commands.damaged import look_for_damage
-    from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
-    from workbench.commands.run import session_path
-    from workbench.engine import launching
-    from workbench.engine.plan import RegenerationPlan
-    from workbench.engine.queue import enqueue
-    from workbench.engine.regeneration_client import order_regeneration
-
     session = session_path(arguments.session)
     plan = RegenerationPlan(
         source=arguments.source,
@@ -142,15 +139,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _settle(arguments: argparse.Namespace, session: Path, plan: RegenerationPlan) -> int | None:
-    """Say what the run will take where that was asked for; see :func:`workbench.commands.estimating.settle`."""
-    from workbench.catalog import check_python, resolve_case
-    from workbench.engine import defaults
-    from workbench.engine.estimate import Estimate, Measured
-    from workbench.engine.plan_checks import check_regeneration
-    from workbench.engine.regeneration_estimate import estimate_order
-    from workbench.session.groups import CONTROLS
-    from workbench.settings import load
-
     def estimate(measured: Measured) -> Estimate:
         check_regeneration(plan)
         check_python(resolve_case(plan.source))
@@ -164,11 +152,6 @@ def _settle(arguments: argparse.Namespace, session: Path, plan: RegenerationPlan
 
 def _remove_empty(session: Path, order: Order, process: subprocess.Popen[bytes]) -> None:
     """Remove a session that was made for an order which turned out to be wrong, where nothing else was ordered in it."""
-    import subprocess
-
-    from workbench.engine.plan import RegenerationPlan
-    from workbench.session import SessionReader
-
     try:
         process.wait(timeout=10)
     except subprocess.TimeoutExpired:
@@ -185,14 +168,7 @@ def _remove_empty(session: Path, order: Order, process: subprocess.Popen[bytes])
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """Return the whole numbers in ``1,3``.
-
-    Raises:
-        UsageError: Something in it is no number of 1 or more.
-    """
-    from workbench.errors import UsageError
-    from workbench.numbers import whole as whole_number
-
+    """Return the whole numbers in ``1,3``."""
     try:
         return tuple(whole_number(part, 1) for part in text.split(","))
     except ValueError:

@@ -34,7 +34,7 @@ _FAILURES = 10
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One task that was meant, its samples and what came of them."""
+    """A task that was meant, with its samples."""
 
     task: TaskRow
     candidates: tuple[CandidateRow, ...]
@@ -188,3 +188,11 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
 
 def _brief(group: FailureGroup) -> dict[str, Any]:
     return {**group.to_json(), "candidates": len(group.candidates), "tests": len(group.tests)}
+
+
+def self_check_line(checked: dict[str, Any]) -> str:
+    """Return the quiet line: ``self-check: reference 38/38 · stub 0/38 · cold re-checks 41, disagreements 0``; "" for none."""
+    parts = [f"{name} {one['passed']}/{one['tested']}" for name, one in checked["controls"].items()]
+    if checked["rechecks"]:
+        parts.append(f"cold re-checks {checked['rechecks']}, disagreements {checked['disagreements']}")
+    return f"self-check: {' · '.join(parts)}" if parts else ""

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
+import subprocess
 import time
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import OverflowMethod
+from rich.table import Table
 
 from workbench import glyphs
 from workbench.commands.output import print_json, say, tell
-from workbench.commands.regeneration_summary import read_outcome, summary
-from workbench.commands.self_check import self_check_line
+from workbench.commands.regeneration_summary import read_outcome, self_check_line, summary
+from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.engine.orders import Order, belongs, is_finished, refusal
+from workbench.engine.plan import Ask
 from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS, docs_words
+from workbench.session.rows import CandidateRow, StageRow, TaskRow
 from workbench.session.task_names import row_id
 from workbench.text import one_line
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable
-
-    from rich.console import OverflowMethod
-
-    from workbench.engine.plan import Ask
-    from workbench.session.rows import CandidateRow, StageRow, TaskRow
 
 _MOST_FAILURES = 3
 _MOST_ROWS = 200
@@ -121,7 +121,6 @@ class RegenerationWatch:
 
 
 def stage_line(stage: StageRow) -> dict[str, Any]:
-    """Return a stage as a script sees it."""
     return {
         "type": "stage",
         "name": stage.name,
@@ -133,7 +132,6 @@ def stage_line(stage: StageRow) -> dict[str, Any]:
 
 
 def candidate_line(row: CandidateRow, task: str) -> dict[str, Any]:
-    """Return a candidate as a script sees it."""
     return {
         "type": "candidate",
         "id": row.id,
@@ -155,63 +153,50 @@ def candidate_line(row: CandidateRow, task: str) -> dict[str, Any]:
 
 
 class TerminalShow:
-    """Live bars for the stages, pass@1 so far; errors go to standard error."""
+    """Live bars for the stages, verdicts so far; errors go to standard error."""
 
     def __init__(self) -> None:
-        from workbench.commands.terminal import Terminal, bars
-
         self.console = Terminal()
         self._live = self.console.is_terminal
-        self._progress = bars(self.console)
-        self._bars: dict[str, Any] = {}
-        self._verdicts: dict[str, int] = {}
+        self._bars = StageBars(self.console)
+        self._verdicts: Counter[str] = Counter()
 
-    def start(self) -> None:
-        self._progress.start()
+    def __enter__(self) -> TerminalShow:
+        self._bars.__enter__()
+        return self
 
-    def end(self) -> None:
-        """Leave the bars as they are."""
-        self._progress.stop()
+    def __exit__(self, *_: object) -> None:
+        self._bars.__exit__()
 
     def __call__(self, event: dict[str, Any]) -> None:
-        if event["type"] == "error":
-            self.end()
-            tell(f"workbench: {event['sentence']}")
-        elif event["type"] == "stage":
-            note = one_line((event["note"] or "").partition("\n")[0], max(20, self.console.width - 66))
-            if not self._live:
-                if event["state"] in ("done", "failed"):
-                    count = f" {event['done']} of {event['total']}" if event["total"] else ""
-                    say(
-                        f"{event['name']:<13} {event['state']}{count}  {(event['note'] or '').partition(chr(10))[0]}".rstrip(),
-                        flush=True,
-                    )
-                return
-            if event["name"] not in self._bars:
-                self._bars[event["name"]] = self._progress.add_task(event["name"], total=None, note="")
-            finished = event["state"] == "done"
-            total = event["total"] or (1 if finished else None)
-            done = total if finished and not event["total"] else event["done"]
-            self._progress.update(self._bars[event["name"]], total=total, completed=done, note=note)
-        elif event["type"] == "reason":
-            said = one_line(str(Reason(event["sentence"], event["count"])), 600)
-            if self._live:
-                # Above the bars; standard error would break them.
-                self.console.print(said, style="red", markup=False)
-            else:
-                tell(said)
-        elif event["type"] == "candidate" and not event["control"]:
-            self._verdicts[event["verdict"]] = self._verdicts.get(event["verdict"], 0) + 1
-            if "candidates" in self._bars:
-                words = " ".join(
-                    f"{glyphs.VERDICTS.get(name, name)} {count}" for name, count in sorted(self._verdicts.items())
+        match event["type"]:
+            case "error":
+                self.__exit__()
+                tell(f"workbench: {event['sentence']}")
+            case "stage":
+                self._stage(
+                    **{name: event[name] for name in ("name", "state", "done", "total")}, note=event["note"] or ""
                 )
-                self._progress.update(self._bars["candidates"], note=words)
+            case "reason":
+                said = one_line(str(Reason(event["sentence"], event["count"])), 600)
+                if self._live:
+                    # Above the bars; standard error would break them.
+                    self.console.print(said, style="red")
+                else:
+                    tell(said)
+            case "candidate" if not event["control"]:
+                self._verdicts[event["verdict"]] += 1
+                words = (f"{glyphs.VERDICTS.get(name, name)} {count}" for name, count in sorted(self._verdicts.items()))
+                self._bars.note("candidates", " ".join(words))
+
+    def _stage(self, name: str, state: str, done: int | None, total: int | None, note: str) -> None:
+        if self._live:
+            self._bars.update(name, state, done=done, total=total, note=note)
+        elif state in ("done", "failed"):
+            count = f" {done} of {total}" if total else ""
+            say(f"{name:<13} {state}{count}  {note.partition(chr(10))[0]}".rstrip(), flush=True)
 
     def table(self, session: Path, run: str | Order, closing: dict[str, Any]) -> None:
-        """Print a line per task and the figures."""
-        from rich.table import Table
-
         with SessionReader(session) as reader:
             outcome = read_outcome(reader, run)
             failing = {
@@ -297,7 +282,6 @@ def _cell(candidate: CandidateRow) -> str:
 
 
 def failure_words(failures: list[dict[str, Any]]) -> str:
-    """Return the ways in which most candidates of the run failed: ``most failed so: 12 × TypeError in a.py:7 in f``."""
     told = []
     for one in failures[:_MOST_FAILURES]:
         said = one["message"].removeprefix(f"{one['exception']}: ")
@@ -306,7 +290,6 @@ def failure_words(failures: list[dict[str, Any]]) -> str:
 
 
 def again_words(closing: dict[str, Any]) -> str:
-    """Return how many samples still have the verdict of an earlier test."""
     return (
         f"{closing['again']} of {closing['candidates']} samples are still to be tested again; "
         f"their former verdicts ({glyphs.FORMER}) are shown and count."
@@ -314,7 +297,6 @@ def again_words(closing: dict[str, Any]) -> str:
 
 
 def kept_words(closing: dict[str, Any]) -> str:
-    """Return how many verdicts are not of this order, and how they are tested again."""
     return (
         f"{closing['kept']} of {closing['candidates']} verdicts were in the session before and are shown as they are. "
         f"Test them again with: workbench rerun {closing['session']} '*'"
@@ -322,7 +304,6 @@ def kept_words(closing: dict[str, Any]) -> str:
 
 
 def first_of(tests: list[str]) -> str:
-    """Return the first failing test's name and how many there are."""
     if not tests:
         return ""
     return tests[0].partition("::")[2] + (f" ({len(tests)})" if len(tests) > 1 else "")
@@ -333,7 +314,6 @@ def _at_k(values: dict[str, float | None]) -> str:
 
 
 def figures(closing: dict[str, Any]) -> str:
-    """Return the closing figures as one line."""
     parts = []
     for k, value in closing["pass_at_k"].items():
         bounds = closing["interval"][k]
@@ -404,21 +384,16 @@ def watch_regeneration(
     show: Show = print_json if terminal is None else terminal
     if as_json:
         print_json({"type": "run", "run": key, "session": str(session)})
-    else:
-        assert terminal is not None
-        terminal.start()
     interrupted = False
     state = "interrupted"
     began = time.time() if began is None else began
-    try:
-        order = run if isinstance(run, Order) else None
-        state = follow(session, key, process, show, watch, order_end(order) if order else None)
-    except KeyboardInterrupt:
-        interrupted = True
-        stop(session, key)
-    finally:
-        if terminal is not None:
-            terminal.end()
+    with terminal or contextlib.nullcontext():
+        try:
+            order = run if isinstance(run, Order) else None
+            state = follow(session, key, process, show, watch, order_end(order) if order else None)
+        except KeyboardInterrupt:
+            interrupted = True
+            stop(session, key)
     closing = summary(session, run, began)
     if state == "refused":
         show({"type": "error", "sentence": closing["error"]})

@@ -5,22 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workbench.commands.arguments import folder, names, path
-from workbench.commands.output import tell
-from workbench.reports import FORMATS, STUDY_FORMATS, format_by_name, in_words
-
-if TYPE_CHECKING:
-    from workbench.session.damage import Damage
-
-SUMMARY = (
-    "write a report on a session, an item or a study of it: Markdown, HTML, JSON, CSV; of a study also LaTeX, Parquet"
-)
+from workbench.commands.output import look_for_damage, tell, tell_damage
+from workbench.engine.session_names import resolve_session
+from workbench.errors import UsageError
+from workbench.reports import FORMATS, STUDY_FORMATS, format_by_name, in_words, write_report
+from workbench.reports.study_report import write_study_report
+from workbench.reports.writing import encoded
+from workbench.session.damage import Damage
+from workbench.studies.declaration import PAPER
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument(
         "session",
         nargs="?",
@@ -53,15 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the report."""
     if arguments.study is not None:
         return _study(arguments)
-    from workbench.commands.damaged import tell_damage
-    from workbench.engine.session_names import resolve_session
-    from workbench.errors import UsageError
-    from workbench.reports import write_report
-    from workbench.reports.writing import encoded
-
     if arguments.metric or arguments.model_path:
         raise UsageError("--metric and --model-path are of studies: --study NAME; of a session: workbench metrics.")
     if not arguments.session:
@@ -77,12 +67,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _study(arguments: argparse.Namespace) -> int:
-    from workbench.commands.damaged import look_for_damage
-    from workbench.engine.session_names import resolve_session
-    from workbench.errors import UsageError
-    from workbench.reports.study_report import write_study_report
-    from workbench.studies.declaration import PAPER
-
     if arguments.item:
         raise UsageError("--item and --study do not go together; a study's items are in --format csv.")
     out: Path | None = arguments.output

@@ -7,12 +7,22 @@ from pathlib import Path
 
 from workbench.commands.arguments import whole
 from workbench.commands.estimating import add_estimate_arguments, settle
-
-SUMMARY = "run a trial once more as the next repeat; test candidates again, or let another model write them"
+from workbench.commands.output import tell_damage
+from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
+from workbench.commands.run import watch
+from workbench.engine import client
+from workbench.engine.client import the_trial
+from workbench.engine.estimate import Estimate, Measured, estimate_trials
+from workbench.engine.regeneration_client import move
+from workbench.engine.regeneration_estimate import estimate_again
+from workbench.engine.rerunning import rerun_orders, what_again
+from workbench.engine.session_names import resolve_session, working_copy
+from workbench.errors import UsageError
+from workbench.session import SessionReader
+from workbench.session.pending_work import judges_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", help="a session file, or the name of one")
     parser.add_argument(
         "item",
@@ -38,14 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Rerun and follow."""
-    from workbench.commands.damaged import tell_damage
-    from workbench.commands.run import watch
-    from workbench.engine import client
-    from workbench.engine.session_names import resolve_session, working_copy
-    from workbench.errors import UsageError
-    from workbench.session import SessionReader
-
     original = resolve_session(arguments.session)
     if not (arguments.item or arguments.failed or arguments.samples):
         raise UsageError("Name an item to run again, or give --failed or --samples M.")
@@ -70,11 +72,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _rerun_candidates(arguments: argparse.Namespace, original: Path) -> int:
-    from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
-    from workbench.engine.regeneration_client import move
-    from workbench.engine.rerunning import rerun_orders
-    from workbench.engine.session_names import working_copy
-
     if (leave := _settle_candidates(arguments, original)) is not None:
         return leave
     with working_copy(original) as session:
@@ -95,11 +92,6 @@ def _rerun_candidates(arguments: argparse.Namespace, original: Path) -> int:
 
 
 def _settle_trial(arguments: argparse.Namespace, session: Path) -> int | None:
-    from workbench.engine.client import the_trial
-    from workbench.engine.estimate import Estimate, Measured, estimate_trials
-    from workbench.session import SessionReader
-    from workbench.session.pending_work import judges_of
-
     with SessionReader(session) as reader:
         old = the_trial(session, reader, arguments.item)
         judges = judges_of(reader.run(old.run_id))
@@ -112,10 +104,6 @@ def _settle_trial(arguments: argparse.Namespace, session: Path) -> int | None:
 
 
 def _settle_candidates(arguments: argparse.Namespace, session: Path) -> int | None:
-    from workbench.engine.estimate import Estimate, Measured
-    from workbench.engine.regeneration_estimate import estimate_again
-    from workbench.engine.rerunning import what_again
-
     again = what_again(
         session, arguments.item, failed=arguments.failed, model=arguments.model, samples=arguments.samples
     )

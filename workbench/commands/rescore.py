@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 
 from workbench.commands.arguments import add_judge_repeats, add_rubrics, dollars, names
-from workbench.commands.output import say_path
-
-SUMMARY = "score recorded trials anew, by other judges or rubrics; no agent is run"
+from workbench.commands.output import say_path, tell_damage
+from workbench.commands.run import planned_trials, watch
+from workbench.engine import launching
+from workbench.engine.session_names import resolve_session, working_copy
+from workbench.engine.trial_orders import plan_rescore
+from workbench.session import SessionReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", help="a session file, or the name of one")
     parser.add_argument(
         "items", nargs="*", metavar="ITEM", help="trials: ids, their first characters, or cases; all unless given"
@@ -28,13 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when every trial meant is scored by every judge, 1 if not, 130 if interrupted."""
-    from workbench.commands.damaged import tell_damage
-    from workbench.commands.run import planned_trials, watch
-    from workbench.engine import launching
-    from workbench.engine.session_names import resolve_session, working_copy
-    from workbench.engine.trial_orders import plan_rescore
-    from workbench.session import SessionReader
-
     original = resolve_session(arguments.session)
     with SessionReader(original) as reader:
         damaged = tell_damage(reader.damage)

@@ -6,22 +6,27 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from workbench import paths, settings
+from workbench.agents.names import current_name
+from workbench.agents.remote_names import address_of
+from workbench.catalog import load_cases
 from workbench.commands.arguments import add_judge_repeats, add_queue, add_rubrics, dollars, whole
 from workbench.commands.estimating import add_estimate_arguments, settle
-from workbench.commands.output import say_path, tell
+from workbench.commands.output import look_for_damage, print_json, say_path, tell
+from workbench.commands.watching import Scored, TerminalShow, asked_for, follow, stop, summary
+from workbench.engine import client, launching
+from workbench.engine.estimate import Estimate, Measured, estimate_trials
+from workbench.engine.plan import RUBRICS, DocumentPlan
+from workbench.engine.queue import enqueue
+from workbench.engine.session_names import check_name, named
+from workbench.errors import UsageError
 from workbench.numbers import MOST_REPEATS
-
-if TYPE_CHECKING:
-    from workbench.commands.watching import Scored
-    from workbench.engine.plan import DocumentPlan
-
-SUMMARY = "run an agent on test cases and score what it hands in"
+from workbench.session import SessionReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument(
         "cases", nargs="+", metavar="CASE", help="ids, 'all', or folders, git URL@revision, NAME==VERSION"
     )
@@ -50,13 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def session_path(text: str | None) -> Path:
     """Return the session file that ``--session`` means; without one, a new name of today."""
-    from workbench import paths
-
     if text is None:
         return paths.sessions_dir() / time.strftime("%Y-%m-%d-%H%M%S.session")
-    from workbench.engine.session_names import check_name, named
-    from workbench.errors import UsageError
-
     written = check_name(text)
     if "/" in text and written.is_dir():
         raise UsageError(f"{written} is a folder, not a session; name a file in it.")
@@ -67,15 +67,6 @@ def session_path(text: str | None) -> Path:
 
 def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when all trials are done, 1 if any failed, 130 if interrupted."""
-    from workbench import settings
-    from workbench.agents.names import current_name
-    from workbench.agents.remote_names import address_of
-    from workbench.catalog import load_cases
-    from workbench.commands.damaged import look_for_damage
-    from workbench.engine import client, launching
-    from workbench.engine.plan import RUBRICS, DocumentPlan
-    from workbench.engine.queue import enqueue
-
     cases = list(arguments.cases)
     if "all" in cases:
         cases = [case.id for case in load_cases()[0] if case.kind != "own"] + [case for case in cases if case != "all"]
@@ -111,10 +102,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _settle(arguments: argparse.Namespace, session: Path, plan: DocumentPlan, at_once: int) -> int | None:
-    """Say what the run will take where that was asked for; see :func:`workbench.commands.estimating.settle`."""
-    from workbench.engine import client
-    from workbench.engine.estimate import Estimate, Measured, estimate_trials
-
     def estimate(measured: Measured) -> Estimate:
         meant, cases = client.new_trials(session, plan)
         return estimate_trials(
@@ -127,10 +114,6 @@ def _settle(arguments: argparse.Namespace, session: Path, plan: DocumentPlan, at
 
 
 def tell_recorded(session: Path, run_key: str) -> None:
-    """Say of which trials no agent is run, because the session has them."""
-    from workbench.commands.watching import asked_for
-    from workbench.session import SessionReader
-
     with SessionReader(session) as reader:
         rows = [row for one in asked_for(reader, run_key) if (row := reader.trial(one.trial)) is not None]
     recorded = [row for row in rows if row.run_id != run_key]
@@ -142,10 +125,6 @@ def tell_recorded(session: Path, run_key: str) -> None:
 
 
 def planned_trials(session: Path, run_key: str) -> list[Scored]:
-    """Return the trials that a run asked for with their judges, also those that the session had already."""
-    from workbench.commands.watching import asked_for
-    from workbench.session import SessionReader
-
     with SessionReader(session) as reader:
         return asked_for(reader, run_key)
 
@@ -154,9 +133,6 @@ def watch(
     session: Path, runs: list[str], process: object, as_json: bool, trials: Callable[[], Sequence[Scored | str]]
 ) -> int:
     """Follow runs one after the other, then print the summary of ``trials()``; returns the exit code."""
-    from workbench.commands.output import print_json
-    from workbench.commands.watching import TerminalShow, follow, stop, summary
-
     terminal = None if as_json else TerminalShow()
     show: Callable[[dict[str, Any]], None] = print_json if terminal is None else terminal
     states = []

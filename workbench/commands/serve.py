@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
+import secrets
+import socket
+import sys
+from urllib.parse import quote, urlsplit
 
 from workbench.commands.arguments import whole
+from workbench.commands.output import print_json, say
+from workbench.engine.session_names import resolve_session
+from workbench.errors import UsageError
 
-SUMMARY = "show the app in a browser, on this machine or with --host to who has the token"
 TOKEN_VARIABLE = "WORKBENCH_SERVE_TOKEN"
 _SHORTEST = 16  # characters of a token that somebody chose
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", nargs="?", help="a session file, or the name of one (the one changed last)")
     parser.add_argument(
         "--host",
@@ -34,18 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until interrupted; return 0.
-
-    Raises:
-        UsageError: The extra ``web`` is missing, the address cannot be used, or the token is too short.
-    """
-    import asyncio
-    import secrets
-    import sys
-
-    from workbench.commands.output import print_json, say
-    from workbench.errors import UsageError
-
+    """Serve until interrupted; return 0."""
     origins = tuple(_origin(text) for text in arguments.origin)
     token = os.environ.pop(TOKEN_VARIABLE, "")  # apps have no use for it
     if token and len(token) < _SHORTEST:
@@ -57,12 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.read_only:
         app.append("--read-only")
     if arguments.session is not None:
-        from workbench.engine.session_names import resolve_session
-
         app.append(str(resolve_session(arguments.session).resolve()))
     try:
-        from workbench.web.door import Door
-        from workbench.web.server import WorkbenchServer, serve
+        from workbench.web.server import Door, WorkbenchServer, serve
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("textual_serve", "aiohttp", "aiohttp_jinja2", "jinja2"):
             raise
@@ -86,18 +78,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _address(host: str, port: int, token: str) -> str:
-    import socket
-    from urllib.parse import quote
-
     # Where it listens on every address, the machine's name leads to it.
     name = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     return f"http://{name}:{port}/" + (f"?token={quote(token, safe='')}" if token else "")
 
 
 def _origin(text: str) -> str:
-    from urllib.parse import urlsplit
-
-    from workbench.errors import UsageError
 
     try:
         parts = urlsplit(text)

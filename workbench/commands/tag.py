@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from workbench.session import SessionReader
-
-SUMMARY = "give a session, or an item of it, tags, a star or a remark, or take them away"
+from workbench.commands.output import print_json, say
+from workbench.engine.session_names import is_example, resolve_session
+from workbench.errors import UsageError
+from workbench.results.items import find_item
+from workbench.results.scores import cards_of
+from workbench.session import SessionReader, SessionWriter
+from workbench.session.labels import (
+    SESSION,
+    STAR,
+    check_remark,
+    criterion_part,
+    in_words,
+    parse_tags,
+    part_in_words,
+    star_first,
+)
+from workbench.text import one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", help="a session file, or the name of one")
     parser.add_argument(
         "names", nargs="*", metavar="TAG", help="tags; without any, and without options, what it has is said"
@@ -30,13 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the marks and say what there are now."""
-    from workbench.commands.output import print_json, say
-    from workbench.engine.session_names import is_example, resolve_session
-    from workbench.errors import UsageError
-    from workbench.session import SessionReader, SessionWriter
-    from workbench.session.labels import SESSION, STAR, check_remark, in_words, parse_tags, part_in_words, star_first
-
     session = resolve_session(arguments.session)
     tags = parse_tags(",".join(arguments.names)) + ((STAR,) if arguments.star else ())
     note = check_remark(arguments.note or "")
@@ -78,15 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _named(reader: SessionReader, text: str) -> tuple[str, str]:
-    """Return the item, and the step of it, that a text means.
-
-    Raises:
-        UsageError: There is none, or there are several.
-    """
-    from workbench.errors import UsageError
-    from workbench.results.items import find_item
-    from workbench.text import one_line
-
+    """Return the item, and the step of it, that a text means."""
     runs = [run.id for run in reader.every_run() if run.id.startswith(text.strip().lower())]
     if len(runs) == 1:
         return runs[0], ""
@@ -101,16 +97,7 @@ def _named(reader: SessionReader, text: str) -> tuple[str, str]:
 
 
 def _criterion(reader: SessionReader, trial: str, name: str) -> str:
-    """Return the part of a trial that a criterion is, by its key or by ``RUBRIC:TIER.KEY``.
-
-    Raises:
-        UsageError: No scorecard has it, or several rubrics do.
-    """
-    from workbench.errors import UsageError
-    from workbench.results.scores import cards_of
-    from workbench.session.labels import criterion_part
-    from workbench.text import one_line
-
+    """Return the part of a trial that a criterion is, by its key or by ``RUBRIC:TIER.KEY``."""
     parts = [
         criterion_part(card.rubric, one.tier, one.key)
         for card in cards_of(reader, reader.scores(trial))

@@ -6,25 +6,33 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
-from typing import TYPE_CHECKING
 
-from workbench.commands.arguments import whole
-from workbench.commands.verbs import Verbs
+from rich.table import Table
 
-if TYPE_CHECKING:
-    from workbench.commands.terminal import Terminal
-    from workbench.documenters import Docstring, DocumentedFile
-    from workbench.engine.task_building import Prepared
-    from workbench.regeneration.tasks import Task, TaskSet
+from workbench import settings
+from workbench.catalog import check_python, resolve_case
+from workbench.commands.arguments import Verbs, whole
+from workbench.commands.output import print_json
+from workbench.commands.tasks_dataset import build, show
+from workbench.commands.terminal import StageBars, Terminal
+from workbench.documenters import Docstring, DocumentedFile, document_file, make_doc_system, parse_scope
+from workbench.engine.plan import Ask, chosen
+from workbench.engine.plan_checks import check_descriptors
+from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
+from workbench.engine.task_rows import identity, located
+from workbench.errors import UsageError
+from workbench.regeneration.selections import parse_selection
+from workbench.regeneration.suite import Rules
+from workbench.regeneration.tasks import Task, TaskSet
+from workbench.sandbox import choose_backend
 
-SUMMARY = "build the regeneration tasks of repositories: functions whose tests fail with a stub and pass as they are"
 VERBS = ("list", "build", "show")
 _SOURCE = "a case id, a repository of the catalogue, a folder, git URL@revision, or NAME==VERSION"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's verbs."""
     verbs = Verbs(parser, VERBS[0])
     listing = verbs.add("list", "list the tasks of a repository, and why its other functions are none", _list)
     listing.add_argument("source", metavar="SOURCE", help=_SOURCE)
@@ -41,18 +49,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _chosen(listing)
     _built(listing)
-    build = verbs.add("build", "write a dataset of the tasks of repositories", _build_dataset)
-    build.add_argument("sources", metavar="SOURCE", nargs="+", help=_SOURCE)
-    build.add_argument("--out", default="", metavar="FOLDER", help="where the dataset goes")
-    build.add_argument("--formats", default="", help="jsonl,parquet (both unless given)")
-    build.add_argument(
+    building = verbs.add("build", "write a dataset of the tasks of repositories", build)
+    building.add_argument("sources", metavar="SOURCE", nargs="+", help=_SOURCE)
+    building.add_argument("--out", default="", metavar="FOLDER", help="where the dataset goes")
+    building.add_argument("--formats", default="", help="jsonl,parquet (both unless given)")
+    building.add_argument(
         "--workers", type=whole(1, 1_000), default=0, metavar="N", help="sandboxes at once (as many as cores)"
     )
-    _built(build)
-    show = verbs.add("show", "show what a dataset holds", _show)
-    show.add_argument("dataset", metavar="DATASET", help="a folder that tasks build wrote, or its name")
-    _chosen(show)
-    for verb in (listing, build, show):
+    _built(building)
+    showing = verbs.add("show", "show what a dataset holds", show)
+    showing.add_argument("dataset", metavar="DATASET", help="a folder that tasks build wrote, or its name")
+    _chosen(showing)
+    for verb in (listing, building, showing):
         verb.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
 
 
@@ -81,24 +89,7 @@ def _built(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def _build_dataset(arguments: argparse.Namespace) -> int:
-    from workbench.commands import tasks_build
-
-    return tasks_build.run(arguments, arguments.sources)
-
-
-def _show(arguments: argparse.Namespace) -> int:
-    from workbench.commands import tasks_show
-
-    return tasks_show.run(arguments, arguments.dataset)
-
-
 def _list(arguments: argparse.Namespace) -> int:
-    import asyncio
-
-    from workbench.engine.plan import Ask, chosen
-    from workbench.engine.task_building import NoTasks
-    from workbench.errors import UsageError
 
     try:
         prepared, documented = asyncio.run(_build(arguments))
@@ -120,25 +111,13 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 async def _build(arguments: argparse.Namespace) -> tuple[Prepared, list[tuple[Task, str, Docstring]]]:
-    import asyncio
-
-    from workbench import settings
-    from workbench.catalog import check_python, resolve_case
-    from workbench.commands.stage_bars import Bars
-    from workbench.documenters import Docstring, document_file, make_doc_system, parse_scope
-    from workbench.engine.plan_checks import check_descriptors
-    from workbench.engine.task_building import prepare
-    from workbench.engine.task_rows import identity, located
-    from workbench.regeneration.selections import parse_selection
-    from workbench.regeneration.suite import Rules
-    from workbench.sandbox import choose_backend
 
     system, scope = make_doc_system(arguments.docs), parse_scope(arguments.docs_scope)
     check_python(resolve_case(arguments.source))
     check_descriptors()
     rules = Rules(selection=parse_selection(arguments.selection))
     backend = choose_backend(arguments.sandbox or settings.load().sandbox or None)
-    with Bars() as bars:
+    with StageBars(Terminal(stderr=True), transient=True) as bars:
         prepared = await prepare(arguments.source, backend, bars, rebuild=arguments.rebuild, rules=rules)
         await system.prepare(prepared.snapshot, lambda progress: bars.update("documentation", note=progress.note))
     found = []
@@ -164,9 +143,6 @@ def _print_json(
     arguments: argparse.Namespace,
     prepared: Prepared | None = None,
 ) -> None:
-    from workbench.commands.output import print_json
-    from workbench.engine.task_building import dropped_by_stage
-
     for task, key, docs in shown:
         print_json(
             {
@@ -220,9 +196,6 @@ def _print_json(
 
 
 def _print_table(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> None:
-    from rich.table import Table
-
-    from workbench.commands.terminal import Terminal
 
     console = Terminal()
     if shown:

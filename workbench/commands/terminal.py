@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Container, Iterable, Sequence
+from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeElapsedColumn
+from rich.console import Console, OverflowMethod, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TimeElapsedColumn
+from rich.table import Table
 from rich.text import Text
 
 from workbench import glyphs
 from workbench.commands.output import readable
-from workbench.text import clean
-
-if TYPE_CHECKING:
-    from rich.console import OverflowMethod
+from workbench.text import clean, one_line
 
 
 class Terminal(Console):
@@ -37,11 +36,9 @@ class Terminal(Console):
         return "crop" if self.plain else "ellipsis"
 
     def readable(self, text: str) -> str:
-        """Return what this terminal can show of a line of ours."""
         return readable(text, self.encoding)
 
     def literal(self, text: str, style: str = "") -> Text:
-        """Return a line or a cell in a style."""
         return Text(self.readable(text), style=style)
 
     def foreign(self, text: str) -> Text:
@@ -50,11 +47,19 @@ class Terminal(Console):
         return Text(glyphs.escaped(text) if self.plain else text)
 
     def cells(self, signs: str) -> Text:
-        """Return the signs of samples, one character each."""
         return Text(glyphs.lettered(signs) if self.plain else clean(signs))
 
+    def table(
+        self, headings: Sequence[str], rows: Iterable[Sequence[RenderableType]], right: Container[int] = ()
+    ) -> None:
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for place, heading in enumerate(headings):
+            table.add_column(heading, justify="right" if place in right else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*row)
+        self.print(table)
+
     def legend(self, cells: list[str]) -> str:
-        """Return what the letters in some cells mean, "" where signs can be shown."""
         return glyphs.legend(cells, letters=True) if self.plain else ""
 
     def render_str(self, text: str, **how: Any) -> Text:
@@ -74,15 +79,44 @@ class _Field(ProgressColumn):
         return self._terminal.literal(text.ljust(self._width))
 
 
-def bars(terminal: Terminal, *, transient: bool = False) -> Progress:
-    """Return bars with a name, counts, the time and a note; they are shown on a terminal only."""
-    return Progress(
-        _Field(terminal, "description", 13),
-        BarColumn(24),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        _Field(terminal, "note"),
-        console=terminal,
-        disable=not terminal.is_terminal,
-        transient=transient,
-    )
+class StageBars:
+    """A bar for each stage with its counts, the time and a note; shown on a terminal only."""
+
+    def __init__(self, terminal: Terminal, title: str = "", *, transient: bool = False) -> None:
+        self._width = max(20, terminal.width - 66)
+        self._bars: dict[str, TaskID] = {}
+        self.progress = Progress(
+            _Field(terminal, "description", 13),
+            BarColumn(24),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            _Field(terminal, "note"),
+            console=terminal,
+            disable=not terminal.is_terminal,
+            transient=transient,
+        )
+        if title and terminal.is_terminal:
+            terminal.print(title, style="bold")
+
+    def __enter__(self) -> StageBars:
+        self.progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.progress.stop()
+
+    def update(
+        self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
+    ) -> None:
+        if name not in self._bars:
+            self._bars[name] = self.progress.add_task(name, total=None, note="")
+        if state == "done" and not total:
+            done = total = 1
+        self.progress.update(self._bars[name], completed=done, total=total)
+        if note:
+            self.note(name, note.partition("\n")[0])
+
+    def note(self, name: str, words: str) -> None:
+        """Write something beside the bar of a stage, if it has begun."""
+        if name in self._bars:
+            self.progress.update(self._bars[name], note=one_line(words, self._width))

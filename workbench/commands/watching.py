@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.table import Table
+
 from workbench import glyphs
 from workbench.commands.output import tell
+from workbench.commands.terminal import Terminal
 from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan, PlanDamaged
 from workbench.results.reasons import Reason, counted
@@ -24,6 +27,7 @@ from workbench.session.judges import recorded_as
 from workbench.session.moved_files import Fate
 from workbench.session.pending_work import judges_of, problem_of, trial_state
 from workbench.session.rows import RunRow, StepRow, TrialRow
+from workbench.text import clean, one_line
 
 _LOOK_SECONDS = 0.1
 _PATIENCE_SECONDS = 15.0
@@ -36,7 +40,6 @@ End = Callable[[SessionReader], str]
 
 
 def step_line(trial: TrialRow, step: StepRow) -> dict[str, Any]:
-    """Return a step as a script sees it."""
     return {
         "type": "step",
         "trial": trial.id,
@@ -130,9 +133,6 @@ def _score(case: dict[str, Any], digits: int) -> str:
 
 
 def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
-    """Return the causes of a summary, one line each with how many failed by it."""
-    from workbench.text import one_line
-
     return [one_line(str(Reason(reason["sentence"], reason["count"])), 600) for reason in reasons]
 
 
@@ -319,7 +319,6 @@ def _say_end(row: RunRow, state: str, reader: SessionReader, show: Show) -> None
 
 
 def one_sentence(text: str) -> str:
-    """Return a text that ends as a sentence does."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
@@ -339,13 +338,9 @@ class TerminalShow:
     """Shows events on a terminal: a line per step, a table at the end; errors go to standard error."""
 
     def __init__(self) -> None:
-        from workbench.commands.terminal import Terminal
-
         self.console = Terminal()
 
     def __call__(self, event: dict[str, Any]) -> None:
-        from workbench.text import one_line
-
         if event["type"] == "step":
             mark = {"invalid": "!", "error": glyphs.VERDICTS["failed"]}.get(event["kind"], " ")
             note = f"  {event['problem']}" if event["problem"] else ""
@@ -363,9 +358,6 @@ class TerminalShow:
             tell(f"workbench: {event['sentence']}")
 
     def table(self, closing: dict[str, Any]) -> None:
-        """Print the summary."""
-        from rich.table import Table
-
         # Beside the scores, what a narrow terminal has no room for can be had from `workbench show`.
         wide = self.console.width >= 100
         table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
@@ -411,7 +403,5 @@ class TerminalShow:
 
 def one_line_keep(text: str, width: int, end: str = "…") -> str:
     """Return ``text`` without control sequences and line breaks, its spaces kept, cut to ``width`` with ``end``."""
-    from workbench.text import clean
-
     flat = clean(text).replace("\n", " ").replace("\t", " ")
     return flat if len(flat) <= width else flat[: max(0, width - len(end))] + end

@@ -12,9 +12,8 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "llm": ["DOCUMENTER_PROMPT_VERSION", "LlmDocs", "extract_docstring"],
-        "making": ["make_doc_system"],
+        "making": ["DocumentedFile", "as_documented", "document_file", "make_doc_system"],
         "names": ["SCOPES", "DocsName", "parse_docs", "parse_scope"],
-        "tree": ["DocumentedFile", "as_documented", "document_file"],
         "types": ["Asker", "DocSystem", "Docstring", "DocumentationFailed", "Progress"],
     },
 )

@@ -6,12 +6,41 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from workbench.documenters.sources import Sources
-from workbench.documenters.types import Docstring, Progress
+from workbench.documenters.programs.adapter import Written, read_edited
+from workbench.documenters.types import Docstring, DocumentationFailed, Progress
 from workbench.errors import UsageError
-from workbench.regeneration.grafting import Graft, collect_docstrings
 from workbench.repository import Snapshot
-from workbench.repository.definitions import DefinitionKey, DefinitionKind
+from workbench.repository.definitions import Definition, DefinitionKey, DefinitionKind, find_definitions
+from workbench.repository.functions import Function, find_functions
+
+
+class Sources:
+    """The functions below a folder, by path, qualified name and occurrence; DocumentationFailed where there is no such one."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._files: dict[str, tuple[bytes, dict[tuple[str, int], Function]]] = {}
+        self._definitions: dict[str, dict[DefinitionKey, Definition]] = {}
+
+    def function(self, path: str, qualified_name: str, occurrence: int) -> tuple[Function, bytes]:
+        if path not in self._files:
+            source = (self.root / path).read_bytes()
+            functions = {(each.qualified_name, each.occurrence): each for each in find_functions(source, path)}
+            self._files[path] = source, functions
+        source, functions = self._files[path]
+        function = functions.get((qualified_name, occurrence))
+        if function is None:
+            raise DocumentationFailed(f"{path} has no function {qualified_name} (occurrence {occurrence}).")
+        return function, source
+
+    def definition(self, path: str, key: DefinitionKey) -> tuple[Definition, bytes]:
+        source = self._files[path][0] if path in self._files else (self.root / path).read_bytes()
+        if path not in self._definitions:
+            self._definitions[path] = {each.key: each for each in find_definitions(source, path)}
+        definition = self._definitions[path].get(key)
+        if definition is None:
+            raise DocumentationFailed(f"{path} has no {key.kind} {key.text}.")
+        return definition, source
 
 
 class OriginalDocs:
@@ -21,18 +50,15 @@ class OriginalDocs:
     needs_model = False
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
-        """Take note of where the files are."""
         self._sources = Sources(snapshot.root)
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
-        """Return the function's own docstring."""
         function, _ = self._sources.function(path, qualified_name, occurrence)
         return Docstring(
             function.docstring, () if function.docstring is not None else ("the function has no docstring",)
         )
 
     async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
-        """Return the class's or module's own docstring."""
         definition, _ = self._sources.definition(path, DefinitionKey(kind, qualified_name, occurrence))
         return Docstring(definition.docstring)
 
@@ -43,8 +69,7 @@ class NoDocs:
     name = "none"
     needs_model = False
 
-    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
-        """Do nothing."""
+    async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None: ...
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         return Docstring(None)
@@ -59,24 +84,15 @@ class CopiedDocs:
     needs_model = False
 
     def __init__(self, name: str, folder: Path | None = None, source: str = "") -> None:
-        """Use the copy in ``folder``, or the one that ``source`` names, which ``prepare`` fetches.
-
-        Raises:
-            UsageError: There is no such folder.
-        """
+        """Use the copy in ``folder``, or the one that ``source`` names, which ``prepare`` fetches."""
         if folder is not None and not folder.is_dir():
             raise UsageError(f"There is no folder {folder} with documented code; give the path of a documented copy.")
         self.name = name
         self._folder = folder
         self._source = source
-        self._files: dict[str, Graft] = {}
+        self._files: dict[str, Written] = {}
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
-        """Fetch the copy, unless it is a folder.
-
-        Raises:
-            WorkbenchError: It cannot be fetched.
-        """
         self._root = snapshot.root
         if self._folder is None:
             from workbench.repository import fetch
@@ -89,15 +105,8 @@ class CopiedDocs:
         return await self.other_docstring(path, "function", qualified_name, occurrence)
 
     async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
-        """Return the copy's docstring of a class or module, as :meth:`docstring` does."""
         assert self._folder is not None
         if path not in self._files:
-            self._files[path] = collect_docstrings(self._root, self._folder, [path])
-        graft = self._files[path]
-        if path in graft.refused:
-            return Docstring(None, (f"refused: {graft.refused[path]}",))
-        key = (path, DefinitionKey(kind, qualified_name, occurrence))
-        if key in graft.edited:
-            return Docstring(None, (f"refused: {graft.edited[key]}",))
-        text = graft.definitions.get(key)
-        return Docstring(text, () if text is not None else ("the copy has no docstring here",))
+            self._files[path] = read_edited(self._root, self._folder, [path])
+        key = DefinitionKey(kind, qualified_name, occurrence)
+        return self._files[path].docstring(path, key, "the copy has no docstring here")

@@ -6,11 +6,11 @@ import inspect
 import re
 from collections.abc import Callable
 
-from workbench.documenters.sources import Sources
+from workbench.documenters.fixed import Sources
 from workbench.documenters.types import Asker, Docstring, DocumentationFailed, Progress
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.reasoning import split_reasoning
-from workbench.models.types import Answer, Message, Request, Sampling
+from workbench.models.types import Message, Request, Sampling
 from workbench.regeneration.context import build_context
 from workbench.regeneration.extraction import MAX_ANSWER
 from workbench.regeneration.fences import read_blocks
@@ -85,7 +85,6 @@ class LlmDocs:
 
     @property
     def summary(self) -> str:
-        """How many docstrings were cut and shortened, "" where none was."""
         if not self._shortened:
             return ""
         return (
@@ -94,30 +93,14 @@ class LlmDocs:
         )
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
-        """Take note of the files; a model is asked function by function."""
         self._snapshot = snapshot.digest
         self._sources = Sources(snapshot.root)
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
-        """Return the model's docstring.
-
-        Raises:
-            ModelError: The model gives no answer.
-            DocumentationFailed: Its answer was cut at the token limit.
-        """
-        assert self._asker is not None
+        """Return the model's docstring."""
         function, source = self._sources.function(path, qualified_name, occurrence)
-        answer = await self._asker.complete(
-            Request(
-                model=self.model,
-                messages=documenter_prompt(source, function),
-                purpose="documenter",
-                sampling=self._sampling,
-                # Recorded answers are found by it: what is documented, by whom.
-                scope=task_id(self._snapshot, path, qualified_name, occurrence, f"docs:{self.name}"),
-            )
-        )
-        text, notes = extract_docstring(self._uncut(answer), function)
+        answer = await self._answered(documenter_prompt(source, function), path, qualified_name, occurrence)
+        text, notes = extract_docstring(answer, function)
         if text is None:
             return Docstring(None, notes)
         try:
@@ -129,31 +112,24 @@ class LlmDocs:
         return Docstring(text, notes)
 
     async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
-        """Return the model's docstring of a class or module, from the outline of what is in it.
-
-        Raises:
-            ModelError: The model gives no answer.
-            DocumentationFailed: Its answer was cut at the token limit.
-        """
-        assert self._asker is not None
+        """Return the model's docstring of a class or module, from the outline of what is in it."""
         definition, source = self._sources.definition(path, DefinitionKey(kind, qualified_name, occurrence))
-        answer = await self._asker.complete(
-            Request(
-                model=self.model,
-                messages=other_prompt(source, definition),
-                purpose="documenter",
-                sampling=self._sampling,
-                scope=task_id(self._snapshot, path, f"{kind} {qualified_name}", occurrence, f"docs:{self.name}"),
-            )
-        )
-        return Docstring(*extract_docstring(self._uncut(answer)))
+        prompt = other_prompt(source, definition)
+        answer = await self._answered(prompt, path, f"{kind} {qualified_name}", occurrence)
+        return Docstring(*extract_docstring(answer))
 
-    def _uncut(self, answer: Answer) -> str:
+    async def _answered(self, prompt: tuple[Message, ...], path: str, name: str, occurrence: int) -> str:
         """Return an answer's text; of the embedded model, which stops nowhere by itself, its whole lines or sentences.
 
         Raises:
             DocumentationFailed: The answer was cut at the token limit, so it is not what the model had to say.
         """
+        assert self._asker is not None
+        # Recorded answers are found by the scope: what is documented, by whom.
+        scope = task_id(self._snapshot, path, name, occurrence, f"docs:{self.name}")
+        answer = await self._asker.complete(
+            Request(model=self.model, messages=prompt, purpose="documenter", sampling=self._sampling, scope=scope)
+        )
         self._asked += 1
         if answer.finish_reason != "length":
             return answer.text
@@ -168,7 +144,6 @@ class LlmDocs:
 
 
 def other_prompt(source: bytes, definition: Definition) -> tuple[Message, ...]:
-    """Return the messages that ask for the docstring of a class or module: the outline of what is in it."""
     first = source.count(b"\n", 0, definition.span.start) + 1
     last = source.count(b"\n", 0, definition.span.end) + 1
     module = definition.key.kind == "module"
@@ -202,8 +177,7 @@ def documenter_prompt(source: bytes, function: Function) -> tuple[Message, ...]:
 def extract_docstring(answer: str, function: Function | None = None) -> tuple[str | None, tuple[str, ...]]:
     """Return the docstring in an answer and notes: a literal, a documented function, a block, or plain text.
 
-    None, with the reason as the last note, when there is nothing or far too much. Without a function nothing is looked for
-    in code.
+    None, with the reason as the last note, when there is nothing or far too much.
     """
     notes: tuple[str, ...] = ()
     split = split_reasoning(answer[:MAX_ANSWER].replace("\r\n", "\n").replace("\x00", ""))

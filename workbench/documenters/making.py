@@ -2,20 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from workbench.documenters.fixed import CopiedDocs, NoDocs, OriginalDocs
 from workbench.documenters.llm import LlmDocs
-from workbench.documenters.names import DocsName, parse_docs
+from workbench.documenters.names import DOCSTRINGS_ONLY, SCOPES, DocsName, parse_docs
 from workbench.documenters.types import Asker, Docstring, DocSystem, DocumentationFailed, Progress
 from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import failure, load, make
 from workbench.files import expanded
+from workbench.models.types import ModelError
+from workbench.repository.definitions import DefinitionKey, DefinitionKind, find_definitions
+from workbench.repository.documenting import document, without_other_texts
+from workbench.repository.functions import Function, find_functions
+from workbench.repository.splicing import SpliceError
 
 if TYPE_CHECKING:
     from workbench.models.types import Sampling
     from workbench.repository import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentedFile:
+    """A file as a doc system documents it.
+
+    Attributes:
+        source: The file with the system's docstrings and no others.
+        failed: What has no docstring because the system failed there, and why.
+    """
+
+    source: bytes
+    functions: Mapping[tuple[str, int], Function]
+    scope: str = SCOPES[0]
+    failed: Mapping[DefinitionKey, str] = field(default_factory=dict)
+
+    def function(self, qualified_name: str, occurrence: int) -> Function:
+        """Return one of its functions."""
+        why = self.failed.get(DefinitionKey("function", qualified_name, occurrence))
+        if why is not None:
+            raise DocumentationFailed(why)
+        return self.functions[qualified_name, occurrence]
+
+
+def as_documented(source: bytes, path: str, scope: str = SCOPES[0]) -> DocumentedFile:
+    functions = {(one.qualified_name, one.occurrence): one for one in find_functions(source, path)}
+    return DocumentedFile(source, functions, scope)
+
+
+async def docstring_of(system: DocSystem, path: str, key: DefinitionKey) -> Docstring:
+    """Return what a system says about a definition; of classes and modules only where it documents these."""
+    if key.kind == "function":
+        return await system.docstring(path, key.qualified_name, key.occurrence)
+    other = getattr(system, "other_docstring", None)
+    if other is None:
+        return Docstring(None, (f"{system.name} documents functions only",))
+    found: Docstring = await other(path, key.kind, key.qualified_name, key.occurrence)
+    return found
+
+
+async def document_file(
+    system: DocSystem, path: str, source: bytes, room: asyncio.Semaphore, before: bytes = b"", scope: str = SCOPES[0]
+) -> DocumentedFile:
+    """Return a file in which everything has the docstring that a system gives, or none.
+
+    Raises:
+        ModelError: A model gave no answer: every prompt of this file would be another one. Where a definition does not fit
+            the model's window, it has none.
+        DocumentationFailed: A docstring cannot be written into the file.
+    """
+    failed: dict[DefinitionKey, str] = {}
+    if scope == DOCSTRINGS_ONLY:
+        source = await asyncio.to_thread(without_other_texts, source, path)
+    known = {one.key: one.docstring for one in find_definitions(before, path) if one.docstring is not None and before}
+
+    async def one(key: DefinitionKey) -> Docstring:
+        if key in known:
+            return Docstring(known[key])
+        async with room:
+            try:
+                return await docstring_of(system, path, key)
+            except ModelError as error:
+                if error.kind == "context":
+                    return Docstring(None, (str(error),))
+                raise
+            except DocumentationFailed as error:
+                failed[key] = str(error)
+                return Docstring(None, (str(error),))
+
+    keys = [definition.key for definition in find_definitions(source, path)]
+    # Every answer is waited for, so that none that was paid is lost when one fails.
+    said = await asyncio.gather(*(one(key) for key in keys), return_exceptions=True)
+    for each in said:
+        if isinstance(each, BaseException):
+            raise each
+    texts = {key: each.text for key, each in zip(keys, said, strict=True) if isinstance(each, Docstring)}
+    try:
+        documented = await asyncio.to_thread(document, source, path, texts.__getitem__)
+    except SpliceError as error:
+        raise DocumentationFailed(str(error)) from error
+    return replace(as_documented(documented, path, scope), failed=failed)
 
 
 def make_doc_system(
@@ -28,10 +116,10 @@ def make_doc_system(
     confined: bool = True,
     sampled_as: str = "",
 ) -> DocSystem:
-    """Return the doc system that a name means.
+    """Return the doc system that a name means (see :func:`workbench.documenters.names.parse_docs`).
 
     Args:
-        docs: See :func:`workbench.documenters.names.parse_docs`.
+        docs: The name.
         asker: Who asks models; only a system that needs one must have it.
         sampling: How the model of ``llm:`` draws; its default is temperature 0.3.
         folders: Folders from which a dotted path is imported first.
@@ -40,8 +128,7 @@ def make_doc_system(
         sampled_as: The recorded model, where its answers are replayed: they are found by what was asked of it.
 
     Raises:
-        UsageError: It names no doc system, its folder or class does not exist, or it needs a model where none can be
-            asked.
+        UsageError: It names none, its folder or class does not exist, or it needs a model where none can be asked.
     """
     docs = parse_docs(docs) if isinstance(docs, str) else docs
     system: DocSystem
@@ -81,11 +168,9 @@ class Checked:
 
     @property
     def summary(self) -> str:
-        """What it says about how much it documented; "" where it says nothing."""
         return str(getattr(self._system, "summary", ""))
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
-        """Let it document the repository."""
         try:
             await self._system.prepare(snapshot, report)
         except WorkbenchError:
@@ -94,15 +179,10 @@ class Checked:
             raise DocumentationFailed(failure("doc system", self.name, error)) from error
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
-        """Return its docstring; raises :class:`DocumentationFailed` where it gives something else."""
         return await self._checked(self._system.docstring(path, qualified_name, occurrence))
 
-    async def other_docstring(self, path: str, kind: str, qualified_name: str, occurrence: int) -> Docstring:
-        """Return the docstring of a class or module, none where the system documents functions only."""
-        other = getattr(self._system, "other_docstring", None)
-        if other is None:
-            return Docstring(None, (f"{self.name} documents functions only",))
-        return await self._checked(other(path, kind, qualified_name, occurrence))
+    async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
+        return await self._checked(docstring_of(self._system, path, DefinitionKey(kind, qualified_name, occurrence)))
 
     async def _checked(self, asked: Awaitable[object]) -> Docstring:
         try:

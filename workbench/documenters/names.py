@@ -45,11 +45,7 @@ class DocsName:
 
 
 def parse_docs(text: str) -> DocsName:
-    """Return what a text of ``--docs`` names; nothing is looked up.
-
-    Raises:
-        UsageError: It names no doc system.
-    """
+    """Return what a text of ``--docs`` names; nothing is looked up."""
     text = text.strip()
     if text == "original":
         return DocsName("original")
@@ -72,11 +68,7 @@ def parse_docs(text: str) -> DocsName:
 
 
 def parse_scope(text: str) -> str:
-    """Return the scope that a text of ``--docs-scope`` names, ``repository`` for none.
-
-    Raises:
-        UsageError: It names no scope.
-    """
+    """Return the scope that a text of ``--docs-scope`` names, ``repository`` for none."""
     scope = text.strip() or SCOPES[0]
     if scope not in SCOPES:
         raise UsageError(f"There is no docs scope {text!r}; choose {', '.join(SCOPES[:-1])} or {SCOPES[-1]}.")

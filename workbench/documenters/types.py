@@ -19,21 +19,14 @@ class DocumentationFailed(WorkbenchError):
 
 
 class Asker(Protocol):
-    """Whoever puts a request to a model; the gateway does."""
+    """Whoever puts a request to a model; the gateway does. ``complete`` raises ``ModelError`` where there is no answer."""
 
-    async def complete(self, request: Request) -> Answer:
-        """Return the answer, or raise ``ModelError``."""
-        ...
+    async def complete(self, request: Request) -> Answer: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """What a doc system says about a function.
-
-    Attributes:
-        text: The docstring's value; None when the system gives none.
-        notes: What went wrong or was repaired on the way.
-    """
+    """What a doc system says about a function, None for nothing, and what went wrong or was repaired on the way."""
 
     text: str | None
     notes: tuple[str, ...] = field(default=())
@@ -46,14 +39,7 @@ class Docstring:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the preparation of a repository is.
-
-    Attributes:
-        done: Files, functions or whatever is counted.
-        total: All of them; 0 where that is not known.
-        note: What is being done, one line.
-        cost_usd: US dollars spent so far beside the gateway, which counts its own requests.
-    """
+    """How far the preparation of a repository is: ``total`` is 0 where that is not known, ``cost_usd`` beside the gateway's requests."""
 
     done: int = 0
     total: int = 0

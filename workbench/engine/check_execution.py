@@ -11,8 +11,7 @@ from pathlib import Path
 from workbench.catalog import kept_snapshot, resolve_case, snapshot_of
 from workbench.checking.page import LARGEST, parse_page
 from workbench.checking.pages import Asked, check_pages
-from workbench.checking.stored import RULES, CheckDamaged, columns, from_json, to_json
-from workbench.checking.verdicts import Checked
+from workbench.checking.verdicts import RULES, CheckDamaged, Checked, columns, from_json, to_json
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.trial_contents import ContentChanged
 from workbench.engine.trial_orders import key_of

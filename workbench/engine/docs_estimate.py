@@ -61,7 +61,7 @@ def model_of(name: DocsName) -> str:
 
 
 def kept_rates() -> list[DocsRate]:
-    from workbench.documenters.programs.kept import kept
+    from workbench.documenters.programs.work_folder import kept
 
     found = []
     for one in kept():
@@ -162,7 +162,7 @@ def _definitions(snapshot: Snapshot, only: set[str] | None) -> Counter[str]:
 
 
 def _is_kept(name: DocsName, snapshot: Snapshot) -> bool:
-    from workbench.documenters.programs.known import kept_place
+    from workbench.documenters.programs.program import kept_place
 
     return kept_place(name, snapshot).is_file()
 

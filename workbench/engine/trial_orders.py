@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench.agents.remote_names import address_of, is_peer
-from workbench.checking.stored import RULES
+from workbench.checking.verdicts import RULES
 from workbench.engine.client import resolved, resolved_judge, the_trial
 from workbench.engine.launching import WarmEngine, launch
 from workbench.engine.plan import RUBRICS, DocumentPlan

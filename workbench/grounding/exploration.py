@@ -9,25 +9,8 @@ from dataclasses import dataclass
 
 READ, PARTLY, LISTED, NEVER = "read", "partly read", "listed", "never seen"
 LEVELS = (READ, PARTLY, LISTED, NEVER)
-SOURCES = (
-    ".py",
-    ".pyi",
-    ".pyx",
-    ".js",
-    ".ts",
-    ".go",
-    ".rs",
-    ".java",
-    ".c",
-    ".h",
-    ".cpp",
-    ".rb",
-    ".sh",
-    ".jl",
-    ".r",
-    ".kt",
-    ".php",
-)
+_SUFFIXES = ".py .pyi .pyx .js .ts .go .rs .java .c .h .cpp .rb .sh .jl .r .kt .php"
+SOURCES = tuple(_SUFFIXES.split())
 _MOST_OF_THEM = 0.5
 """The share of all public functions from which on a file is the one that matters."""
 WHOLE = 0.95

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from workbench.interchange.checking import CHANGED, restored, without_own
-from workbench.interchange.difference import difference
+from workbench.interchange.checking import CHANGED, difference, restored, without_own
 from workbench.interchange.problems import (
     ForeignProblem,
     amount_of,
@@ -21,31 +20,30 @@ from workbench.interchange.problems import (
     object_of,
     said,
     text_of,
+    without,
 )
-from workbench.interchange.trajectory import OWN, Result, Step, ToolCall, Totals, Trajectory, to_json
+from workbench.interchange.trajectory import OWN, Result, Step, ToolCall, Totals, Trajectory, own_of, to_json, with_own
 
 NEWEST = (1, 8)
 _KEPT = "atif"
 _VERSION = re.compile(r"ATIF-v(\d{1,4})\.(\d{1,4})", re.ASCII)
 _SOURCES = ("system", "user", "agent")
+_METRICS = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd")
+_KEYS = "step_id source message model_name reasoning_content tool_calls observation metrics timestamp extra"
+_OF_A_STEP = frozenset(_KEYS.split())
 
 
 def is_atif(value: object) -> bool:
-    """Return whether a JSON value says that it is an ATIF trajectory."""
     return isinstance(value, dict) and str(value.get("schema_version", "")).startswith("ATIF-")
 
 
 def read_atif(value: object) -> Trajectory:
-    """Return the trajectory of an ATIF document.
-
-    Raises:
-        ForeignProblem: It is no such document, or of a version that is newer than :data:`NEWEST`.
-    """
+    """Return the trajectory of an ATIF document."""
     root = object_of(value, "the whole file")
     _check_version(root.get("schema_version"))
     plain = _plain(root)
-    own = plain.extra.get(OWN)
-    return restored(plain, own) if isinstance(own, dict) and CHANGED in own else plain
+    own = own_of(plain.extra)
+    return restored(plain, own) if CHANGED in own else plain
 
 
 def _plain(root: Mapping[str, Any]) -> Trajectory:
@@ -55,15 +53,13 @@ def _plain(root: Mapping[str, Any]) -> Trajectory:
         raise ForeignProblem("has no steps")
     final = root.get("final_metrics")
     totals = object_of(final, "final_metrics") if final is not None else {}
-    known = {"schema_version", "agent", "steps", "extra", "final_metrics"}
-    kept = {key: one for key, one in root.items() if key not in known}
+    kept = without(root, "schema_version", "agent", "steps", "extra", "final_metrics")
     kept |= {"schema_version": root["schema_version"], "agent": _rest_of_agent(agent)}
     if final is not None:
         kept["final_metrics"] = final
     tools, model = agent.get("tool_definitions"), agent.get("model_name")
     extra = _extra(root, kept)
-    own = extra.get(OWN) if isinstance(extra.get(OWN), dict) else {}
-    assert isinstance(own, dict)
+    own = own_of(extra)
     return Trajectory(
         agent=text_of(agent.get("name"), "agent.name"),
         version=text_of(agent.get("version", ""), "agent.version"),
@@ -98,10 +94,6 @@ def _task(root: Mapping[str, Any], own: Mapping[str, Any]) -> str:
     return next((one for one in (own.get("task"), root.get("session_id")) if isinstance(one, str) and one), "")
 
 
-def _without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if key not in names}
-
-
 def _rest_of_agent(agent: Mapping[str, Any]) -> dict[str, Any]:
     named = {"name", "version", "model_name", "tool_definitions"}
     return {key: one for key, one in agent.items() if key not in named or one is None}
@@ -127,25 +119,13 @@ def _step(value: object, number: int) -> Step:
     source = step.get("source")
     if source not in _SOURCES:
         raise ForeignProblem(f"has the source {said(source)} at step {number}; it is system, user or agent")
-    known = {
-        "step_id",
-        "source",
-        "message",
-        "model_name",
-        "reasoning_content",
-        "tool_calls",
-        "observation",
-        "metrics",
-        "timestamp",
-        "extra",
-    }
-    kept = {key: one for key, one in step.items() if key not in known}
+    kept = without(step, *_OF_A_STEP)
     message = step.get("message")
     if not isinstance(message, str):
         kept["message"] = list_of(message, f"the message of step {number}")
     metrics = step.get("metrics")
     figures = object_of(metrics, f"the metrics of step {number}") if metrics is not None else {}
-    tokens = {name: count_of(figures.get(name)) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")}
+    tokens = {name: count_of(figures.get(name)) for name in _METRICS[:3]}
     cost = amount_of(figures.get("cost_usd"))
     # Whole where it says more, or says it in another way: 1 where we have 1.0.
     if (
@@ -166,15 +146,16 @@ def _step(value: object, number: int) -> Step:
             _result(one, number) for one in list_of(whole.get("results", []), f"the results of step {number}")
         )
         if whole.keys() != {"results"}:
-            kept["observation"] = _without(whole, "results")
+            kept["observation"] = without(whole, "results")
     for name in ("model_name", "reasoning_content", "timestamp"):
         if step.get(name) is not None:
             text_of(step[name], f"{name} of step {number}")
-    nothing = [name for name in sorted(known - {"step_id", "source", "message"}) if name in step and step[name] is None]
+    nothing = [
+        name for name in sorted(_OF_A_STEP - {"step_id", "source", "message"}) if name in step and step[name] is None
+    ]
     if nothing:
         kept["null"] = nothing
     extra = _extra(step, kept)
-    seconds = extra.get(OWN, {}).get("seconds") if isinstance(extra.get(OWN), dict) else None
     return Step(
         source=source,
         text=_flat(message),
@@ -184,7 +165,7 @@ def _step(value: object, number: int) -> Step:
         model=step.get("model_name"),
         cost_usd=cost,
         at=step.get("timestamp"),
-        seconds=amount_of(seconds),
+        seconds=amount_of(own_of(extra).get("seconds")),
         extra=extra,
         **tokens,
     )
@@ -207,7 +188,7 @@ def _flat(content: object) -> str:
 def _call(value: object, number: int) -> ToolCall:
     call = object_of(value, f"a tool call of step {number}")
     extra = dict(call.get("extra") or {}) if isinstance(call.get("extra"), dict) else {}
-    kept = _without(call, "tool_call_id", "function_name", "arguments", *(["extra"] if extra else []))
+    kept = without(call, "tool_call_id", "function_name", "arguments", *(["extra"] if extra else []))
     return ToolCall(
         text_of(call.get("tool_call_id"), f"the tool_call_id of a call of step {number}"),
         text_of(call.get("function_name"), f"the function_name of a call of step {number}"),
@@ -222,7 +203,7 @@ def _result(value: object, number: int) -> Result:
     if content is not None and not isinstance(content, str):
         list_of(content, f"the content of a result of step {number}")
     extra = dict(result.get("extra") or {}) if isinstance(result.get("extra"), dict) else {}
-    kept = _without(result, *(["extra"] if extra else []), *(["source_call_id"] if call is not None else []))
+    kept = without(result, *(["extra"] if extra else []), *(["source_call_id"] if call is not None else []))
     if isinstance(content, str):
         del kept["content"]
     elif "content" not in result:
@@ -239,7 +220,7 @@ def _result(value: object, number: int) -> Result:
 
 
 def without_copies(trajectory: Trajectory) -> Trajectory:
-    """Return the trajectory without steps that were copied from an earlier one: the format forbids training on them."""
+    """Leave out steps that were copied from an earlier one: the format forbids training on them."""
     kept = [step for step in trajectory.steps if not dict(step.extra.get(_KEPT, {})).get("is_copied_context")]
     return trajectory if len(kept) == len(trajectory.steps) else replace(trajectory, steps=tuple(kept))
 
@@ -252,16 +233,12 @@ def to_atif(trajectory: Trajectory) -> dict[str, Any]:
     document = _document(trajectory)
     if _KEPT in trajectory.extra:
         return document
-    own = trajectory.extra.get(OWN)
     plain = without_own(to_json(_plain(document)))
     change = difference(plain, without_own(to_json(trajectory)))
     if change is None:
         return document
-    extra = dict(document.get("extra", {}))
-    return {
-        **document,
-        "extra": {**extra, OWN: {**(own if isinstance(own, dict) else {}), **extra.get(OWN, {}), CHANGED: change}},
-    }
+    extra = document.get("extra", {})
+    return {**document, "extra": with_own(extra, {**own_of(trajectory.extra), **own_of(extra), CHANGED: change})}
 
 
 def _document(trajectory: Trajectory) -> dict[str, Any]:
@@ -281,7 +258,6 @@ def _document(trajectory: Trajectory) -> dict[str, Any]:
     }
     if "final_metrics" not in kept and _KEPT not in trajectory.extra:
         kept["final_metrics"] = _final(trajectory)
-    own = trajectory.extra.get(OWN)
     said_here = {
         "task": trajectory.task if trajectory.task != _task(kept, {}) else "",
         "repeat": trajectory.repeat if trajectory.repeat != 1 else None,
@@ -291,7 +267,7 @@ def _document(trajectory: Trajectory) -> dict[str, Any]:
     }
     told = {key: value for key, value in said_here.items() if value not in (None, "")}
     if told:
-        extra[OWN] = {**(own if isinstance(own, dict) else {}), **told}
+        extra = with_own(extra, told)
     return {**document, **kept, **_as_extra(extra, own_extra)}
 
 
@@ -301,21 +277,12 @@ def _as_extra(extra: dict[str, Any], own: dict[str, Any] | None) -> dict[str, An
 
 
 def _final(trajectory: Trajectory) -> dict[str, Any]:
-    steps, totals = trajectory.steps, trajectory.totals
+    def total(name: str) -> Any:
+        stated = getattr(trajectory.totals, name, None)
+        known = [value for step in trajectory.steps if (value := getattr(step, name)) is not None]
+        return stated if stated is not None else sum(known) if known else None
 
-    def summed(name: str) -> Any:
-        known = [value for step in steps if (value := getattr(step, name)) is not None]
-        return sum(known) if known else None
-
-    values = {
-        "total_prompt_tokens": totals.prompt_tokens if totals.prompt_tokens is not None else summed("prompt_tokens"),
-        "total_completion_tokens": totals.completion_tokens
-        if totals.completion_tokens is not None
-        else summed("completion_tokens"),
-        "total_cached_tokens": summed("cached_tokens"),
-        "total_cost_usd": totals.cost_usd if totals.cost_usd is not None else summed("cost_usd"),
-        "total_steps": len(steps),
-    }
+    values = {**{f"total_{name}": total(name) for name in _METRICS}, "total_steps": len(trajectory.steps)}
     return {key: value for key, value in values.items() if value is not None}
 
 
@@ -338,18 +305,11 @@ def _written(step: Step, number: int) -> dict[str, Any]:
             "results": [_written_result(one, known) for one in step.results],
             **kept.pop("observation", {}),
         }
-    figures = {
-        "prompt_tokens": step.prompt_tokens,
-        "completion_tokens": step.completion_tokens,
-        "cached_tokens": step.cached_tokens,
-        "cost_usd": step.cost_usd,
-    }
-    metrics = {key: value for key, value in figures.items() if value is not None}
+    metrics = {name: value for name in _METRICS if (value := getattr(step, name)) is not None}
     if metrics and step.source == "agent":
         values["metrics"] = metrics
     if step.seconds is not None:
-        own = extra.get(OWN)
-        extra[OWN] = {**(own if isinstance(own, dict) else {}), "seconds": step.seconds}
+        extra = with_own(extra, {"seconds": step.seconds})
     return {**values, **dict.fromkeys(nothing), **kept, **_as_extra(extra, own_extra)}
 
 

@@ -8,17 +8,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from workbench.errors import UsageError
 from workbench.files import shown
 from workbench.interchange.exporting import Written, replaced, write_text
+from workbench.interchange.problems import without
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
 from workbench.session.rows import CandidateRow, TaskRow
 from workbench.session.verdict_counts import is_counted
 from workbench.text import clean
+
+if TYPE_CHECKING:
+    from workbench.repository.functions import Function
 
 _STATUS = {"passed": "pass", "timeout": "timeout"}
 _REST_OF_LINE = re.compile(r"[ \t]*\r?\n")
@@ -39,12 +43,7 @@ class Entry:
 
 
 def write_candidates(session: Path, to: str, output: Path, items: Sequence[str]) -> Written:
-    """Write the tasks or candidates of a session, or of some of its runs, without controls.
-
-    Raises:
-        UsageError: There are none, a run is not there, or several evaluators would share one file.
-        OSError: It cannot be written.
-    """
+    """Write the tasks or candidates of a session, or of some of its runs, without controls."""
     with SessionReader(session) as reader:
         runs = _runs(reader, session, items)
         tasks = [task for run in runs for task in reader.tasks(run) if task.state == "ready"]
@@ -83,7 +82,6 @@ def task_name(reader: SessionReader, task: TaskRow) -> tuple[str, dict[str, Any]
 
 
 def entries(reader: SessionReader, tasks: list[TaskRow]) -> Iterator[Entry]:
-    """Return the candidates of tasks, controls left out, by task, evaluator and sample."""
     for task in tasks:
         name, _ = task_name(reader, task)
         for row in reader.candidates(task.run_id, task.id):
@@ -112,16 +110,24 @@ def _by_evaluator(reader: SessionReader, tasks: list[TaskRow]) -> dict[str, list
     return named
 
 
-def _places(output: Path, names: Sequence[str], ending: str) -> list[Path]:
-    """Return the file of each evaluator: EvalPlus' files hold one each, and their names say which."""
+def _files(
+    reader: SessionReader, tasks: list[TaskRow], output: Path, ending: str
+) -> Iterator[tuple[Path, list[Entry]]]:
+    """Yield the file of each evaluator with its candidates: EvalPlus' files hold one each, and their names say which."""
+    groups = _by_evaluator(reader, tasks)
     special = output.exists() and not output.is_file() and not output.is_dir()
-    if len(names) == 1 and (special or output.suffix in {".json", ".jsonl"}):
-        return [output]
-    if output.suffix in {".json", ".jsonl"}:
+    one_file = output.suffix in {".json", ".jsonl"}
+    if one_file and len(groups) > 1:
         raise UsageError(
-            f"These are {len(names)} evaluators or groups, and {shown(output)} is one file; name a folder or one run."
+            f"These are {len(groups)} evaluators or groups, and {shown(output)} is one file; name a folder or one run."
         )
-    return [output / f"{_UNSAFE.sub('_', name.replace('/', '--'))[:120]}{ending}" for name in names]
+    for name, group in groups.items():
+        file = f"{_UNSAFE.sub('_', name.replace('/', '--'))[:120]}{ending}"
+        yield (output if one_file or (special and len(groups) == 1) else output / file), group
+
+
+def _told(count: int, what: str, left: int, why: str) -> Written:
+    return Written(count, what, [f"{left:,} {why}"] if left else [])
 
 
 def _lines(path: Path, lines: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> int:
@@ -137,14 +143,12 @@ def _lines(path: Path, lines: Iterator[dict[str, Any]] | list[dict[str, Any]]) -
 
 
 def write_samples(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
-    """Write samples, a file for each evaluator; one without a body is left out."""
-    groups = _by_evaluator(reader, tasks)
     count = left = 0
-    for path, group in zip(_places(output, list(groups), ".jsonl"), groups.values(), strict=True):
+    for path, group in _files(reader, tasks, output, ".jsonl"):
         kept = [one for one in group if one.row.body_blob is not None]
         left += len(group) - len(kept)
         count += _lines(path, [_sample(reader, one) for one in kept])
-    return Written(count, "samples", [f"{left:,} candidates without a body were left out."] if left else [])
+    return _told(count, "samples", left, "candidates without a body were left out.")
 
 
 def _sample(reader: SessionReader, one: Entry) -> dict[str, Any]:
@@ -163,17 +167,13 @@ def _written(reader: SessionReader, one: Entry) -> tuple[str, str] | None:
 
     A session keeps bodies without indentation; harnesses put prompt and completion together as they are.
     """
-    from workbench.repository.functions import find_functions
     from workbench.repository.splicing import SpliceError, splice
 
     parts = _split(reader, one.task, task_name(reader, one.task)[1])
     if parts is None:
         return None
     data = "".join(parts).encode("utf-8", "surrogateescape")
-    identity = (one.task.qualified_name, one.task.occurrence)
-    function = next(
-        (f for f in find_functions(data, one.task.path) if (f.qualified_name, f.occurrence) == identity), None
-    )
+    function = _function(data, one.task)
     if function is None:
         return None
     try:
@@ -191,9 +191,8 @@ def _written(reader: SessionReader, one: Entry) -> tuple[str, str] | None:
 
 def write_results(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
     """Write verdicts, a file for each evaluator; what has no verdict, or an error of ours, is left out."""
-    groups = _by_evaluator(reader, tasks)
     count = left = 0
-    for path, group in zip(_places(output, list(groups), "_eval_results.json"), groups.values(), strict=True):
+    for path, group in _files(reader, tasks, output, "_eval_results.json"):
         told = [one for one in group if is_counted(one.row.verdict)]
         left += len(group) - len(told)
         if not told:
@@ -205,7 +204,7 @@ def write_results(reader: SessionReader, tasks: list[TaskRow], output: Path) -> 
         head = head or {"date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "hash": ""}
         write_text(path, json.dumps({**head, "eval": found}, ensure_ascii=False))
         count += len(told)
-    return Written(count, "verdicts", [f"{left:,} candidates without a verdict were left out."] if left else [])
+    return _told(count, "verdicts", left, "candidates without a verdict were left out.")
 
 
 def _result(reader: SessionReader, one: Entry) -> dict[str, Any]:
@@ -228,8 +227,17 @@ def _result(reader: SessionReader, one: Entry) -> dict[str, Any]:
 # -- tasks
 
 
+def _function(data: bytes, task: TaskRow) -> Function | None:
+    from workbench.repository.functions import find_functions
+
+    identity = (task.qualified_name, task.occurrence)
+    return next(
+        (one for one in find_functions(data, task.path) if (one.qualified_name, one.occurrence) == identity), None
+    )
+
+
 def _split(reader: SessionReader, task: TaskRow, kept: dict[str, Any]) -> tuple[str, str, str] | None:
-    """Return the file before the body, the body, and what stands behind it; None where the file is not known."""
+    """Return the file before the body, the body, and what stands behind it."""
     source = reader.kept(task.source_blob, f"the file of task {task.id}")
     body = reader.kept(task.body_blob, f"the body of task {task.id}")
     lengths = kept.get("lengths")
@@ -238,17 +246,11 @@ def _split(reader: SessionReader, task: TaskRow, kept: dict[str, Any]) -> tuple[
     if isinstance(lengths, list) and len(lengths) == 2 and all(isinstance(one, int) for one in lengths):
         start, end = lengths[0], lengths[0] + lengths[1]
         return source[:start], source[start:end], source[end:]
-    from workbench.repository.functions import find_functions
-
     data = source.encode("utf-8", "surrogateescape")
-    found = [
-        one
-        for one in find_functions(data, task.path)
-        if (one.qualified_name, one.occurrence) == (task.qualified_name, task.occurrence)
-    ]
-    if not found:
+    function = _function(data, task)
+    if function is None:
         return None
-    start, end = found[0].body
+    start, end = function.body
     return tuple(part.decode("utf-8", "surrogateescape") for part in (data[:start], data[start:end], data[end:]))  # type: ignore[return-value]
 
 
@@ -268,7 +270,7 @@ def write_rows(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Wri
         if parts is None:
             left += 1
             continue
-        rest = {key: value for key, value in kept.items() if key not in {"name", "lengths"}}
+        rest = without(kept, "name", "lengths")
         contexts = {"left_context": parts[0], "gt": parts[1], "right_context": parts[2]}
         if rest:
             rows.append({**rest, **contexts})
@@ -301,7 +303,7 @@ def write_rows(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Wri
             write_parquet(building, rows)
     else:
         _lines(output, rows)
-    return Written(len(rows), "rows", [f"{left:,} tasks whose file is not known were left out."] if left else [])
+    return _told(len(rows), "rows", left, "tasks whose file is not known were left out.")
 
 
 def write_problems(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
@@ -315,7 +317,7 @@ def write_problems(reader: SessionReader, tasks: list[TaskRow], output: Path) ->
         name, kept = task_name(reader, task)
         parts = _split(reader, task, kept)
         if parts is not None and "entry_point" in kept:
-            rest = {key: value for key, value in kept.items() if key not in {"name", "lengths"}}
+            rest = without(kept, "name", "lengths")
             lines.append({**rest, "prompt": parts[0], "canonical_solution": parts[1]})
             continue
         tests = reader.decoded(task.tests, list, f"the tests of task {task.id}")
@@ -323,22 +325,15 @@ def write_problems(reader: SessionReader, tasks: list[TaskRow], output: Path) ->
             left += 1
             continue
         prompt, solution = _prompt_and_solution(parts)
-        problem = {
-            "task_id": name,
-            "prompt": prompt,
-            "entry_point": task.qualified_name,
-            "canonical_solution": solution,
-        }
-        lines.append({**problem, "test": _check(task, tests)})
+        problem = {"task_id": name, "prompt": prompt, "entry_point": task.qualified_name}
+        lines.append({**problem, "canonical_solution": solution, "test": _check(task, tests)})
     if not lines:
         raise UsageError(
             "No task is a function at the top of a module whose file is known, so there are no problems to write."
         )
     _lines(output, lines)
-    return Written(
-        len(lines),
-        "problems",
-        [f"{left:,} tasks were left out: methods, nested functions, files that are not known."] if left else [],
+    return _told(
+        len(lines), "problems", left, "tasks were left out: methods, nested functions, files that are not known."
     )
 
 
@@ -363,7 +358,6 @@ def _check(task: TaskRow, tests: list[str]) -> str:
 
 
 def write_junit(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
-    """Write verdicts as JUnit XML: a suite for each evaluator, a case for each task and sample."""
     groups = _by_evaluator(reader, tasks)
     count = 0
     with replaced(output) as building, building.open("w", encoding="utf-8") as file:

@@ -7,30 +7,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench.interchange.problems import ForeignProblem, list_of, object_of, said, text_of
+from workbench.interchange.problems import ForeignProblem, list_of, object_of, said, text_of, without
 from workbench.interchange.trajectory import Result, Step, ToolCall, Trajectory
+from workbench.session import SessionReader
 
 KEY = "openai"
 _SOURCES = {"system": "system", "developer": "system", "user": "user", "assistant": "agent"}
 
 
 def is_chat(value: object) -> bool:
-    """Return whether a JSON value is a conversation."""
     return isinstance(value, dict) and isinstance(value.get("messages"), list)
 
 
 def read_chat(value: Any) -> Trajectory:
-    """Return the trajectory of a conversation; who spoke and what it cost stay empty, as such files do not say it.
-
-    Raises:
-        ForeignProblem: It is none.
-    """
+    """Return the trajectory of a conversation; who spoke and what it cost stay empty, as such files do not say it."""
     line = object_of(value, "a line")
     steps = steps_of(list_of(line.get("messages"), "messages"))
     if not steps:
         raise ForeignProblem("has no messages")
     tools, model = line.get("tools"), line.get("model")
-    rest = {key: one for key, one in line.items() if key not in {"messages", "tools", "model"}}
+    rest = without(line, "messages", "tools", "model")
     return Trajectory(
         agent="unknown",
         model=text_of(model, "model") if model is not None else "",
@@ -41,11 +37,7 @@ def read_chat(value: Any) -> Trajectory:
 
 
 def steps_of(messages: Iterable[Any]) -> list[Step]:
-    """Return the turns of messages as the API has them; a tool's answer belongs to the turn that called it.
-
-    Raises:
-        ForeignProblem: A message is none.
-    """
+    """Return the turns of messages as the API has them; a tool's answer belongs to the turn that called it."""
     steps: list[Step] = []
     for number, each in enumerate(messages, 1):
         message = object_of(each, f"message {number}")
@@ -73,7 +65,7 @@ def _flat(content: object) -> str:
 
 
 def _kept(message: Mapping[str, Any], *known: str) -> dict[str, Any]:
-    kept = {key: value for key, value in message.items() if key not in known}
+    kept = without(message, *known)
     if not isinstance(message.get("content"), str):
         kept["content"] = message.get("content", _ABSENT)
     return kept
@@ -120,7 +112,7 @@ def _call(value: Any, number: int) -> ToolCall:
             arguments = json.loads(written)
         except (ValueError, RecursionError):
             arguments = None
-    kept: dict[str, Any] = {key: one for key, one in call.items() if key not in {"id", "type", "function"}}
+    kept = without(call, "id", "type", "function")
     if call.get("type") != "function":
         kept["type"] = call.get("type")
     # Kept as it was written wherever our own way of writing it would be another one.
@@ -183,3 +175,22 @@ def _written(call: ToolCall, identity: str) -> dict[str, Any]:
     arguments = kept.pop("arguments", json.dumps(dict(call.arguments), ensure_ascii=False))
     function = {"name": call.name, "arguments": arguments}
     return {"id": identity, "type": "function", "function": function, **kept}
+
+
+def exact_chat(reader: SessionReader, trial: str) -> dict[str, Any] | None:
+    """Return the messages of the last usable answer of a trial with that answer; None where no model was asked, or it was imported."""
+    if reader.imported(trial) is not None:
+        return None
+    last = next(
+        (row for row in reversed(reader.steps(trial)) if row.kind == "respond" and row.call_id is not None), None
+    )
+    call = reader.call(last.call_id) if last is not None and last.call_id is not None else None
+    if call is None or call.answer_blob is None:
+        return None
+    messages = [{"role": role, "content": text} for role, text in reader.messages(call)]
+    return {
+        "messages": [
+            *messages,
+            {"role": "assistant", "content": reader.shown(call.answer_blob, f"the answer of call {call.id}")},
+        ]
+    }

@@ -8,24 +8,55 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.glyphs import VERDICTS
-from workbench.interchange.difference import patched
 from workbench.interchange.problems import ForeignProblem, amount_of, count_of
 from workbench.interchange.samples import ForeignCandidate, ForeignTask
 from workbench.interchange.trajectory import OWN, Step, Trajectory, from_head, step_from_json, to_json
+
+
+def difference(before: Any, after: Any) -> dict[str, Any] | None:
+    """Return what turns ``before`` into ``after``; None where they are equal, types included (1 is not 1.0, nor True)."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        inner = {
+            key: {"=": value} if key not in before else found
+            for key, value in after.items()
+            if key not in before or (found := difference(before[key], value)) is not None
+        }
+        gone = [key for key in before if key not in after]
+        if not inner and not gone:
+            return None
+        return {"d": inner, "-": gone} if gone else {"d": inner}
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        items = {
+            str(index): found
+            for index, (one, other) in enumerate(zip(before, after, strict=True))
+            if (found := difference(one, other)) is not None
+        }
+        return {"l": items} if items else None
+    if type(before) is type(after) and before == after:
+        return None
+    return {"=": after}
+
+
+def patched(before: Any, change: dict[str, Any] | None) -> Any:
+    if change is None:
+        return before
+    if "=" in change:
+        return change["="]
+    if "l" in change:
+        items = list(before)
+        for index, inner in change["l"].items():
+            items[int(index)] = patched(items[int(index)], inner)
+        return items
+    gone = set(change.get("-", ()))
+    kept = {key: value for key, value in before.items() if key not in gone}
+    return {**kept, **{key: patched(before.get(key), inner) for key, inner in change["d"].items()}}
+
 
 CHANGED = "difference"
 
 
 def restored(plain: Trajectory, ours: Mapping[str, Any]) -> Trajectory:
-    """Return the trajectory that the workbench wrote, from what a format could say of it and the difference beside it.
-
-    Args:
-        plain: What was read from the format's own places.
-        ours: What stood under the workbench's name: ``difference``, and the own extra.
-
-    Raises:
-        ForeignProblem: The difference does not fit.
-    """
+    """Return the trajectory that the workbench wrote, from what a format could say of it and the difference beside it."""
     own = {key: value for key, value in ours.items() if key != CHANGED}
     try:
         values = patched(without_own(to_json(plain)), ours.get(CHANGED))
@@ -40,7 +71,6 @@ def restored(plain: Trajectory, ours: Mapping[str, Any]) -> Trajectory:
 
 
 def without_own(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON of a trajectory without the own extra of its head."""
     return {**values, "extra": {key: value for key, value in values["extra"].items() if key != OWN}}
 
 
@@ -58,7 +88,6 @@ def unsound_place(trajectory: Trajectory) -> str:
 
 
 def unsound_sample(sample: ForeignTask | ForeignCandidate) -> str:
-    """Return what is wrong with a task or candidate, "" where all fits."""
     if isinstance(sample, ForeignTask):
         texts: tuple[object, ...] = (sample.name, sample.path, sample.function, sample.origin)
         optional: tuple[object, ...] = (sample.source, sample.body, sample.doc)

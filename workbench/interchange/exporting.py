@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,18 +23,13 @@ from workbench.rubric.scorecard import PASS_MARK
 if TYPE_CHECKING:
     from workbench.session.rows import ScoreRow
 
-_WHY_NOT = (
-    "not done",
-    "without a score",
-    "with unscored tiers",
-    f"below {PASS_MARK:g} of 100 points",
-)
+_WHY_NOT = ("not done", "without a score", "with unscored tiers", f"below {PASS_MARK:g} of 100 points")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass
 class Written:
-    """What was written: how many of what, and sentences on what was left out."""
+    """How many of what were written, and sentences on what was left out."""
 
     count: int
     what: str
@@ -42,19 +37,13 @@ class Written:
 
 
 def export(session: Path, to: str, output: Path, items: Sequence[str] = (), *, accepted: bool = False) -> Written:
-    """Write a session, or some items of it, in a format of :data:`workbench.interchange.formats.OUT`.
+    """Write a session, or some trials or runs of it, in a format of :data:`workbench.interchange.formats.OUT`.
 
-    Args:
-        session: The session.
-        to: The format.
-        output: A file, or the folder for several.
-        items: Trials or runs; empty = all.
-        accepted: Only trials that are done, of which all tiers are scored, and that pass by every judge.
+    ``accepted`` takes only trials that are done, of which all tiers are scored, and that pass by every judge.
 
     Raises:
         UsageError: There is nothing to write, or the place is taken by something else.
-        SessionError: The session cannot be read.
-        WorkbenchError: The place cannot be written.
+        WorkbenchError: The session cannot be read, or the place cannot be written.
     """
     assert to in OUT, to
     try:
@@ -76,10 +65,6 @@ def replaced(path: Path) -> Iterator[Path]:
     """Give a file beside ``path`` that takes its place when the block ends well; the folder is created.
 
     A device or pipe is written into: nothing takes its place.
-
-    Raises:
-        UsageError: The path is a folder.
-        OSError: It cannot be written.
     """
     if path.is_dir():
         raise UsageError(f"{shown(path)} is a folder; name a file.")
@@ -95,20 +80,15 @@ def replaced(path: Path) -> Iterator[Path]:
             with building.open("rb") as made, path.open("wb") as file:
                 shutil.copyfileobj(made, file)
         else:
-            building.chmod(0o666 & ~_umask())
+            mask = os.umask(0o077)
+            os.umask(mask)
+            building.chmod(0o666 & ~mask)
             building.replace(path)
     finally:
         building.unlink(missing_ok=True)
 
 
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
-
-
 def write_text(path: Path, text: str) -> None:
-    """Write a text file in one piece."""
     with replaced(path) as building:
         building.write_text(text, encoding="utf-8", errors="surrogatepass")
 
@@ -118,12 +98,18 @@ def _trajectories(session: Path, to: str, output: Path, items: Sequence[str], ac
 
     refused = _refused(session) if accepted else {}
     left_out: Counter[str] = Counter()
-    found = _without(trajectories_of(session, items), refused, left_out)
-    writers: dict[str, Callable[[Path, Iterator[tuple[str, Trajectory]]], Written]] = {
-        "atif": _atif,
-        "inspect": _inspect,
-    }
-    written = writers[to](output, found) if to in writers else _openai(session, output, found)
+
+    def accepted_ones() -> Iterator[tuple[str, Trajectory]]:
+        for trial, one in trajectories_of(session, items):
+            if trial in refused:
+                left_out[refused[trial]] += 1
+            else:
+                yield trial, one
+
+    if to == "openai":
+        written = _openai(session, output, accepted_ones())
+    else:
+        written = {"atif": _atif, "inspect": _inspect}[to](output, accepted_ones())
     said = ", ".join(f"{left_out[why]:,} {why}" for why in _WHY_NOT if left_out[why])
     if not written.count:
         what = f"that is accepted: {said}" if said else "to export"
@@ -131,16 +117,6 @@ def _trajectories(session: Path, to: str, output: Path, items: Sequence[str], ac
     if said:
         written.notes.append(f"Left out, because they are not accepted: {said}.")
     return written
-
-
-def _without(
-    found: Iterable[tuple[str, Trajectory]], refused: Mapping[str, str], left_out: Counter[str]
-) -> Iterator[tuple[str, Trajectory]]:
-    for trial, one in found:
-        if trial in refused:
-            left_out[refused[trial]] += 1
-        else:
-            yield trial, one
 
 
 def _refused(session: Path) -> dict[str, str]:
@@ -197,7 +173,6 @@ def file_name(trajectory: Trajectory, trial: str) -> str:
 
 
 def _inspect(output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
-    """A log for each log, or each agent with its model, that the trajectories come from."""
     from workbench.interchange.inspect_log import KEY
     from workbench.interchange.inspect_writing import sample_name, write_log
 
@@ -233,8 +208,7 @@ def _inspect(output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
 
 def _openai(session: Path, output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
     from workbench.interchange.atif import without_copies
-    from workbench.interchange.chat import to_chat
-    from workbench.interchange.chat_of_trials import exact_chat
+    from workbench.interchange.chat import exact_chat, to_chat
     from workbench.session import SessionReader
 
     count = 0

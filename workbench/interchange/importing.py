@@ -9,22 +9,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from workbench.errors import UsageError
 from workbench.files import Unreadable, shown
-from workbench.interchange.foreign_importer import read_with
 from workbench.interchange.problems import ForeignProblem
-from workbench.interchange.reading import ENDINGS, Read, file_digest, read_file
+from workbench.interchange.reading import ENDINGS, Read, file_digest, read_file, read_with
 from workbench.interchange.recording import record
-from workbench.interchange.recording_samples import SampleRecorder
-from workbench.interchange.samples import ForeignCandidate, ForeignTask
-from workbench.interchange.trajectory import OWN, Trajectory
+from workbench.interchange.samples import ForeignTask, SampleRecorder
+from workbench.interchange.trajectory import Trajectory, own_of
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import imported_id, run_id
 from workbench.session.importer import Importer
 from workbench.session.lease import Lease
 from workbench.session.pending_work import is_imported
+from workbench.session.rows import TrialRow
 
 KIND = "imported"
 """The key of a run's config that says that it was imported, and from where."""
@@ -54,7 +54,6 @@ class Options:
     Attributes:
         case: Id of the test case that the trajectories are about, "" for what the files say.
         readme: Whether the last message of each is the README that was handed in.
-        importer: Of another package, which reads all files; None = each is recognised by what is in it.
     """
 
     case: str = ""
@@ -63,15 +62,7 @@ class Options:
 
 
 def files_in(paths: Iterable[Path], endings: tuple[str, ...] = ENDINGS) -> list[Path]:
-    """Return the files that are meant: those named, and those in folders that look like trajectories, in the order of their names.
-
-    Args:
-        paths: Files and folders.
-        endings: What is looked at in a folder.
-
-    Raises:
-        UsageError: A path does not exist, or none is left.
-    """
+    """Return the files named, and those in folders that look like trajectories, in the order of their names."""
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
@@ -87,16 +78,9 @@ def files_in(paths: Iterable[Path], endings: tuple[str, ...] = ENDINGS) -> list[
 def import_files(
     session: Path, files: list[Path], options: Options, tell: Callable[[Tally], None] = lambda tally: None
 ) -> Tally:
-    """Read files into a session as trials of one run.
+    """Read files into a session as trials of one run; it is called off where somebody asked for it (``workbench cancel``, the app).
 
-    Args:
-        session: An existing session.
-        files: The files.
-        options: How they are read.
-        tell: Hears how far it is, several times a second at most.
-
-    Returns:
-        What became of them. The run is called off where somebody asked for it (``workbench cancel``, the app).
+    ``tell`` hears how far it is, several times a second at most.
 
     Raises:
         SessionError: The session cannot be written.
@@ -177,12 +161,9 @@ class _Importing:
         self._bad += 1
         if self._bad > _MOST_PROBLEMS:
             return
+        # Whatever is unreadable names the file itself.
+        name = f"{shown(path.name)} " if isinstance(problem, ForeignProblem) else ""
         said = str(problem).rstrip(".")
-        name = (
-            ""
-            if isinstance(problem, Unreadable) and not isinstance(problem, ForeignProblem)
-            else f"{shown(path.name)} "
-        )
         self._tally.problems.append(f"{name}{said}{f' ({place})' if place else ''}.")
 
     def _file(self, path: Path) -> None:
@@ -193,10 +174,11 @@ class _Importing:
         if self._reader.imported(key) is not None:
             self._tally.known += 1
             return
-        sound, format = True, ""
+        origin = {"format": "", "source": path.name, "digest": digest}
+        sound = True
         recorder: SampleRecorder | None = None
         for found in read_file(path) if importer is None else read_with(importer, path):
-            format = found.format or format
+            origin["format"] = found.format or origin["format"]
             item = found.item
             if found.remark:
                 self._tally.remarks.append(f"{shown(path.name)} {found.remark}.")
@@ -204,47 +186,27 @@ class _Importing:
                 sound = False
                 self._problem(path, ForeignProblem(found.problem), found.place)
             elif isinstance(item, Trajectory):
-                self._trajectory(path, digest, found, item)
+                self._trajectory(path, origin, found, item)
             else:
-                recorder = recorder or self._recorder(path, digest, found)
-                self._sample(recorder, item)
+                recorder = recorder or SampleRecorder(
+                    self._reader, self._writer, partial(self._run_of_tasks, path, found.format), dict(origin)
+                )
+                new = recorder.task(item) if isinstance(item, ForeignTask) else recorder.candidate(item)
+                self._tally.added += new
+                self._tally.known += not new
             self._pause()
             if self._tally.stopped:
                 return
         if sound:
-            values = {
-                "item": key,
-                "format": format,
-                "source": path.name,
-                "digest": digest,
-                "at": time.time(),
-            }
-            self._writer.insert("imported", values, conflict="IGNORE")
+            self._writer.insert("imported", {"item": key, **origin, "at": time.time()}, conflict="IGNORE")
 
-    def _recorder(self, path: Path, digest: str, found: Read) -> SampleRecorder:
-        def run() -> str:
-            if not self._tasks_run:
-                source = f"{found.format} {shown(path.name)}"
-                plan = {
-                    "source": source,
-                    "controls": False,
-                    "k": [1],
-                    "docs_scope": "target",
-                    KIND: {"format": found.format},
-                }
-                self._tasks_run = self._plan("regenerate", plan, path)
-            return self._tasks_run
+    def _run_of_tasks(self, path: Path, format: str) -> str:
+        if not self._tasks_run:
+            plan = {"source": f"{format} {shown(path.name)}", "controls": False, "k": [1], "docs_scope": "target"}
+            self._tasks_run = self._plan("regenerate", {**plan, KIND: {"format": format}}, path)
+        return self._tasks_run
 
-        return SampleRecorder(self._reader, self._writer, run, format=found.format, source=path.name, digest=digest)
-
-    def _sample(self, recorder: SampleRecorder, item: ForeignTask | ForeignCandidate) -> None:
-        new = recorder.task(item) if isinstance(item, ForeignTask) else recorder.candidate(item)
-        if new:
-            self._tally.added += 1
-        else:
-            self._tally.known += 1
-
-    def _trajectory(self, path: Path, digest: str, found: Read, trajectory: Trajectory) -> None:
+    def _trajectory(self, path: Path, origin: Mapping[str, str], found: Read, trajectory: Trajectory) -> None:
         try:
             trial = imported_id(trajectory.digest)
             if self._reader.trial(trial) is not None or self._is_own(trajectory):
@@ -257,9 +219,7 @@ class _Importing:
                 self._position,
                 trial,
                 trajectory,
-                format=found.format,
-                source=path.name,
-                digest=digest,
+                {**origin, "format": found.format},
                 case=self._options.case,
                 readme=last_message(trajectory) if self._options.readme else None,
             )
@@ -273,8 +233,7 @@ class _Importing:
         """Return whether this is a trial of the session that was exported: the id alone proves nothing."""
         from workbench.interchange.recorded import recorded_trajectory
 
-        own = trajectory.extra.get(OWN)
-        named = own.get("trial") if isinstance(own, dict) else None
+        named = own_of(trajectory.extra).get("trial")
         trial = self._reader.trial(named) if isinstance(named, str) else None
         return trial is not None and recorded_trajectory(self._reader, trial).digest == trajectory.digest
 
@@ -296,7 +255,6 @@ class _Importing:
         return run
 
     def end(self) -> None:
-        """Close the runs: what is there is whole."""
         state = "cancelled" if self._tally.stopped else "done"
         note = "; ".join([*self._tally.problems, *self._tally.remarks][:3]) or None
         for run, held in self._held.items():
@@ -306,33 +264,29 @@ class _Importing:
 
 
 def last_message(trajectory: Trajectory) -> str | None:
-    """Return the last words of the agent, None where it said none."""
     return next(
         (step.text for step in reversed(trajectory.steps) if step.source == "agent" and step.text.strip()), None
     )
 
 
 def trajectories_of(session: Path, items: Iterable[str] = ()) -> Iterator[tuple[str, Trajectory]]:
-    """Return the trials of a session with their trajectories, one after the other.
-
-    Args:
-        session: The session.
-        items: Trials, by id, its beginning or their case; empty = all that nobody put away.
+    """Yield the trials of a session, or those named by id, its beginning or their case, with their trajectories.
 
     Raises:
         UsageError: A named trial is not there.
-        SessionError: The session cannot be read.
     """
     from workbench.interchange.recorded import recorded_trajectory
 
     with SessionReader(session) as reader:
         trials = reader.trials()
         wanted = list(items)
+
+        def means(item: str, row: TrialRow) -> bool:
+            return item in (row.id, row.case_id, row.case_name) or row.id.startswith(item)
+
         for item in wanted:
-            if not any(item in (row.id, row.case_id, row.case_name) or row.id.startswith(item) for row in trials):
+            if not any(means(item, row) for row in trials):
                 raise UsageError(f"{session.name} has no trial {item!r}; `workbench show {session}` lists them.")
         for row in trials:
-            if not wanted or any(
-                item in (row.id, row.case_id, row.case_name) or row.id.startswith(item) for item in wanted
-            ):
+            if not wanted or any(means(item, row) for item in wanted):
                 yield row.id, recorded_trajectory(reader, row)

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from workbench.interchange.checking import restored
-from workbench.interchange.problems import ForeignProblem, amount_of, count_of, said
+from workbench.interchange.problems import ForeignProblem, amount_of, count_of, said, without
 from workbench.interchange.trajectory import OWN, Result, Step, ToolCall, Totals, Trajectory
 from workbench.text import one_line
 
@@ -25,10 +25,10 @@ MOST_UNPACKED = 4_000_000_000
 MOST_SAMPLE = 500_000_000
 """Bytes of one member."""
 MOST_MEMBERS = 1_000_000
+_TOLD = ("name", "description", "parameters")
 
 
 def is_log(value: object) -> bool:
-    """Return whether a JSON value is a log of Inspect."""
     return isinstance(value, dict) and isinstance(value.get("eval"), dict) and "status" in value and "version" in value
 
 
@@ -88,7 +88,6 @@ def read_log(path: Path) -> Iterator[tuple[str, Trajectory | ForeignProblem | st
 
 
 def _ended(header: Any) -> str:
-    """Return how an evaluation ended that did not succeed, "" for one that did."""
     if header.status == "error":
         why = one_line(header.error.message, 200) if header.error is not None else ""
         return "ended with an error" + (f" ({why})" if why else "")
@@ -146,11 +145,11 @@ def _trajectory(sample: Any, api: Any, log: dict[str, Any]) -> Trajectory:
         kept["metadata"] = metadata
     steps = steps_of(values.get("messages", []), _asked_models(values.get("events", [])))
     usage = [one for one in (values.get("model_usage") or {}).values() if isinstance(one, dict)]
-    error = values.get("error")
+    error, evaluation = values.get("error"), log.get("eval", {})
     plain = Trajectory(
-        agent=str(log.get("eval", {}).get("solver") or log.get("eval", {}).get("task") or "unknown"),
-        version=str((log.get("eval", {}).get("packages") or {}).get("inspect_ai", "")),
-        model=str(log.get("eval", {}).get("model") or ""),
+        agent=str(evaluation.get("solver") or evaluation.get("task") or "unknown"),
+        version=str((evaluation.get("packages") or {}).get("inspect_ai", "")),
+        model=str(evaluation.get("model") or ""),
         task=str(sample.id),
         repeat=max(1, sample.epoch),
         steps=tuple(steps),
@@ -164,7 +163,6 @@ def _trajectory(sample: Any, api: Any, log: dict[str, Any]) -> Trajectory:
         problem=one_line(str(error.get("message") or "Inspect recorded an error"), 400)
         if isinstance(error, dict)
         else "",
-        submission=None,
         extra={KEY: {"log": log, "sample": kept}},
     )
     return restored(plain, ours) if isinstance(ours, dict) else plain
@@ -176,7 +174,6 @@ def _cost(usage: list[dict[str, Any]]) -> float | None:
 
 
 def prompt_tokens(usage: Mapping[str, Any]) -> int | None:
-    """Return the tokens of a prompt, cached ones included, from Inspect's usage."""
     plain = count_of(usage.get("input_tokens"))
     if plain is None:
         return None
@@ -195,17 +192,10 @@ def _asked_models(events: list[Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def _tools(events: list[Any]) -> list[Any] | None:
-    """Return the tools that the model was offered, as OpenAI writes them; None where no event says it."""
     for event in events:
         if isinstance(event, dict) and event.get("event") == "model" and event.get("tools"):
-            return [
-                {
-                    "type": "function",
-                    "function": {key: one[key] for key in ("name", "description", "parameters") if key in one},
-                }
-                for one in event["tools"]
-                if isinstance(one, dict)
-            ]
+            told = [{key: one[key] for key in _TOLD if key in one} for one in event["tools"] if isinstance(one, dict)]
+            return [{"type": "function", "function": one} for one in told]
     return None
 
 
@@ -238,8 +228,13 @@ def _parts(content: Any) -> tuple[str, str | None]:
     return "\n".join(words), "\n".join(thoughts) if thoughts else None
 
 
+def _inner(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = values.get(name)
+    return found if isinstance(found, dict) else {}
+
+
 def _rest(message: Mapping[str, Any], *known: str) -> dict[str, Any]:
-    kept = {key: value for key, value in message.items() if key not in known}
+    kept = without(message, *known)
     if not isinstance(message.get("content"), str):
         kept["content"] = message.get("content")
     return kept
@@ -250,19 +245,10 @@ def _result(message: Mapping[str, Any]) -> Result:
     error = message.get("error")
     if not text and isinstance(error, dict):
         text = str(error.get("message") or "")
-    return Result(
-        text,
-        message.get("tool_call_id"),
-        {KEY: {**_rest(message, "role", "content", "tool_call_id"), **_changed(message, text)}},
-    )
-
-
-def _changed(message: Mapping[str, Any], text: str) -> dict[str, Any]:
-    return (
-        {"content": message["content"]}
-        if isinstance(message.get("content"), str) and message["content"] != text
-        else {}
-    )
+    kept = _rest(message, "role", "content", "tool_call_id")
+    if isinstance(message.get("content"), str) and message["content"] != text:
+        kept["content"] = message["content"]
+    return Result(text, message.get("tool_call_id"), {KEY: kept})
 
 
 def _step(message: Mapping[str, Any], event: Mapping[str, Any]) -> Step:
@@ -270,10 +256,7 @@ def _step(message: Mapping[str, Any], event: Mapping[str, Any]) -> Step:
     text, reasoning = _parts(message.get("content"))
     source = {"user": "user", "assistant": "agent"}.get(str(role), "system")
     kept = _rest(message, "content", "tool_calls", *(["role"] if role in {"system", "user", "assistant"} else []))
-    output = event.get("output") if isinstance(event.get("output"), dict) else {}
-    assert isinstance(output, dict)
-    usage = output.get("usage") if isinstance(output.get("usage"), dict) else {}
-    assert isinstance(usage, dict)
+    usage = _inner(_inner(event, "output"), "usage")
     return Step(
         source,
         text,
@@ -291,11 +274,7 @@ def _step(message: Mapping[str, Any], event: Mapping[str, Any]) -> Step:
 
 
 def _call(call: Mapping[str, Any]) -> ToolCall:
-    kept = {
-        key: value
-        for key, value in call.items()
-        if key not in {"id", "function", "arguments"} and (key, value) != ("type", "function")
-    }
+    kept = without(call, "id", "function", "arguments", *(["type"] if call.get("type") == "function" else []))
     return ToolCall(
         str(call.get("id", "")),
         str(call.get("function", "")),

@@ -9,26 +9,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from workbench.interchange.checking import CHANGED, without_own
-from workbench.interchange.difference import difference
+from workbench.interchange.checking import CHANGED, difference, without_own
 from workbench.interchange.inspect_log import KEY, NEWEST, steps_of
-from workbench.interchange.trajectory import OWN, Result, Step, ToolCall, Totals, Trajectory, to_json
+from workbench.interchange.trajectory import OWN, Result, Step, ToolCall, Totals, Trajectory, own_of, to_json
 
+_SUMMARISED = "id epoch input target scores model_usage started_at completed_at total_time working_time uuid"
 _NEVER = "1970-01-01T00:00:00+00:00"  # the format needs a time; this one says that none is known
 
 
 def log_of(trajectories: Sequence[Trajectory]) -> dict[str, Any]:
-    """Return the head of a log that holds these trajectories: everything but its samples.
-
-    Args:
-        trajectories: Of one log of Inspect, or of one agent and model.
-    """
+    """Return everything but the samples of a log that holds these trajectories, of one log of Inspect or of one agent and model."""
     first = trajectories[0]
-    kept = first.extra.get(KEY)
-    samples = [sample_name(one) for one in trajectories]
-    ids = list(dict.fromkeys(samples))
-    if isinstance(kept, dict) and isinstance(kept.get("log"), dict):
-        log = dict(kept["log"])
+    ids = list(dict.fromkeys(map(sample_name, trajectories)))
+    if log := _kept(first, "log"):
         spec = dict(log.get("eval") or {})
         dataset = dict(spec.get("dataset") or {})
         planned, there = set(map(str, dataset.get("sample_ids") or ())), set(map(str, ids))
@@ -54,27 +47,24 @@ def log_of(trajectories: Sequence[Trajectory]) -> dict[str, Any]:
     }
 
 
-def sample_name(trajectory: Trajectory) -> str | int:
-    """Return the id of the sample that a trajectory becomes."""
+def _kept(trajectory: Trajectory, name: str) -> dict[str, Any]:
     kept = trajectory.extra.get(KEY)
-    sample = kept.get("sample") if isinstance(kept, dict) else None
-    named = sample.get("id") if isinstance(sample, dict) else None
+    values = kept.get(name) if isinstance(kept, dict) else None
+    return dict(values) if isinstance(values, dict) else {}
+
+
+def sample_name(trajectory: Trajectory) -> str | int:
+    named = _kept(trajectory, "sample").get("id")
     return named if isinstance(named, str | int) and str(named) == trajectory.task else trajectory.task or "unknown"
 
 
 def sample_of(trajectory: Trajectory) -> dict[str, Any]:
     """Return the sample that a trajectory becomes; what it cannot say stands in its metadata, so that an import finds it."""
     messages = [message for number, step in enumerate(trajectory.steps, 1) for message in _messages(step, number)]
-    kept = trajectory.extra.get(KEY)
-    sample: dict[str, Any] = (
-        dict(kept["sample"]) if isinstance(kept, dict) and isinstance(kept.get("sample"), dict) else {}
-    )
-    if not sample:
-        sample = _made(trajectory)
+    sample = _kept(trajectory, "sample") or _made(trajectory)
     sample |= {"id": sample_name(trajectory), "epoch": trajectory.repeat, "messages": messages}
-    own = trajectory.extra.get(OWN)
-    ours = dict(own) if isinstance(own, dict) else {}
-    if not isinstance(kept, dict):
+    ours = dict(own_of(trajectory.extra))
+    if not isinstance(trajectory.extra.get(KEY), dict):
         # What a reader will find in the sample, as far as it is known before it was read.
         plain = Trajectory(
             agent=trajectory.agent,
@@ -121,8 +111,7 @@ def _made(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def _scores(trajectory: Trajectory) -> dict[str, Any]:
-    own = trajectory.extra.get(OWN)
-    cards = own.get("scorecards", []) if isinstance(own, dict) else []
+    cards = own_of(trajectory.extra).get("scorecards", [])
     return {
         f"{one['card'].get('rubric')} ({one['card'].get('judge')})": {
             "value": one["card"].get("total") or 0,
@@ -176,11 +165,7 @@ def _answer(result: Result, ids: Sequence[str]) -> dict[str, Any]:
 
 
 def write_log(path: Path, trajectories: Sequence[Trajectory]) -> None:
-    """Write a log; ``.eval`` is an archive, any other ending one JSON document.
-
-    Raises:
-        OSError: It cannot be written.
-    """
+    """Write a log; ``.eval`` is an archive, any other ending one JSON document."""
     log = log_of(trajectories)
     if path.suffix != ".eval":
         document = {**log, "samples": [sample_of(one) for one in trajectories]}
@@ -204,19 +189,6 @@ def _member(archive: zipfile.ZipFile, name: str, value: Any) -> None:
 
 
 def _summary(sample: Mapping[str, Any]) -> dict[str, Any]:
-    known = (
-        "id",
-        "epoch",
-        "input",
-        "target",
-        "scores",
-        "model_usage",
-        "started_at",
-        "completed_at",
-        "total_time",
-        "working_time",
-        "uuid",
-    )
-    values = {name: sample[name] for name in known if name in sample}
+    values = {name: sample[name] for name in _SUMMARISED.split() if name in sample}
     error = sample.get("error")
     return {**values, **({"error": error.get("message", "")} if isinstance(error, dict) else {}), "completed": True}

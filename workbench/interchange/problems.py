@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from workbench.errors import UsageError
@@ -13,41 +14,29 @@ class ForeignProblem(UsageError):
 
 
 def said(value: object, width: int = 60) -> str:
-    """Return a value from outside as it may stand in a sentence."""
     return one_line(repr(value) if not isinstance(value, str) else value, width)
 
 
 def text_of(value: Any, where: str) -> str:
-    """Return ``value`` if it is a text.
-
-    Raises:
-        ForeignProblem: It is something else.
-    """
     if not isinstance(value, str):
         raise ForeignProblem(f"has {said(value)} where a text must be ({where})")
     return value
 
 
 def object_of(value: Any, where: str) -> dict[str, Any]:
-    """Return ``value`` if it is a JSON object.
-
-    Raises:
-        ForeignProblem: It is something else.
-    """
     if not isinstance(value, dict):
         raise ForeignProblem(f"has {said(value)} where an object must be ({where})")
     return value
 
 
 def list_of(value: Any, where: str) -> list[Any]:
-    """Return ``value`` if it is a JSON list.
-
-    Raises:
-        ForeignProblem: It is something else.
-    """
     if not isinstance(value, list):
         raise ForeignProblem(f"has {said(value)} where a list must be ({where})")
     return value
+
+
+def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key not in names}
 
 
 def count_of(value: Any) -> int | None:

@@ -16,12 +16,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from workbench.errors import UsageError, WorkbenchError
+from workbench.extensions import ExtensionProblem, failure, is_dotted, load, make
 from workbench.files import TooDeep, is_shallow, require_ordinary
 from workbench.interchange import atif, chat, inspect_log, samples, swe_agent
+from workbench.interchange.checking import unsound_place, unsound_sample
 from workbench.interchange.problems import ForeignProblem, said
 from workbench.interchange.samples import ForeignCandidate, ForeignTask
-from workbench.interchange.trajectory import Trajectory
-from workbench.plugins import names
+from workbench.interchange.trajectory import Trajectory, to_json
+from workbench.plugins import names, path_of
+from workbench.session.importer import Importer
 
 MOST_BYTES = 1_000_000_000
 """Of a file of lines or an archive, which are read piece by piece."""
@@ -49,30 +53,16 @@ class Read:
     remark: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Whole:
-    """A format whose file is one JSON document."""
-
-    name: str
-    fits: Callable[[Any], bool]
-    read: Callable[[Any], Trajectory]
-
-
-_DOCUMENTS = (
-    _Whole("atif", atif.is_atif, atif.read_atif),
-    _Whole("mini-swe-agent", swe_agent.is_mini, swe_agent.read_mini),
-    _Whole("swe-agent", swe_agent.is_swe_agent, swe_agent.read_swe_agent),
-    _Whole("openai", chat.is_chat, chat.read_chat),
+_DOCUMENTS: tuple[tuple[str, Callable[[Any], bool], Callable[[Any], Trajectory]], ...] = (
+    ("atif", atif.is_atif, atif.read_atif),
+    ("mini-swe-agent", swe_agent.is_mini, swe_agent.read_mini),
+    ("swe-agent", swe_agent.is_swe_agent, swe_agent.read_swe_agent),
+    ("openai", chat.is_chat, chat.read_chat),
 )
+"""Formats whose file is one JSON document."""
 
 
 def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file.
-
-    Raises:
-        Unreadable: It is no regular file or too large.
-        ForeignProblem: It cannot be read.
-    """
     require_ordinary(path, most=MOST_BYTES)
     try:
         with path.open("rb") as stream:
@@ -82,12 +72,7 @@ def file_digest(path: Path) -> str:
 
 
 def read_file(path: Path) -> Iterator[Read]:
-    """Return what is in a file as it is read.
-
-    Raises:
-        ForeignProblem: The file as a whole cannot be read, or is of no known format.
-        Unreadable: It is no regular file, or too large.
-    """
+    """Return what is in a file as it is read."""
     require_ordinary(path, most=MOST_BYTES)
     with path.open("rb") as stream:
         start = stream.read(4)
@@ -173,11 +158,7 @@ def _all_of(path: Path) -> bytes:
 
 
 def parsed(data: bytes) -> Any:
-    """Return the value of a JSON text in UTF-8.
-
-    Raises:
-        ForeignProblem: It is none, is cut off, or nested too deeply.
-    """
+    """Return the value of a JSON text in UTF-8."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -190,27 +171,19 @@ def parsed(data: bytes) -> Any:
         raise ForeignProblem("is nested too deeply to be read") from None
     except json.JSONDecodeError as error:
         cut = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated")
-        what = (
-            "ends in the middle of its JSON, so it is cut off"
-            if cut
-            else f"is no JSON ({error.msg}, line {error.lineno:,})"
-        )
-        raise ForeignProblem(what) from None
+        what = f"is no JSON ({error.msg}, line {error.lineno:,})"
+        raise ForeignProblem("ends in the middle of its JSON, so it is cut off" if cut else what) from None
     except ValueError as error:  # a number with more digits than Python reads
         raise ForeignProblem(f"is no JSON that can be read ({str(error).partition(';')[0]})") from None
     return value
 
 
 def _document(value: Any, path: Path, place: str = "") -> Read:
-    if samples.is_row(value):
-        return Read("repotest", samples.read_row(value), place=place)
-    if samples.is_problem(value):
-        return Read("humaneval", samples.read_problem(value), place=place)
-    if samples.is_sample(value):
-        return Read("evalplus", samples.read_sample(value, path.name), place=place)
-    for one in _DOCUMENTS:
-        if one.fits(value):
-            return Read(one.name, one.read(value if place else _named(value, one.name, path)), place=place)
+    if (found := samples.read_item(value, path.name)) is not None:
+        return Read(*found, place=place)
+    for format, fits, read in _DOCUMENTS:
+        if fits(value):
+            return Read(format, read(value if place else _named(value, format, path)), place=place)
     offered = names("importer")
     also = f"; importers for --format: {', '.join(offered)}" if offered else ""
     raise ForeignProblem(f"is of no format that the workbench reads; docs/formats.md lists them{also}")
@@ -240,3 +213,64 @@ def _lines(path: Path) -> Iterator[Read]:
                 yield Read("", None, str(problem), place)
     if not number:
         raise ForeignProblem("is empty")
+
+
+KIND = "importer"
+
+
+def importer_named(text: str) -> Importer:
+    """Return the importer of a name or dotted path, after it was tried in a process of its own, which it may end."""
+    from workbench.engine.extension_check import import_folders
+
+    path = text if is_dotted(text) else path_of(KIND, text)
+    if not path:
+        known = "".join(f"{name}, " for name in names(KIND))
+        raise UsageError(
+            f"There is no importer {text!r}; choose {known}package.module:Class, or leave --format out: "
+            "our own formats are known by what is in a file."
+        )
+    import_folders([(KIND, path)])
+    found: Importer = make(KIND, load(KIND, path, Importer))
+    endings = found.endings
+    if not isinstance(endings, tuple) or not endings or not all(isinstance(one, str) and one for one in endings):
+        raise ExtensionProblem(f'The importer {path} has no tuple of endings: endings = (".log",).')
+    return found
+
+
+def read_with(importer: Importer, path: Path) -> Iterator[Read]:
+    """Return what an importer finds in a file, each item or what is wrong with it; after an exception nothing more."""
+    found = _asked(importer, path)
+    number = 0
+    for item in found:
+        number += 1
+        if problem := problem_of(item):
+            problem = f"was read by {importer.name} into what does not fit: {problem}"
+            yield Read(importer.name, None, problem, f"item {number:,}")
+        else:
+            assert isinstance(item, Trajectory | ForeignTask | ForeignCandidate)
+            yield Read(importer.name, item, place=f"item {number:,}")
+    if not number:
+        raise ForeignProblem(f"has nothing that {importer.name} reads")
+
+
+def _asked(importer: Importer, path: Path) -> Iterator[object]:
+    try:
+        yield from importer.read(path)
+    except WorkbenchError as problem:
+        raise ForeignProblem(f"was not read to its end: {problem}") from None
+    except (Exception, SystemExit) as error:
+        raise ForeignProblem(f"was not read to its end: {failure(KIND, importer.name, error)}") from error
+
+
+def problem_of(item: object) -> str:
+    if isinstance(item, Trajectory):
+        if place := unsound_place(item):
+            return f"{place} has a value of another kind than a Trajectory has there"
+        try:
+            json.dumps(to_json(item))
+        except (TypeError, ValueError, RecursionError) as error:
+            return f"its extra is no JSON ({error})"
+        return ""
+    if isinstance(item, ForeignTask | ForeignCandidate):
+        return unsound_sample(item)
+    return f"{type(item).__name__} is no Trajectory, ForeignTask or ForeignCandidate"

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workbench.agents.protocol import RESPOND, TOOLS, Action, parse_action
-from workbench.interchange.difference import patched
-from workbench.interchange.files_seen import seen_in
-from workbench.interchange.own import own_of, without_case
-from workbench.interchange.recorded_answers import parts_of
-from workbench.interchange.recording import UNKNOWN, answer_text, head_of, iso, read_row
+from workbench.interchange.checking import patched
+from workbench.interchange.recording import (
+    UNKNOWN,
+    answer_text,
+    head_of,
+    iso,
+    parts_of,
+    read_row,
+    recorded_own,
+    seen_in,
+    without_case,
+)
 from workbench.interchange.trajectory import (
     OWN,
     Result,
@@ -20,7 +28,7 @@ from workbench.interchange.trajectory import (
     Totals,
     Trajectory,
     from_head,
-    head_to_json,
+    own_of,
     step_from_json,
     step_to_json,
 )
@@ -28,21 +36,30 @@ from workbench.session import SessionReader
 from workbench.session.rows import ImportedRow, StepRow, TrialRow
 
 _PATH = {"type": "object", "properties": {"path": {"type": "string"}}}
+_README = {"type": "object", "properties": {"readme": {"type": "string"}, "metadata": {"type": "object"}}}
+_DESCRIBED = {
+    **{name: (text, _PATH) for name, text in TOOLS.items()},
+    RESPOND: ("respond(readme, metadata) hands in the finished README and metadata", _README),
+}
+_TOOLS = [
+    {"type": "function", "function": {"name": name, "description": text, "parameters": parameters}}
+    for name, (text, parameters) in _DESCRIBED.items()
+]
+"""The tools that agents of the workbench have, as OpenAI writes them."""
 
 
 def recorded_trajectory(reader: SessionReader, trial: TrialRow) -> Trajectory:
     """Return the trajectory of a trial, with scores, remarks and tags in ``extra["workbench"]``."""
     origin = reader.imported(trial.id)
-    own = own_of(reader, trial)
+    own = recorded_own(reader, trial)
     if origin is not None:
         found = _imported(reader, trial, origin)
         # What the file said in places of its own is not said a second time.
-        kept = found.extra.get(OWN)
         own = without_case(own, found.task, UNKNOWN)
         if _is_derived(found, own.get("seen", ())):
             own.pop("seen", None)
-        own = {**own, **(kept if isinstance(kept, dict) else {})}
-        return from_head({**head_to_json(found), "extra": {**found.extra, **({OWN: own} if own else {})}}, found.steps)
+        own = {**own, **own_of(found.extra)}
+        return replace(found, extra={**found.extra, **({OWN: own} if own else {})})
     return _native(reader, trial, {"trial": trial.id, **without_case(own, trial.case_id)})
 
 
@@ -54,9 +71,11 @@ def _is_derived(trajectory: Trajectory, seen: Sequence[Mapping[str, Any]]) -> bo
 
 def _texts(reader: SessionReader, row: StepRow) -> tuple[str, str]:
     of = f"of step {row.number} of trial {row.trial_id}"
-    return reader.kept(row.answer_blob, f"the answer {of}") or "", reader.kept(
-        row.observation_blob, f"the observation {of}"
-    ) or ""
+    answer, observation = (
+        reader.kept(row.answer_blob, f"the answer {of}"),
+        reader.kept(row.observation_blob, f"the observation {of}"),
+    )
+    return answer or "", observation or ""
 
 
 def _imported(reader: SessionReader, trial: TrialRow, origin: ImportedRow) -> Trajectory:
@@ -84,7 +103,7 @@ def _native(reader: SessionReader, trial: TrialRow, own: dict[str, Any]) -> Traj
         model=trial.model,
         task=trial.case_id,
         repeat=trial.repeat,
-        tools=tools_of(rows),
+        tools=_TOOLS,
         totals=Totals(trial.prompt_tokens or None, trial.completion_tokens or None, trial.cost_usd)
         if rows
         else Totals(),
@@ -96,17 +115,11 @@ def _native(reader: SessionReader, trial: TrialRow, own: dict[str, Any]) -> Traj
 
 
 def _prompts(reader: SessionReader, rows: Sequence[StepRow]) -> list[Step]:
-    """Return what stood before the first answer: the system's words and the task; they are no steps of the agent."""
     call = next((reader.call(row.call_id) for row in rows if row.call_id is not None), None)
     extra = {OWN: {"prompt": True}}
     if call is None:
         return []
-    told = reader.messages(call)
-    return [
-        Step("system" if role == "system" else "user", text, extra=extra)
-        for role, text in told
-        if role in {"system", "user"}
-    ]
+    return [Step(role, text, extra=extra) for role, text in reader.messages(call) if role in {"system", "user"}]
 
 
 def _step(reader: SessionReader, row: StepRow) -> Step:
@@ -118,12 +131,8 @@ def _step(reader: SessionReader, row: StepRow) -> Step:
         ToolCall(f"step_{row.number}_call_{place}", one.name, one.arguments) for place, one in enumerate(calls, 1)
     )
     settings = reader.decoded(row.settings, dict, f"the settings of step {row.number} of trial {row.trial_id}")
-    own = {
-        "kind": row.kind,
-        "action": row.action,
-        "target": row.target,
-        "problem": row.problem,
-        "settings": settings or None,
+    own = {name: getattr(row, name) for name in ("kind", "action", "target", "problem")} | {
+        "settings": settings or None
     }
     call = reader.call(row.call_id) if row.call_id is not None else None
     reasoning = reader.kept(call.reasoning_blob, f"the reasoning of call {call.id}") if call else None
@@ -143,32 +152,8 @@ def _step(reader: SessionReader, row: StepRow) -> Step:
     )
     if answer != answer_text(step):
         own["answer"] = answer
-    told = {key: value for key, value in own.items() if value is not None}
-    return Step(
-        **{name: getattr(step, name) for name in Step.__dataclass_fields__ if name != "extra"}, extra={OWN: told}
-    )
-
-
-def tools_of(rows: Sequence[StepRow]) -> list[dict[str, Any]]:
-    """Return the definitions of the tools that agents of the workbench have, as OpenAI writes them."""
-    told = {row.action for row in rows if row.kind == "tool"} | {*TOOLS, RESPOND}
-    described = {
-        **{name: (text, _PATH) for name, text in TOOLS.items()},
-        RESPOND: (
-            "respond(readme, metadata) hands in the finished README and metadata",
-            {"type": "object", "properties": {"readme": {"type": "string"}, "metadata": {"type": "object"}}},
-        ),
-    }
-    return [
-        {
-            "type": "function",
-            "function": {"name": name, "description": described[name][0], "parameters": described[name][1]},
-        }
-        for name in (*TOOLS, RESPOND, *sorted(told - described.keys()))
-        if name in described
-    ]
+    return replace(step, extra={OWN: {key: value for key, value in own.items() if value is not None}})
 
 
 def as_json(value: Any) -> str:
-    """Return a JSON document as it is written: readable, UTF-8."""
     return json.dumps(value, ensure_ascii=False, indent=2)

@@ -1,27 +1,208 @@
 """Write a foreign trajectory into a session: the rows that every screen reads, and beside them what rows have no place for.
 
 A trajectory is one transaction. What its rows would give back is compared with the trajectory, and the difference is stored
-(:mod:`workbench.interchange.difference`), so that nothing can be lost that this module forgot.
+(:mod:`workbench.interchange.checking`), so that nothing can be lost that this module forgot.
 """
 
 from __future__ import annotations
 
 import json
+import posixpath
+import shlex
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from workbench.interchange.difference import difference
-from workbench.interchange.files_seen import seen_in
-from workbench.interchange.own import OwnValues, put_own, step_values, without_held
-from workbench.interchange.recorded_answers import parts_of
-from workbench.interchange.trajectory import Result, Step, Trajectory, head_to_json, step_to_json
-from workbench.session import SessionWriter
+from workbench.agents.protocol import OPEN
+from workbench.engine.records import score_row
+from workbench.interchange.checking import difference
+from workbench.interchange.problems import ForeignProblem, amount_of, count_of
+from workbench.interchange.trajectory import OWN, Result, Step, ToolCall, Trajectory, head_to_json, own_of, step_to_json
+from workbench.session import SessionReader, SessionWriter
 from workbench.session.blobs import put
-from workbench.session.rows import StepRow, TrialRow
+from workbench.session.labels import remark_target
+from workbench.session.rows import ScoreRow, StepRow, TrialRow
 from workbench.text import one_line
+
+#: Keys of the own extra that rows hold, so that they are written anew from them and never kept beside.
+HELD = frozenset(
+    {"case_id", "case_name", "content", "snapshot", "readme", "metadata", "parsed", "scorecards", "remarks", "labels", "seen",
+     "task", "repeat", "seconds", "problem", "submission"}
+)  # fmt: skip
+
+
+def text_in(values: Mapping[str, Any], name: str) -> str:
+    value = values.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def objects_in(values: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    found = values.get(name)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def without_held(trajectory: Trajectory) -> Trajectory:
+    rest = {key: value for key, value in own_of(trajectory.extra).items() if key not in HELD}
+    extra = {key: value for key, value in trajectory.extra.items() if key != OWN}
+    return replace(trajectory, extra={**extra, OWN: rest} if rest else extra)
+
+
+def put_own(writer: SessionWriter, trial: str, own: Mapping[str, Any]) -> None:
+    """Write scores, remarks, tags and seen files of a trial, within the caller's transaction."""
+    for one in objects_in(own, "scorecards"):
+        writer.put_score(_score(writer, trial, one))
+    for one in objects_in(own, "remarks"):
+        text, part = text_in(one, "text"), text_in(one, "part")
+        if text.strip():
+            step = count_of(one.get("step"))
+            target = remark_target(trial, part)
+            values = {"item": target, "step": step, "text": text, "at": amount_of(one.get("at")) or 0.0}
+            writer.insert("annotations", values)
+    for one in objects_in(own, "labels"):
+        if text_in(one, "label"):
+            values = {name: text_in(one, name) for name in ("part", "label")}
+            writer.insert("labels", {**values, "item": trial, "at": amount_of(one.get("at")) or 0.0}, conflict="IGNORE")
+    for one in objects_in(own, "seen"):
+        if text_in(one, "path") and one.get("how") in ("listed", "read"):
+            values = {"trial_id": trial, "path": one["path"], "how": one["how"], "step": count_of(one.get("step")) or 0,
+                      "size": count_of(one.get("size")) or 0, "blob": None}  # fmt: skip
+            writer.insert("seen", values, conflict="IGNORE")
+
+
+def _score(writer: SessionWriter, trial: str, values: Mapping[str, Any]) -> ScoreRow:
+    from workbench.rubric import Scorecard
+    from workbench.session import json_forms
+
+    try:
+        decoded, lost = json_forms.card(json.dumps(values.get("card")))
+        if lost:
+            raise ValueError(lost)
+        card = Scorecard.from_json(decoded)
+    except (json_forms.WrongForm, ValueError, KeyError, TypeError, AttributeError):
+        raise ForeignProblem("has a scorecard that cannot be read") from None
+    blob = writer.blob(json.dumps(values["card"], ensure_ascii=False))
+    problem = values.get("problem")
+    at = amount_of(values.get("at")) or 0.0
+    return score_row(trial, card, blob, at, problem if isinstance(problem, str) else None)
+
+
+def recorded_own(reader: SessionReader, trial: TrialRow) -> dict[str, Any]:
+    of = f"of trial {trial.id}"
+    metadata = reader.kept(trial.metadata_blob, f"the metadata {of}")
+    values: dict[str, Any] = {
+        "case_id": trial.case_id,
+        "case_name": trial.case_name,
+        "content": trial.content,
+        "snapshot": trial.snapshot,
+        "readme": reader.kept(trial.readme_blob, f"the README {of}"),
+        "metadata": reader.decoded(metadata, dict, f"the metadata {of}") if metadata and metadata != "null" else None,
+        "parsed": None if trial.parsed is None else bool(trial.parsed),
+        "scorecards": [
+            {"at": row.at, "problem": row.problem, "card": card}
+            for row in reader.scores(trial.id)
+            if (card := reader.card(row))
+        ],
+        "remarks": [
+            {"step": row.step, "part": row.part, "text": row.text, "at": row.at} for row in reader.annotations(trial.id)
+        ],
+        "labels": [{"part": row.part, "label": row.label, "at": row.at} for row in reader.labels(trial.id)],
+        "seen": [
+            {"path": row.path, "how": row.how, "step": row.step, "size": row.size} for row in reader.seen(trial.id)
+        ],
+    }
+    return {key: value for key, value in values.items() if value not in (None, "", [])}
+
+
+def without_case(values: Mapping[str, Any], task: str, *names: str) -> dict[str, Any]:
+    """Return an own extra without a case that is only what the trajectory calls its task, or one of ``names``."""
+    return {
+        key: value
+        for key, value in values.items()
+        if key not in {"case_id", "case_name"} or value not in (task, *names)
+    }
+
+
+_READING = "read_file view_file read view open open_file cat str_replace_editor str_replace_based_edit_tool"
+_READERS = frozenset(_READING.split())
+_LISTERS = frozenset({"list_directory", "list_dir", "list_files", "ls"})
+_SHELLS = frozenset({"bash", "shell", "execute_bash", "run_command", "terminal", "execute"})
+_PATHS = ("path", "file_path", "filename", "file", "filepath")
+_SHELL_READERS = frozenset({"cat", "nl", "head", "tail"})
+_OPERATORS = frozenset({"|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "(", ")"})
+_LONGEST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A path that was listed or read."""
+
+    path: str
+    how: str
+
+
+def seen_in(step: Step) -> list[Seen]:
+    """Return what the calls of a step listed or read; of several calls only those whose results can be told apart."""
+    results = {one.call: one.text for one in step.results or () if one.call}
+    found = []
+    for call in step.calls:
+        observed = results.get(call.id) if call.id in results else (step.observed if len(step.calls) == 1 else None)
+        if observed:
+            found += list(_of_call(call, observed))
+    return list(dict.fromkeys(one for one in found if one.path and len(one.path) <= _LONGEST and "\0" not in one.path))
+
+
+def _of_call(call: ToolCall, observed: str) -> Iterator[Seen]:
+    name, arguments = call.name.rpartition(".")[2].lower(), call.arguments
+    if name in _SHELLS:
+        yield from _of_command(_text(arguments, ("command", "cmd")), observed)
+        return
+    path = _text(arguments, _PATHS)
+    if name in _LISTERS:
+        yield from _listed(path or ".", observed)
+    elif name in _READERS and path and arguments.get("command", "view") == "view":
+        yield Seen(_plain(path), "read")
+
+
+def _text(arguments: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    return next((value for name in names if isinstance(value := arguments.get(name), str)), "")
+
+
+def _of_command(command: str, observed: str) -> Iterator[Seen]:
+    """A command that is nothing but one cat, nl, head, tail or ls: with pipes, variables or patterns more is not known."""
+    try:
+        lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
+        words = list(lexer)
+    except ValueError:
+        return
+    if not words or _OPERATORS & set(words) or any(character in command for character in "*?$`\n"):
+        return
+    program, *rest = words
+    paths = [word for word in rest if not word.startswith("-") and not word.isdecimal()]
+    if program in _SHELL_READERS:
+        yield from (Seen(_plain(path), "read") for path in paths)
+    elif program == "ls" and len(rest) == len(paths) <= 1:
+        yield from _listed(paths[0] if paths else ".", observed)
+
+
+def _listed(folder: str, observed: str) -> Iterator[Seen]:
+    try:
+        value = json.loads(observed)
+    except (ValueError, RecursionError):
+        value = None
+    names = value if isinstance(value, list) else observed.splitlines()
+    for line in names:
+        name = line.strip() if isinstance(line, str) else ""
+        if name and not name.startswith("<") and ":" not in name:
+            yield Seen(_plain(posixpath.join(folder, name)), "listed")
+
+
+def _plain(path: str) -> str:
+    plain = posixpath.normpath(path)
+    return f"{plain}/" if path.endswith("/") and plain not in {".", "/"} else plain
+
 
 _TARGETS = ("path", "file_path", "filename", "command", "cmd", "query", "pattern", "url", "code", "input")
 _WIDTH = 200
@@ -35,34 +216,20 @@ def record(
     position: int,
     trial: str,
     trajectory: Trajectory,
+    origin: Mapping[str, str],
     *,
-    format: str,
-    source: str,
-    digest: str,
     case: str = "",
     readme: str | None = None,
 ) -> None:
-    """Record a trajectory as a trial that is done (or failed), in one transaction.
+    """Record a trajectory as a trial of a run that is done (or failed), in one transaction.
 
-    Args:
-        writer: The session.
-        run: The run that it becomes part of.
-        position: Place in it.
-        trial: Identity of the trial.
-        trajectory: The trajectory.
-        format: Name of its format.
-        source: Name of its file.
-        digest: SHA-256 of the file.
-        case: Id of the test case that it is about, "" for what the file says.
-        readme: The README that was handed in, where that is known from outside.
-
-    Raises:
-        SessionError: The session cannot be written; nothing of the trajectory is there.
+    ``origin`` has ``format``, ``source`` and ``digest`` of its file; ``case`` is "" for what the file says, and ``readme`` the README
+    that was handed in, where that is known from outside.
     """
-    own = OwnValues.of(trajectory)
-    shown = [step for step in trajectory.steps if not step_values(step).get("prompt")]
-    rows = [step_row(trial, number, step) for number, step in enumerate(shown, 1)]
-    row = trial_row(trial, run, position, trajectory, rows, case)
+    own = own_of(trajectory.extra)
+    shown = [step for step in trajectory.steps if not own_of(step.extra).get("prompt")]
+    rows = [_step_row(trial, number, step) for number, step in enumerate(shown, 1)]
+    row = _trial_row(trial, run, position, trajectory, own, [row for row, _, _ in rows], case)
     extra = {
         "head": difference(head_of(row), head_to_json(without_held(trajectory))),
         "steps": {
@@ -73,16 +240,16 @@ def record(
         "prompts": [
             [place, step_to_json(step)]
             for place, step in enumerate(trajectory.steps)
-            if step_values(step).get("prompt")
+            if own_of(step.extra).get("prompt")
         ],
         "scores": trajectory.scores,
     }
     with writer.transaction() as connection:
         values = {name: getattr(row, name) for name in TrialRow.__dataclass_fields__}
-        readme = readme if readme is not None else own.readme
-        if readme is not None:
-            values |= {"readme_blob": put(connection, readme), "parsed": 1 if own.parsed is None else own.parsed}
-            values["metadata_blob"] = put(connection, json.dumps(own.metadata, ensure_ascii=False, indent=2))
+        readme = readme if readme is not None else own.get("readme")
+        if isinstance(readme, str):
+            values |= {"readme_blob": put(connection, readme), "parsed": 0 if own.get("parsed") is False else 1}
+            values["metadata_blob"] = put(connection, json.dumps(own.get("metadata"), ensure_ascii=False, indent=2))
         writer.insert("trials", values)
         for kept, answer, observation in rows:
             stored = replace(
@@ -92,33 +259,29 @@ def record(
             )
             writer.insert("steps", {name: getattr(stored, name) for name in StepRow.__dataclass_fields__})
         # What the agent itself recorded counts over what can be read out of its calls.
-        for number, step in enumerate(() if own.seen else shown, 1):
+        for number, step in enumerate(() if objects_in(own, "seen") else shown, 1):
             for one in seen_in(step):
                 seen = {"trial_id": trial, "path": one.path, "how": one.how, "step": number, "size": 0}
                 writer.insert("seen", seen, conflict="IGNORE")
         put_own(writer, trial, own)
-        writer.insert(
-            "imported",
-            {
-                "item": trial,
-                "format": format,
-                "source": source,
-                "digest": digest,
-                "extra_blob": put(connection, json.dumps(extra, ensure_ascii=False)),
-                "at": time.time(),
-            },
-        )
+        kept_beside = put(connection, json.dumps(extra, ensure_ascii=False))
+        writer.insert("imported", {"item": trial, **origin, "extra_blob": kept_beside, "at": time.time()})
 
 
-def trial_row(
-    trial: str, run: str, position: int, trajectory: Trajectory, rows: Sequence[tuple[StepRow, str, str]], case: str
+def _trial_row(
+    trial: str,
+    run: str,
+    position: int,
+    trajectory: Trajectory,
+    own: Mapping[str, Any],
+    steps: Sequence[StepRow],
+    case: str,
 ) -> TrialRow:
     """Return the row of a trial; sums are those that the file states, else those of the steps that have any."""
-    own, totals = OwnValues.of(trajectory), trajectory.totals
-    steps = [row for row, _, _ in rows]
+    totals = trajectory.totals
     times = [row.at for row in steps if row.at]
     costs = [row.cost_usd for row in steps if row.cost_usd is not None]
-    name = _word(case or own.case_id or trajectory.task or UNKNOWN)
+    name = _word(case or text_in(own, "case_id") or trajectory.task or UNKNOWN)
     summed_prompt = sum(row.prompt_tokens or 0 for row in steps)
     summed_completion = sum(row.completion_tokens or 0 for row in steps)
     return TrialRow(
@@ -126,14 +289,14 @@ def trial_row(
         run_id=run,
         position=position,
         case_id=name,
-        case_name=name if case else _word(own.case_name or name),
+        case_name=name if case else _word(text_in(own, "case_name") or name),
         agent=_word(trajectory.agent or UNKNOWN),
         model=_word(trajectory.model),
         repeat=trajectory.repeat,
         state="failed" if trajectory.problem else "done",
         error_kind="imported" if trajectory.problem else None,
         error=trajectory.problem or None,
-        snapshot=own.snapshot,
+        snapshot=text_in(own, "snapshot") or None,
         parsed=None,
         readme_blob=None,
         metadata_blob=None,
@@ -144,7 +307,7 @@ def trial_row(
         started_at=min(times, default=None),
         finished_at=max(times, default=None),
         seconds=trajectory.seconds,
-        content=own.content,
+        content=text_in(own, "content"),
     )
 
 
@@ -153,23 +316,12 @@ def _word(text: str) -> str:
 
 
 def head_of(row: TrialRow) -> dict[str, Any]:
-    """Return the head of the trajectory that the row of a trial alone gives back."""
-    return head_to_json(
-        Trajectory(
-            agent=row.agent,
-            steps=(),
-            model=row.model,
-            task=row.case_id,
-            repeat=row.repeat,
-            seconds=row.seconds,
-            problem=row.error or "",
-        )
-    )
+    shown: dict[str, Any] = {"model": row.model, "task": row.case_id, "repeat": row.repeat, "seconds": row.seconds}
+    return head_to_json(Trajectory(row.agent, (), problem=row.error or "", **shown))
 
 
-def step_row(trial: str, number: int, step: Step) -> tuple[StepRow, str, str]:
-    """Return the row of a step, and the texts of its answer and of what was observed."""
-    values = step_values(step)
+def _step_row(trial: str, number: int, step: Step) -> tuple[StepRow, str, str]:
+    values = own_of(step.extra)
     answer = values.get("answer")
     if not isinstance(answer, str):
         answer = answer_text(step)
@@ -215,7 +367,7 @@ def read_row(row: StepRow, answer: str, observation: str) -> Step:
         source=source,
         text=text,
         calls=calls,
-        results=_results(observation, row.observation_size),
+        results=(Result(observation),) if observation or row.observation_size else None,
         model=row.model,
         prompt_tokens=row.prompt_tokens,
         completion_tokens=row.completion_tokens,
@@ -223,10 +375,6 @@ def read_row(row: StepRow, answer: str, observation: str) -> Step:
         at=iso(row.at) if row.at else None,
         seconds=row.seconds,
     )
-
-
-def _results(observation: str, size: int) -> Any:
-    return (Result(observation),) if observation or size else None
 
 
 def _acted(step: Step, values: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -259,3 +407,26 @@ def unix(text: str | None) -> float | None:
 def iso(moment: float) -> str:
     """Return unix seconds as ISO 8601 in UTC, to the microsecond."""
     return datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")
+
+
+def parts_of(answer: str) -> tuple[str, tuple[ToolCall, ...]]:
+    """Return the words of an answer and its calls, without ids; an answer whose tags hold no calls is all words."""
+    start = answer.find(OPEN)
+    if start < 0:
+        return answer, ()
+    calls, position = [], start
+    decoder = json.JSONDecoder(strict=False)
+    while position >= 0:
+        try:
+            value, end = decoder.raw_decode(answer, position + len(OPEN))
+        except (ValueError, RecursionError):
+            return answer, ()
+        if (
+            not isinstance(value, dict)
+            or not isinstance(value.get("name"), str)
+            or not isinstance(value.get("kwargs", {}), dict)
+        ):
+            return answer, ()
+        calls.append(ToolCall("", value["name"], value.get("kwargs", {})))
+        position = answer.find(OPEN, end)
+    return answer[:start].rstrip("\n"), tuple(calls)

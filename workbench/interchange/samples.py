@@ -6,12 +6,18 @@ A file of samples does not say who wrote them; its name does, as EvalPlus names 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from workbench import python_syntax
 from workbench.interchange.problems import ForeignProblem, count_of, list_of, object_of, said, text_of
+from workbench.results.samples import next_sample
+from workbench.results.tasks import task_states
+from workbench.session import SessionReader, SessionWriter
+from workbench.session.blobs import put
+from workbench.session.identity import imported_id
 from workbench.text import one_line
 
 _STATUSES = {"pass": "passed", "fail": "failed", "timeout": "timeout"}
@@ -28,12 +34,8 @@ class ForeignTask:
         path: The file, "" where the benchmark has none.
         function: Qualified name of the function, "" where only samples name the task.
         source: The whole file, None where it is not known.
-        body: The original body.
-        doc: The docstring.
-        tests: Ids of its tests.
         test_count: How many tests it has, where only that is known.
         origin: The repository or benchmark that it belongs to.
-        extra: All that the benchmark said.
     """
 
     name: str
@@ -65,7 +67,6 @@ class ForeignCandidate:
 
 
 def evaluator_of(file_name: str) -> str:
-    """Return the evaluator that the name of a file of samples or results names."""
     stem = file_name
     for ending in (".gz", ".jsonl", ".ndjson", ".json"):
         stem = stem.removesuffix(ending)
@@ -76,16 +77,11 @@ def evaluator_of(file_name: str) -> str:
 
 
 def is_results(value: object) -> bool:
-    """Return whether a JSON value is a file of results of EvalPlus."""
     return isinstance(value, dict) and isinstance(value.get("eval"), dict) and ("hash" in value or "date" in value)
 
 
 def read_results(value: Mapping[str, Any], file_name: str) -> Iterator[ForeignCandidate | ForeignProblem]:
-    """Return the candidates of a file of results, sample by sample, or what is wrong with one.
-
-    Raises:
-        ForeignProblem: The file is of an EvalPlus whose results do not hold the samples.
-    """
+    """Return the candidates of a file of results, sample by sample, or what is wrong with one."""
     if value["eval"] and all(isinstance(entries, dict) for entries in value["eval"].values()):
         raise ForeignProblem("has results of an older EvalPlus, which do not hold the samples; evaluate them anew")
     head = {key: one for key, one in value.items() if key not in {"eval"}}
@@ -131,27 +127,20 @@ def _result(entry: Mapping[str, Any], task: str, file_name: str, head: Mapping[s
 # -- lines
 
 
-def is_row(value: object) -> bool:
-    """Return whether a JSON value is a row of RealCode or repotest."""
-    return isinstance(value, dict) and {"left_context", "gt"} <= value.keys()
-
-
-def is_problem(value: object) -> bool:
-    """Return whether a JSON value is a problem of HumanEval."""
-    return isinstance(value, dict) and {"task_id", "prompt", "entry_point"} <= value.keys()
-
-
-def is_sample(value: object) -> bool:
-    """Return whether a JSON value is a sample, tested or not."""
-    return isinstance(value, dict) and "task_id" in value and bool({"solution", "completion"} & value.keys())
+def read_item(value: object, file_name: str) -> tuple[str, ForeignTask | ForeignCandidate] | None:
+    """Return the format of a JSON value with its task or candidate; None where it is neither."""
+    if not isinstance(value, dict):
+        return None
+    if {"left_context", "gt"} <= value.keys():
+        return "repotest", read_row(value)
+    if {"task_id", "prompt", "entry_point"} <= value.keys():
+        return "humaneval", read_problem(value)
+    if "task_id" in value and {"solution", "completion"} & value.keys():
+        return "evalplus", read_sample(value, file_name)
+    return None
 
 
 def read_row(value: Mapping[str, Any]) -> ForeignTask:
-    """Return the task of a row of RealCode or repotest.
-
-    Raises:
-        ForeignProblem: It is none.
-    """
     left, body = text_of(value.get("left_context"), "left_context"), text_of(value.get("gt"), "gt")
     right = text_of(value.get("right_context", ""), "right_context")
     path = text_of(value.get("path_from_root") or value.get("fn") or "", "path_from_root")
@@ -176,11 +165,6 @@ def read_row(value: Mapping[str, Any]) -> ForeignTask:
 
 
 def read_problem(value: Mapping[str, Any]) -> ForeignTask:
-    """Return the task of a problem of HumanEval.
-
-    Raises:
-        ForeignProblem: It is none.
-    """
     prompt, entry = text_of(value.get("prompt"), "prompt"), text_of(value.get("entry_point"), "entry_point")
     solution = value.get("canonical_solution")
     body = solution if isinstance(solution, str) else None
@@ -207,11 +191,7 @@ def _docstring(prompt: str, entry: str) -> str | None:
 
 
 def read_sample(value: Mapping[str, Any], file_name: str) -> ForeignCandidate:
-    """Return the candidate of a line: a sample, or a result of HumanEval, which adds ``result`` and ``passed``.
-
-    Raises:
-        ForeignProblem: It is none.
-    """
+    """Return the candidate of a line: a sample, or a result of HumanEval, which adds ``result`` and ``passed``."""
     style = "solution" if "solution" in value else "completion"
     verdict = reason = None
     if isinstance(value.get("passed"), bool):
@@ -231,3 +211,97 @@ def task_of_sample(name: str) -> ForeignTask:
     """Return what is known of a task of which there are only samples: its name, which may be ``path::function``."""
     path, between, function = name.partition("::")
     return ForeignTask(name, path if between else "", function if between else "")
+
+
+class SampleRecorder:
+    """Records tasks and candidates, each in one transaction.
+
+    A task has the same identity in every file that names it, so samples of several models come to stand side by side; a file of
+    results gives verdicts to samples that are there already. ``run`` returns the run that new tasks become part of, and is called
+    when the first is there; ``origin`` has ``format``, ``source`` and ``digest`` of the file.
+    """
+
+    def __init__(
+        self, reader: SessionReader, writer: SessionWriter, run: Callable[[], str], origin: Mapping[str, str]
+    ) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._run = run
+        self._origin = origin
+        self._samples: dict[tuple[str, str, str], int] = {}
+
+    def task(self, task: ForeignTask) -> bool:
+        """Record a task unless it is there; returns whether it was new. One of which only samples told gets what it lacks."""
+        key = _task_id(task)
+        known = self._reader.imported(key)
+        if known is not None and (known.extra_blob is not None or not task.extra):
+            return False
+        run = self._run() if known is None else ""
+        with self._writer.transaction() as connection:
+            values: dict[str, Any] = {
+                "path": one_line(task.path or task.name, 500),
+                "qualified_name": one_line(task.function or task.name, 300),
+                "tests": json.dumps(list(task.tests)),
+                "test_count": task.test_count or len(task.tests),
+                "source_blob": put(connection, task.source) if task.source is not None else None,
+                "body_blob": put(connection, task.body) if task.body is not None else None,
+                "docstring_blob": put(connection, task.doc) if task.doc is not None else None,
+            }
+            noted = json.dumps({"name": task.name, **task.extra}, ensure_ascii=False) if task.extra else None
+            extra = put(connection, noted) if noted else None
+            if known is not None:
+                self._writer.update("tasks", {"id": key}, values)
+                self._writer.update("imported", {"item": key}, {**self._origin, "extra_blob": extra})
+                return True
+            place = task_states(self._reader, run).total()
+            values |= {"snapshot": one_line(task.origin, 200), "occurrence": 1, "docs": "original"}
+            self._writer.insert("tasks", {"id": key, "run_id": run, "position": place, **values})
+            self._note(key, extra)
+        return True
+
+    def candidate(self, candidate: ForeignCandidate) -> bool:
+        """Record a candidate, or the verdict of one that is there without any; returns whether something was new."""
+        task = task_of_sample(candidate.task)
+        self.task(task)
+        # The same text twice is two samples; in which order a file has them is nothing.
+        of = (_task_id(task), candidate.evaluator, candidate.text)
+        nth = self._samples[of] = self._samples.get(of, 0) + 1
+        key = imported_id(json.dumps(["candidate", *of, nth], ensure_ascii=False))
+        row = self._reader.candidate(key)
+        if row is not None and (row.verdict is not None or candidate.verdict is None):
+            return False
+        recorded = self._reader.task(of[0])
+        sample = next_sample(self._reader, of[0], candidate.evaluator)
+        with self._writer.transaction() as connection:
+            verdict: dict[str, Any] = {
+                "state": "cancelled" if candidate.verdict is None else "done",
+                "verdict": candidate.verdict,
+                "verdict_reason": candidate.reason,
+            }
+            extra = put(connection, json.dumps(dict(candidate.extra), ensure_ascii=False))
+            if row is None:
+                run = recorded.run_id if recorded is not None else self._run()
+                values = {
+                    "id": key,
+                    "run_id": run,
+                    "task_id": of[0],
+                    "evaluator": candidate.evaluator,
+                    "sample": sample,
+                }
+                body = put(connection, candidate.text)
+                self._writer.insert("candidates", {**values, "body_blob": body, **verdict})
+                self._note(key, extra)
+            else:
+                self._writer.update("candidates", {"id": key}, verdict)
+                self._writer.update("imported", {"item": key}, {**self._origin, "extra_blob": extra})
+            for test, message in candidate.failing:
+                failing = {"candidate_id": key, "test_id": test, "outcome": "failed", "message": message}
+                self._writer.insert("failing_tests", failing, conflict="IGNORE")
+        return True
+
+    def _note(self, item: str, extra: str | None) -> None:
+        self._writer.insert("imported", {"item": item, **self._origin, "extra_blob": extra, "at": time.time()})
+
+
+def _task_id(task: ForeignTask) -> str:
+    return imported_id(json.dumps(["task", task.name, task.origin], ensure_ascii=False))

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from workbench.interchange.chat import steps_of
-from workbench.interchange.problems import ForeignProblem, amount_of, count_of, list_of, object_of, said
+from workbench.interchange.problems import ForeignProblem, amount_of, count_of, list_of, object_of, said, without
 from workbench.interchange.trajectory import Result, Step, ToolCall, Totals, Trajectory
 
 NAMED_BY_FILE = "__named_by_file__"
@@ -27,12 +27,10 @@ _MINI_FORMAT = "mini-swe-agent-1."
 
 
 def is_swe_agent(value: object) -> bool:
-    """Return whether a JSON value is a trajectory of SWE-agent."""
     return isinstance(value, dict) and isinstance(value.get("trajectory"), list) and "info" in value
 
 
 def is_mini(value: object) -> bool:
-    """Return whether a JSON value is a trajectory of mini-swe-agent."""
     return isinstance(value, dict) and str(value.get("trajectory_format", "")).startswith("mini-swe-agent")
 
 
@@ -47,19 +45,10 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if key not in names}
-
-
 # -- SWE-agent
 
 
 def read_swe_agent(value: Any) -> Trajectory:
-    """Return the trajectory of a ``.traj`` file.
-
-    Raises:
-        ForeignProblem: It is none.
-    """
     root = object_of(value, "the whole file")
     info = object_of(root.get("info") or {}, "info")
     history = list_of(root.get("history") or [], "history")
@@ -97,7 +86,7 @@ def read_swe_agent(value: Any) -> Trajectory:
         if not exit_status or exit_status.startswith("submitted")
         else f"SWE-agent ended with {said(exit_status)}.",
         submission=submission if isinstance(submission, str) else None,
-        extra={_SWE: {**_without(root, "trajectory", "history", NAMED_BY_FILE), "history": history[len(opening) :]}},
+        extra={_SWE: {**without(root, "trajectory", "history", NAMED_BY_FILE), "history": history[len(opening) :]}},
     )
 
 
@@ -116,7 +105,7 @@ def _deep(value: Any, *names: str) -> str:
 
 def _opened(message: Mapping[str, Any]) -> Step:
     content = message.get("content")
-    kept = _without(message, "role", *(["content"] if isinstance(content, str) else []))
+    kept = without(message, "role", *(["content"] if isinstance(content, str) else []))
     return Step(message["role"], _text(content), extra={_SWE: kept} if kept else {})
 
 
@@ -140,7 +129,7 @@ def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> Step:
         if isinstance(observed, str)
         else None,
         seconds=amount_of(turn.get("execution_time")),
-        extra={_SWE: _without(turn, *(["observation"] if isinstance(observed, str) else []))},
+        extra={_SWE: without(turn, *(["observation"] if isinstance(observed, str) else []))},
     )
 
 
@@ -148,11 +137,7 @@ def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> Step:
 
 
 def read_mini(value: Any) -> Trajectory:
-    """Return the trajectory of a file that mini-swe-agent wrote.
-
-    Raises:
-        ForeignProblem: It is none, or of a newer format.
-    """
+    """Return the trajectory of a file that mini-swe-agent wrote."""
     root = object_of(value, "the whole file")
     if not str(root.get("trajectory_format")).startswith(_MINI_FORMAT):
         raise ForeignProblem(f"is {said(root.get('trajectory_format'))}; the workbench knows {_MINI_FORMAT}x")
@@ -179,7 +164,7 @@ def read_mini(value: Any) -> Trajectory:
         totals=Totals(cost_usd=amount_of(object_of(info.get("model_stats") or {}, "model_stats").get("instance_cost"))),
         problem="" if exit_status in {"", "Submitted"} else f"mini-swe-agent ended with {said(exit_status)}.",
         submission=submission if isinstance(submission, str) and submission else None,
-        extra={_MINI: _without(root, "messages", NAMED_BY_FILE)},
+        extra={_MINI: without(root, "messages", NAMED_BY_FILE)},
     )
 
 
@@ -197,10 +182,8 @@ def _is_observation(message: Mapping[str, Any]) -> bool:
 def _observed(message: Mapping[str, Any]) -> Result:
     text, identity = ("output", "call_id") if "output" in message else ("content", "tool_call_id")
     content, call = message.get(text), message.get(identity)
-    kept = _without(
-        message,
-        *([text] if isinstance(content, str) else []),
-        *([identity] if isinstance(call, str) else []),
+    kept = without(
+        message, *([text] if isinstance(content, str) else []), *([identity] if isinstance(call, str) else [])
     )
     return Result(_text(content), call if isinstance(call, str) else None, {_MINI: kept})
 
@@ -211,7 +194,7 @@ def _said_by(message: Mapping[str, Any]) -> Step:
     if message.get("type") in _SPOKEN and message.get("role") in (None, "assistant"):
         return _responded(message, [message])
     role, content, extra = message.get("role"), message.get("content"), _extra(message)
-    kept = _without(message, *(["content"] if isinstance(content, str) else []))
+    kept = without(message, *(["content"] if isinstance(content, str) else []))
     if role != "assistant":
         return Step("user" if role == "user" else "system", _text(content), at=_at(extra), extra={_MINI: kept})
     reasoning = message.get("reasoning_content")

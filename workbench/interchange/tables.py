@@ -1,9 +1,15 @@
-"""The tables of a session as CSV, JSON lines or Parquet: the same rows that :func:`workbench.open_session` gives, a file each."""
+"""A session in Python: ``open_session("NAME")`` gives its tables as data frames of pandas or polars, whichever is installed.
+
+A table is read when it is asked for. Texts stay in the file until :meth:`Session.text` is asked for one: columns that end in
+``_blob`` name them. What is not known is missing, never 0.
+"""
 
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
+import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,17 +17,145 @@ from typing import Any
 from workbench.errors import UsageError
 from workbench.files import shown
 from workbench.interchange.exporting import Written, replaced
-from workbench.interchange.frames import session_rows
-from workbench.results.tables import TABLES, Rows
+from workbench.results.tables import TABLES, Rows, rows_of, table_rows
+from workbench.text import one_line
+
+
+class Session:
+    """A session, read-only; use it with ``with``, or call :meth:`close`.
+
+    Raises:
+        SessionError: It cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        from workbench.session import SessionReader
+
+        self.path = path
+        self._reader = SessionReader(path)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Session {self.path.name}>"
+
+    def close(self) -> None:
+        self._reader.close()
+
+    @property
+    def trials(self) -> Any:
+        """A row for each trial: case, agent, model, state, sums, ``imported_from``."""
+        return self._frame("trials")
+
+    @property
+    def steps(self) -> Any:
+        """A row for each step of each trial."""
+        return self._frame("steps")
+
+    @property
+    def scores(self) -> Any:
+        """A row for each trial, rubric and judge: points in all and of each tier."""
+        return self._frame("scores")
+
+    @property
+    def criteria(self) -> Any:
+        """A row for each criterion of each scorecard, with points, maximum and reason."""
+        return self._frame("criteria")
+
+    @property
+    def tasks(self) -> Any:
+        return self._frame("tasks")
+
+    @property
+    def candidates(self) -> Any:
+        """A row for each candidate, controls included, with its verdict."""
+        return self._frame("candidates")
+
+    @property
+    def failing_tests(self) -> Any:
+        """A row for each test that did not pass for a candidate."""
+        return self._frame("failing_tests")
+
+    def rows(self, table: str) -> Rows:
+        """Return a table as plain tuples, without a library for data frames.
+
+        Raises:
+            UsageError: There is no such table.
+        """
+        return table_rows(self._reader, table)
+
+    def query(self, sql: str, *arguments: object) -> Any:
+        """Return a frame of what a SELECT of your own gives; ``docs/session.md`` has the tables and views.
+
+        Raises:
+            UsageError: SQLite refuses it.
+        """
+        from workbench.session import SessionError
+
+        try:
+            return _framed(rows_of(self._reader, sql, arguments))
+        except SessionError as error:
+            if isinstance(error.__cause__, sqlite3.OperationalError):
+                raise UsageError(f"SQLite refuses the query: {one_line(str(error.__cause__), 200)}.") from None
+            raise
+
+    def text(self, digest: str | None) -> str | None:
+        """Return the text that a ``…_blob`` column names; None for None.
+
+        Raises:
+            SessionError: It is not there or cannot be read.
+        """
+        return None if digest is None else self._reader.data(digest).decode("utf-8", "replace")
+
+    def _frame(self, table: str) -> Any:
+        return _framed(self.rows(table))
+
+
+def open_session(session: str | Path) -> Session:
+    """Open a session to read: a file, or the name of a session in the folder that ``workbench locate sessions`` tells.
+
+    Raises:
+        UsageError: There is none.
+        SessionError: It cannot be read.
+    """
+    from workbench.engine.session_names import resolve_session
+
+    return Session(resolve_session(str(session)))
+
+
+def session_rows(session: Path, table: str) -> Rows:
+    with Session(session) as opened:
+        return opened.rows(table)
+
+
+def _framed(rows: Rows) -> Any:
+    data = {name: [row[place] for row in rows.values] for place, name in enumerate(rows.columns)}
+    if importlib.util.find_spec("pandas") is not None:
+        import pandas
+
+        return pandas.DataFrame(data, columns=list(rows.columns)).convert_dtypes()
+    if importlib.util.find_spec("polars") is not None:
+        import polars
+
+        return polars.DataFrame({name: _alike(values) for name, values in data.items()}, strict=False)
+    raise UsageError(
+        "Data frames need pandas or polars: pip install pandas; Session.rows() gives plain tuples without either."
+    )
+
+
+def _alike(values: list[Any]) -> list[Any]:
+    kinds = {type(one) for one in values if one is not None}
+    if len(kinds) <= 1 or kinds == {int, float}:
+        return values
+    return [None if one is None else one if isinstance(one, str) else json.dumps(one) for one in values]
 
 
 def write_tables(session: Path, to: str, output: Path) -> Written:
-    """Write every table of a session that has rows into a folder.
-
-    Raises:
-        UsageError: The place is a file, or the session is empty.
-        OSError: It cannot be written.
-    """
+    """Write every table of a session that has rows into a folder."""
     if output.is_file():
         raise UsageError(f"{shown(output)} is a file; the tables are several, so name a folder.")
     count, written = 0, []
@@ -61,12 +195,7 @@ def _records(rows: Rows) -> Iterator[dict[str, Any]]:
 
 
 def write_parquet(path: Path, records: Sequence[dict[str, Any]]) -> None:
-    """Write records as Parquet; a column whose values differ in kind becomes text.
-
-    Raises:
-        UsageError: pyarrow is not installed.
-        OSError: It cannot be written.
-    """
+    """Write records as Parquet; a column whose values differ in kind becomes text."""
     try:
         import pyarrow
         import pyarrow.parquet as parquet
@@ -79,10 +208,12 @@ def write_parquet(path: Path, records: Sequence[dict[str, Any]]) -> None:
         try:
             columns[name] = pyarrow.array(values)
         except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError, UnicodeEncodeError):
-            columns[name] = pyarrow.array([None if one is None else _text(one) for one in values], pyarrow.string())
+            columns[name] = pyarrow.array(
+                [None if one is None else _plain_text(one) for one in values], pyarrow.string()
+            )
     parquet.write_table(pyarrow.table(columns), path, compression="zstd")
 
 
-def _text(value: object) -> str:
+def _plain_text(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     return text.encode("utf-8", "replace").decode()

@@ -43,19 +43,13 @@ class Step:
     """One turn of ``source`` (system, user, agent). None is always "the file does not say".
 
     Attributes:
-        source: Who speaks.
-        text: What is said.
         reasoning: What the model thought before it spoke.
-        calls: Calls of tools, in order.
         results: What came back, in order; None where the file has no observation.
-        model: The model that spoke.
         prompt_tokens: Tokens of the prompt, cached ones included.
-        completion_tokens: Tokens of the answer.
         cached_tokens: Tokens of the prompt that were cached.
         cost_usd: US dollars.
         at: When, ISO 8601 as the file has it.
         seconds: How long the step took.
-        extra: The rest, by format.
     """
 
     source: str
@@ -91,15 +85,10 @@ class Trajectory:
     """What one agent did on one task.
 
     Attributes:
-        agent: Its name.
-        steps: Its turns, and those of system and user.
-        version: Of the agent.
         model: The model, "" where the file does not say.
         task: What it worked on: an id or a name, "" where the file does not say.
         repeat: Which attempt at the task, from 1.
         tools: Definitions of tools as OpenAI writes them, None where the file has none.
-        totals: Sums.
-        seconds: How long all of it took.
         problem: Why it ended without a result, "" where it did not.
         submission: What it handed in (a patch, a text), None where the file does not say.
         extra: The rest, by format.
@@ -121,10 +110,9 @@ class Trajectory:
     @property
     def scores(self) -> list[dict[str, str]]:
         """What the scorers of the program that wrote it gave, as texts: ``scorer``, ``value``, ``explanation``."""
-        own = self.extra.get(OWN)
         ours = {
             f"{one['card'].get('rubric')} ({one['card'].get('judge')})"
-            for one in (own.get("scorecards", []) if isinstance(own, dict) else [])
+            for one in own_of(self.extra).get("scorecards", [])
             if isinstance(one, dict) and isinstance(one.get("card"), dict)
         }
         places = [part for name, part in self.extra.items() if name != OWN and isinstance(part, dict)]
@@ -162,32 +150,27 @@ def _score(scorer: str, score: Any) -> dict[str, str]:
     }
 
 
+def own_of(extra: Extra) -> dict[str, Any]:
+    """Return what the workbench noted in an ``extra``; empty where something else stands there."""
+    values = extra.get(OWN)
+    return values if isinstance(values, dict) else {}
+
+
+def with_own(extra: Extra, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {**extra, OWN: {**own_of(extra), **values}}
+
+
+def _fields(value: ToolCall | Result | Step | Totals | Trajectory) -> dict[str, Any]:
+    values = {name: getattr(value, name) for name in value.__dataclass_fields__}
+    return {name: dict(one) if isinstance(one, Mapping) else one for name, one in values.items()}
+
+
 def step_to_json(step: Step) -> dict[str, Any]:
-    """Return a step as JSON values."""
-    return {
-        "source": step.source,
-        "text": step.text,
-        "reasoning": step.reasoning,
-        "calls": [
-            {"id": one.id, "name": one.name, "arguments": dict(one.arguments), "extra": dict(one.extra)}
-            for one in step.calls
-        ],
-        "results": None
-        if step.results is None
-        else [{"text": one.text, "call": one.call, "extra": dict(one.extra)} for one in step.results],
-        "model": step.model,
-        "prompt_tokens": step.prompt_tokens,
-        "completion_tokens": step.completion_tokens,
-        "cached_tokens": step.cached_tokens,
-        "cost_usd": step.cost_usd,
-        "at": step.at,
-        "seconds": step.seconds,
-        "extra": dict(step.extra),
-    }
+    results = None if step.results is None else [_fields(one) for one in step.results]
+    return {**_fields(step), "calls": [_fields(one) for one in step.calls], "results": results}
 
 
 def step_from_json(values: Mapping[str, Any]) -> Step:
-    """Return the step encoded by :func:`step_to_json`."""
     results = values["results"]
     return Step(
         **{
@@ -200,31 +183,14 @@ def step_from_json(values: Mapping[str, Any]) -> Step:
 
 def head_to_json(trajectory: Trajectory) -> dict[str, Any]:
     """Return everything of a trajectory but its steps as JSON values."""
-    totals = trajectory.totals
-    return {
-        "agent": trajectory.agent,
-        "version": trajectory.version,
-        "model": trajectory.model,
-        "task": trajectory.task,
-        "repeat": trajectory.repeat,
-        "tools": None if trajectory.tools is None else list(trajectory.tools),
-        "totals": {
-            "prompt_tokens": totals.prompt_tokens,
-            "completion_tokens": totals.completion_tokens,
-            "cost_usd": totals.cost_usd,
-        },
-        "seconds": trajectory.seconds,
-        "problem": trajectory.problem,
-        "submission": trajectory.submission,
-        "extra": dict(trajectory.extra),
-    }
+    tools = None if trajectory.tools is None else list(trajectory.tools)
+    values = {**_fields(trajectory), "tools": tools, "totals": _fields(trajectory.totals)}
+    return {name: value for name, value in values.items() if name != "steps"}
 
 
 def to_json(trajectory: Trajectory) -> dict[str, Any]:
-    """Return a trajectory as JSON values."""
     return {**head_to_json(trajectory), "steps": [step_to_json(step) for step in trajectory.steps]}
 
 
 def from_head(head: Mapping[str, Any], steps: Sequence[Step]) -> Trajectory:
-    """Return the trajectory encoded by :func:`head_to_json`, with these steps."""
     return Trajectory(**{**head, "totals": Totals(**head["totals"]), "steps": tuple(steps)})

@@ -20,8 +20,8 @@ from workbench.comparison import (
     TextPair,
     TrialsComparison,
 )
-from workbench.reports.markdown_text import fence, inline, table
-from workbench.reports.report_tables import Shown
+from workbench.reports.page import Shown
+from workbench.reports.page_markdown import fence, inline, table
 from workbench.text import one_line
 
 _NONE = "–"

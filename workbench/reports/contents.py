@@ -10,8 +10,7 @@ from workbench.grounding.exploration import WHOLE
 from workbench.reports.regenerated import Regenerated, regenerated
 from workbench.results.items import Item, all_items, short_ids
 from workbench.results.scores import ImportedScore, agreement_of, card_of, imported_scores, totals_of
-from workbench.rubric.agreement import Agreement
-from workbench.rubric.spread import Spread, Total, spreads
+from workbench.rubric.spread import Agreement, Spread, Total, spreads
 from workbench.rubric.works import works_by_trial
 from workbench.session.forks import below_parents
 from workbench.session.labels import in_words, labels_by_part, part_in_words
@@ -20,7 +19,7 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import AnnotationRow, LabelRow, RunRow, ScoreRow, TrialRow
 
 if TYPE_CHECKING:
-    from workbench.rubric.scorecard import Evidence, TierScore
+    from workbench.rubric.scorecard import TierScore
     from workbench.rubric.works import Works
 
 PREFERRED_RUBRIC = "aeo-bench"
@@ -87,7 +86,6 @@ class Contents:
     totals: Mapping[tuple[str, str, str], Total] = field(default_factory=dict)
 
     def total(self, trial: Trial, judged: tuple[str, str]) -> Total:
-        """Return the total of a trial by (rubric, judge), one without points where it has none."""
         return self.totals.get((trial.row.id, *judged), Total())
 
     @property
@@ -99,7 +97,6 @@ class Contents:
         return in_words(label.label for label in self.labels if (label.item, label.part) == (item, ""))
 
     def all_tags(self, item: str) -> str:
-        """Return the stars and tags of an item, its steps and criteria, "" for none."""
         parts = labels_by_part(label for label in self.labels if label.item == item)
         return "; ".join(
             f"{part_in_words(part)}: {in_words(parts[part])}" if part else in_words(parts[part]) for part in parts
@@ -110,7 +107,6 @@ class Contents:
 
 
 def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
-    """Read what a report on the session, or on one item of it, is about."""
     meta = reader.meta()
     every: dict[str, list[ScoreRow]] = {}
     for score in sorted(reader.scores(), key=lambda row: (row.rubric != PREFERRED_RUBRIC, row.rubric, row.judge)):
@@ -184,14 +180,6 @@ def _wanted(reader: SessionReader, item: Item | None) -> tuple[str | None, str |
     return (item.id, None) if item.kind == "trial" else (None, item.id)
 
 
-def evidence_words(evidence: Evidence) -> str:
-    """Return one piece of evidence as a line: where it stands, then what it says."""
-    place = evidence.path or ""
-    if evidence.line is not None:
-        place = f"{place}:{evidence.line}" if place else f"line {evidence.line}"
-    return f"{evidence.kind} {place}: {evidence.text}" if place else f"{evidence.kind}: {evidence.text}"
-
-
 def accessed_files_words(reader: SessionReader, trial: TrialRow) -> str:
     """Return how much of the repository the agent looked at, "" where that is not known."""
     if not trial.snapshot:
@@ -213,5 +201,4 @@ def accessed_files_words(reader: SessionReader, trial: TrialRow) -> str:
 
 
 def tier_points(score: ScoreRow | None) -> Sequence[float | None]:
-    """Return the points of tiers 1 to 4."""
     return (None,) * 4 if score is None else (score.tier1, score.tier2, score.tier3, score.tier4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.agents import protocol
 from workbench.reports import wording
@@ -26,7 +26,6 @@ class Excerpt:
 
     @property
     def words(self) -> str:
-        """Return the size, and that the text was cut where it was."""
         return f"{wording.size(self.size)}, cut" if self.cut else wording.size(self.size)
 
 
@@ -34,12 +33,13 @@ class Excerpts:
     """Reads texts of a session for one report.
 
     A report with ten thousand observations of a megabyte must still open: once a report has spent its allowance,
-    each further text is shortened to a few lines.
+    each further text is shortened to a few lines. ``whole`` texts are never cut.
     """
 
-    def __init__(self, reader: SessionReader) -> None:
+    def __init__(self, reader: SessionReader, *, whole: bool = False) -> None:
         self._reader = reader
         self._left = _ALLOWANCE
+        self._whole = whole
 
     @property
     def has_room(self) -> bool:
@@ -49,23 +49,24 @@ class Excerpts:
         """Take what is written out besides excerpts from the allowance."""
         self._left -= characters
 
-    def of(self, digest: str | None, name: str, longest: int = _LONGEST) -> Excerpt:
+    def of(self, digest: str | None, name: str) -> Excerpt:
         """Return the beginning of a blob, an empty excerpt for None, a sentence with its ``name`` if it cannot be read."""
-        if digest is None:
-            return Excerpt("", 0, False)
-        limit = longest if self._left > 0 else min(longest, _SHORT)
-        size = self._reader.size(digest)
-        text = clean(self._reader.shown(digest, name, limit))
-        self._left -= min(size, limit)
+        limit = _LONGEST if self._left > 0 else _SHORT
+        found = self._read(digest, name, limit)
+        self._left -= min(found.size, limit)
         # A cut in the middle of a character leaves its replacement at the end.
-        return Excerpt(text.rstrip("\ufffd") if size > limit else text, size, size > limit)
+        return replace(found, text=found.text.rstrip("\ufffd")) if found.cut else found
 
-    def readme(self, digest: str | None, name: str) -> Excerpt:
+    def readme(self, digest: str, name: str) -> Excerpt:
         """Return a README, whole unless it is absurdly long; not charged to the allowance."""
+        return self._read(digest, name, README_LIMIT)
+
+    def _read(self, digest: str | None, name: str, limit: int) -> Excerpt:
         if digest is None:
             return Excerpt("", 0, False)
         size = self._reader.size(digest)
-        return Excerpt(clean(self._reader.shown(digest, name, README_LIMIT)), size, size > README_LIMIT)
+        text = clean(self._reader.shown(digest, name, None if self._whole else limit))
+        return Excerpt(text, size, size > limit and not self._whole)
 
 
 def split_answer(answer: str) -> tuple[str, str]:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from html import escape
 from pathlib import Path
 
-from workbench.reports.html_parts import e
+from workbench.text import clean
 
 # The browser itself enforces that nothing is fetched and nothing else runs, whatever a README or a name says.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _STYLE = Path(__file__).with_name("report.css")
+
+
+def e(text: object) -> str:
+    """Escape a text for content and attributes, without control characters and bidirectional overrides."""
+    return escape(clean(str(text)), quote=True)
 
 
 def opening(title: str, style: str = "", script: str = "") -> str:
@@ -36,5 +42,4 @@ def opening(title: str, style: str = "", script: str = "") -> str:
 
 
 def closing(foot: str) -> str:
-    """Return the end of the file; ``foot`` says by whom it was written, and from what."""
     return f"<footer>{e(foot)}</footer>\n</body>\n</html>\n"

@@ -1,19 +1,27 @@
-"""A page of tables, figures and sentences, without any markup: what a study says, before a format says how it looks.
+"""A page without any markup: headings, text, tables, figures, before a format says how it looks.
 
-The renderers (:mod:`page_markdown`, :mod:`page_html`, :mod:`page_latex`) escape every text in it; whoever makes a page passes
-texts from outside as they are.
+Its renderers (:mod:`page_markdown`, :mod:`page_html`, :mod:`page_latex`, and :mod:`workbench.commands.showing` on a terminal)
+escape every text in it; whoever makes a page passes texts from outside as they are. A format leaves out what it cannot show.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workbench.reports.excerpts import Excerpt, Excerpts
+    from workbench.rubric.scorecard import Scorecard
+    from workbench.statistics.histogram import Bin
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A paragraph."""
+    """A paragraph; ``kind`` is "", or what it is apart from the others: ``said``, ``problem``, ``advice``, ``remark``."""
 
     text: str
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +39,22 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
-    """How a table is written where there is little room: shorter cells, and in ``legend`` all of each column of numbers.
+class Shown:
+    """A table; ``right`` are the columns with numbers.
 
-    Attributes:
-        caption: What it shows then.
-        rows: Its cells, as many in each as there are headings.
-        legend: Of each column of numbers what it is called, with what the cells leave out.
-        closing: As of the table.
+    ``links`` has the item that each row leads to ("" for none), ``anchor`` what stands before it in the page's ids.
     """
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    right: frozenset[int]
+    links: tuple[str, ...] = ()
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """How a table is written where there is little room: shorter cells, and in ``legend`` all of each column of numbers."""
 
     caption: str
     rows: tuple[tuple[str, ...], ...]
@@ -49,15 +64,10 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table.
+    """A table with a caption.
 
-    Attributes:
-        caption: What it shows, for formats in which tables float.
-        headings: Of its columns.
-        rows: Its cells, as many in each as there are headings.
-        texts: Columns with words; all others are numbers and stand to the right.
-        closing: So many of the last rows are about those before (a mean), apart from them by a line.
-        brief: How it is written on a narrow terminal, None for as it is.
+    Columns outside of ``texts`` are numbers and stand to the right. The last ``closing`` rows are about those before (a
+    mean), apart from them by a line. ``brief`` is how it is written on a narrow terminal, None for as it is.
     """
 
     caption: str
@@ -83,10 +93,7 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """A matrix as colours with their numbers; ``rows`` are named rows of cells, one for each heading.
-
-    ``said`` is what it shows in words, for whoever does not see it.
-    """
+    """A matrix as colours with their numbers; ``said`` is what it shows in words, for whoever does not see it."""
 
     caption: str
     headings: tuple[str, ...]
@@ -115,15 +122,123 @@ class Forest:
     folded: bool = False
 
 
-Part = Note | Points | Facts | Grid | Heat | Forest
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A row of columns: each as high as its share of 1, in the colour of its tone; None is a gap at the bottom line."""
+
+    label: str
+    columns: tuple[tuple[float, str] | None, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strips:
+    """Rows of the same columns; ``lines`` are shares that a line marks in each row."""
+
+    caption: str
+    rows: tuple[Strip, ...]
+    lines: tuple[float, ...]
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A row of bins with their tones ("" for none), the mean of all their values, and what stands beside them."""
+
+    label: str
+    bins: tuple[tuple[Bin, str], ...]
+    mean: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Histograms:
+    """Rows of the same bins on one axis from ``low`` to ``high``; each row's highest bar has its full height."""
+
+    caption: str
+    rows: tuple[Counted, ...]
+    axis: str
+    low: float
+    high: float
+    noun: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading within a section; ``small`` is what is less important in it."""
+
+    title: str
+    small: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A text that is shown as it is; ``prose`` has lines that may be broken."""
+
+    text: str
+    title: str = ""
+    small: str = ""
+    prose: bool = False
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What changed from one text to another of those names; its lines are charged to the allowance of ``excerpts``."""
+
+    title: str
+    before: Excerpt
+    after: Excerpt
+    names: tuple[str, str]
+    excerpts: Excerpts
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Parts behind a summary; ``cells`` of it make it a line of a list. ``kind`` is how it looks in HTML."""
+
+    title: str
+    parts: tuple[Part, ...]
+    small: str = ""
+    kind: str = ""
+    unfolded: bool = False
+    cells: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A score: by which rubric and judge, the points, and its scorecard, None where that cannot be read."""
+
+    rubric: str
+    judge: str
+    points: str
+    scorecard: Scorecard | None
+    unfolded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Readme:
+    """A README, with its scores beside it; ``changed`` says what it was made from, where that is known."""
+
+    text: Excerpt | None
+    changed: tuple[Part, ...]
+    scores: tuple[Part, ...]
+
+
+Figure = Heat | Forest | Strips | Histograms
+Part = Note | Points | Facts | Shown | Grid | Figure | Heading | Literal | Changes | Folded | Card | Readme
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a page under a heading."""
+    """A part of a page under a heading; an ``item`` is one of many alike. ``anchor`` is its id, "" for one of its title."""
 
     title: str
-    parts: tuple[Part, ...]
+    parts: Iterable[Part]
+    small: str = ""
+    anchor: str = ""
+    item: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,4 +249,4 @@ class Page:
     lead: tuple[Part, ...] = ()
     sections: tuple[Section, ...] = ()
     over: str = ""
-    foot: str = field(default="")
+    foot: str = ""

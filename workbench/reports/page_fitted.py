@@ -6,7 +6,7 @@ Nothing but the layout changes, unless a table says how it is written shortly (:
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from rich.cells import cell_len
@@ -25,7 +25,7 @@ def fitted(page: Page, width: int) -> Page:
     return replace(page, lead=tuple(_fitted(page.lead, width)), sections=sections)
 
 
-def _fitted(parts: Sequence[Part], width: int) -> Iterator[Part]:
+def _fitted(parts: Iterable[Part], width: int) -> Iterator[Part]:
     for part in parts:
         if isinstance(part, Grid) and part.rows and _wide(part) > width:
             yield from _narrowed(part, width)

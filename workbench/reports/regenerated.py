@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One task under one group: its samples, and what came of them."""
+    """A task under a group."""
 
     task: TaskRow
     group: Group
@@ -73,7 +73,6 @@ class Regenerated:
         return [line for line in self.lines if line.task.id == task]
 
     def name(self, group: Group) -> str:
-        """Return a group's name among those of the run."""
         return group.name(one.group for one in self.groups)
 
 
@@ -86,7 +85,6 @@ def cell(candidate: CandidateRow) -> str:
 
 
 def stands_words(candidate: CandidateRow) -> str:
-    """Return a glyph and a word for how a candidate stands."""
     if candidate.verdict is None:
         return wording.state(candidate.state)
     said = wording.verdict(candidate.verdict) + (f", {wording.FORMER_WORDS}" if candidate.again else "")
@@ -102,7 +100,6 @@ def former_words(former: FormerVerdictRow) -> str:
 
 
 def former_failing(reader: SessionReader, former: FormerVerdictRow) -> list[FailingTestRow]:
-    """Return the tests that failed under a replaced verdict."""
     listed = wording.decoded(reader.text(former.failing_blob)) if former.failing_blob else []
     if not isinstance(listed, list):
         return []

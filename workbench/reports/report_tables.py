@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from workbench import glyphs
 from workbench.reports import wording
 from workbench.reports.contents import Contents, Trial, tier_points
+from workbench.reports.page import Shown
 from workbench.reports.regenerated import Line, Regenerated, estimate_words, verdict_words
 from workbench.rubric.spread import Total
 from workbench.rubric.spread import words as spread_words
@@ -19,18 +20,7 @@ IMPORTED_TITLE = "Scores of the imported file"
 DAMAGE_SENTENCE = "These parts of the session file could not be read; everything else is shown."
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A table; ``right`` are the columns with numbers, ``links`` the item that each row leads to ("" for none)."""
-
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    right: frozenset[int]
-    links: tuple[str, ...] = ()
-
-
 def runs(contents: Contents) -> Shown:
-    """Return the runs: what was asked for, and how it stands."""
     rows = []
     for run in contents.runs:
         remark = "; ".join(text for text in (run.row.error, run.row.note) if text)
@@ -53,7 +43,6 @@ def runs(contents: Contents) -> Shown:
 
 
 def put_away_sentence(contents: Contents) -> str:
-    """Return how many runs are left out because a person put them away, "" for none."""
     if not contents.put_away:
         return ""
     runs = wording.plural(contents.put_away, "run")
@@ -99,7 +88,7 @@ def trials(contents: Contents) -> Shown:
         )
     links = tuple(trial.row.id for trial in contents.trials)
     return _without_empty(
-        Shown(tuple(headings), tuple(rows), frozenset(numbers), links), {IMPORTED, "works", "fork", "tags"}
+        Shown(tuple(headings), tuple(rows), frozenset(numbers), links, "trial-"), {IMPORTED, "works", "fork", "tags"}
     )
 
 
@@ -110,13 +99,11 @@ def _points(total: Total) -> str:
 
 
 def imported_scores(trial: Trial) -> Shown:
-    """Return what the file of an imported trial says of its scores."""
     rows = tuple((one.scorer, one.value, one.explanation) for one in trial.imported_scores)
     return Shown(("scorer", "value", "explanation"), rows, frozenset())
 
 
 def means(contents: Contents) -> Shown:
-    """Return mean and spread per agent and model, and per case with several trials."""
     rows = [
         (one.agent, one.model, one.case or "all", f"{one.rubric} ({one.judge})", f"{one.scored} of {one.trials}",
          spread_words(one))
@@ -127,7 +114,6 @@ def means(contents: Contents) -> Shown:
 
 
 def forks_sentence(contents: Contents) -> str:
-    """Return how many forks no mean counts, "" for none."""
     count = sum(bool(trial.row.parent) for trial in contents.trials)
     return f"{wording.plural(count, 'fork')} of recorded trials: in no mean." if count else ""
 
@@ -161,7 +147,6 @@ _BESIDE = ("without repairs", "with docstring", "these alone")
 
 
 def evaluators(outcome: Regenerated) -> Shown:
-    """Return pass@k and verdicts per group, controls included."""
     rows = []
     for one in outcome.groups:
         totals, figures = one.totals, one.figures
@@ -243,14 +228,12 @@ def failures(outcome: Regenerated, most: int = MOST_FAILURES) -> Shown:
 
 
 def failures_title(outcome: Regenerated, most: int = MOST_FAILURES) -> str:
-    """Return the heading over :func:`failures`."""
     groups, failed = len(outcome.diagnosis.groups), outcome.diagnosis.candidates
     shown = f", the first {most:,} of {groups:,} ways" if groups > most else ""
     return f"What went wrong with {wording.plural(failed, 'candidate')}{shown}"
 
 
 def unsolved(outcome: Regenerated) -> Shown:
-    """Return the tasks that no evaluator solved."""
     known = {task.id: task for task in outcome.tasks}
     rows = tuple(
         (known[one.task].path, known[one.task].qualified_name, f"{one.samples:,}", f"{one.evaluators:,}")
@@ -299,7 +282,7 @@ def tasks(contents: Contents, outcome: Regenerated) -> Shown:
     headings = ("id", "file", "function", "tests", "cover", "evaluator", "samples",
                 *(f"pass@{k}" for k in outcome.ks), "controls", "state")  # fmt: skip
     last = 7 + len(outcome.ks)
-    shown = Shown(headings, tuple(rows), frozenset({3, 4, *range(7, last)}), tuple(links))
+    shown = Shown(headings, tuple(rows), frozenset({3, 4, *range(7, last)}), tuple(links), "task-")
     return _without_empty(shown, {"controls"})
 
 
@@ -317,7 +300,6 @@ def controls_words(controls: str | None) -> str:
 
 
 def dropped(outcome: Regenerated) -> Shown:
-    """Return the functions that became no task, at which stage and why."""
     rows = tuple((row.path, row.qualified_name, row.stage, row.reason) for row in outcome.dropped)
     return Shown(("file", "function", "stage", "reason"), rows, frozenset())
 
@@ -328,7 +310,6 @@ def _first(note: str | None) -> str:
 
 
 def stages(outcome: Regenerated) -> Shown:
-    """Return the stages from repository to tasks."""
     rows = tuple(
         (
             row.name,
@@ -350,16 +331,22 @@ def trial_title(trial: Trial) -> str:
 
 
 def _without_empty(shown: Shown, names: set[str]) -> Shown:
-    kept = [
-        place
-        for place, heading in enumerate(shown.headings)
-        if heading not in names or any(row[place] for row in shown.rows)
-    ]
-    return Shown(
+    return with_columns(
+        shown,
+        [
+            place
+            for place, heading in enumerate(shown.headings)
+            if heading not in names or any(row[place] for row in shown.rows)
+        ],
+    )
+
+
+def with_columns(shown: Shown, kept: Sequence[int]) -> Shown:
+    return replace(
+        shown,
         headings=tuple(shown.headings[place] for place in kept),
         rows=tuple(tuple(row[place] for place in kept) for row in shown.rows),
         right=frozenset(new for new, place in enumerate(kept) if place in shown.right),
-        links=shown.links,
     )
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from workbench.reports import wording
 from workbench.reports.contents import Contents, Trial
-from workbench.reports.distributions import MOST_COLUMNS, Counted, Histograms, Strip, Strips
-from workbench.reports.page import Heat, HeatCell
+from workbench.reports.figures import MOST_COLUMNS
+from workbench.reports.page import Counted, Heat, HeatCell, Histograms, Strip, Strips
 from workbench.reports.regenerated import Regenerated
 from workbench.rubric.scorecard import GOOD, MIDDLING, standing
 from workbench.rubric.spread import Total, comparable, spread_of

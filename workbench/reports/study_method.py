@@ -22,8 +22,8 @@ from workbench.session.sample_counts import sample_counts
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, Study
+from workbench.studies.items import counted_missing
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.values import counted_missing
 from workbench.text import shortened
 
 _SAID_ELSEWHERE = frozenset(

@@ -17,19 +17,16 @@ from workbench.reports.study_figures import (
     percent,
     signed,
 )
-from workbench.reports.study_metrics import leaks_section, metrics_section
-from workbench.reports.study_pairs import difference_sections, ranking_section
-from workbench.reports.study_published import published_section
-from workbench.reports.study_strata import stability_section, strata_section
+from workbench.reports.study_functions import leaks_section, metrics_section, stability_section, strata_section
+from workbench.reports.study_pairs import difference_sections, published_section, ranking_section
 from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.statistics.permutation import RESAMPLES
-from workbench.studies.agreement import judge_agreement
 from workbench.studies.analysis import Analysis
 from workbench.studies.cells import Cell
 from workbench.studies.declaration import AGENTS, in_points, row_titles
-from workbench.studies.leaderboard import GOOD, LeaderLine, leaderboard
+from workbench.studies.items import POINTS, brief
+from workbench.studies.leaderboard import GOOD, LeaderLine, judge_agreement, leaderboard
 from workbench.studies.outcome import Common, StudyOutcome
-from workbench.studies.values import POINTS, brief
 
 
 def study_page(
@@ -93,12 +90,10 @@ def _stand(outcome: StudyOutcome) -> str:
 
 
 def common_words(common: Common, measure: str) -> str:
-    """Return ``12 common tasks``."""
     return f"{common.items:,} common {('case' if in_points(measure) else 'task') + ('' if common.items == 1 else 's')}"
 
 
 def measure_heading(measure: str) -> str:
-    """Return what a measure is called where it is a heading."""
     return {"score": "Score", "works": "Works", "claims": "Claims"}.get(measure, measure)
 
 

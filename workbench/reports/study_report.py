@@ -17,12 +17,18 @@ from workbench.reports.page_latex import page_latex
 from workbench.reports.page_markdown import page_markdown
 from workbench.reports.writing import check_place, encoded, write_atomically
 from workbench.session.reader import SessionReader
-from workbench.studies.declaration import DOCS
+from workbench.statistics.permutation import RESAMPLES
+from workbench.studies.analysis import Analysis
+from workbench.studies.chances import chances, every_pair, resampled_orders
+from workbench.studies.comparing import rankings, taus
+from workbench.studies.declaration import AGENTS, DOCS
+from workbench.studies.leaderboard import judge_agreement, leaderboard
+from workbench.studies.outcome import StudyOutcome
 from workbench.text import json_text
 
 if TYPE_CHECKING:
-    from workbench.studies.outcome import StudyOutcome
     from workbench.studies.task_facts import FunctionFacts
+
 
 _PAGES = {"md": page_markdown, "html": page_html, "latex": page_latex}
 
@@ -110,8 +116,6 @@ def compose_study(
         analysis = analyse(reader, outcome, metrics, model=model)
         foot = f"Written by Workbench {workbench.__version__}'s report from {session.name}."
     if format == "json":
-        from workbench.reports.study_values import study_json
-
         values = {"type": "study", **study_json(outcome, analysis=analysis), "method": _section_json(method)}
         yield json_text(values, indent=1) + "\n"
         return
@@ -133,8 +137,7 @@ def compose_paper(format: str) -> Iterator[str | bytes]:
         UsageError: The format has rows of cells and items, which the tables do not have.
     """
     from workbench.metrics.paper import published_paper
-    from workbench.reports.paper_page import paper_page
-    from workbench.reports.paper_values import paper_json
+    from workbench.reports.paper import paper_json, paper_page
 
     _check(format, ("md", "html", "json", "latex"))
     paper = published_paper()
@@ -164,3 +167,40 @@ def _section_json(section: Section) -> dict[str, Any]:
             case _:
                 pass
     return {"facts": facts, "sentences": sentences, "tables": tables}
+
+
+def study_json(
+    outcome: StudyOutcome, *, analysis: Analysis | None = None, resamples: int = RESAMPLES
+) -> dict[str, Any]:
+    found = rankings(outcome)
+    orders = resampled_orders(outcome, resamples=resamples)
+    return {
+        **outcome.to_json(),
+        "declaration": outcome.study.to_json(),
+        "comparisons": [
+            one.to_json()
+            for measure in outcome.study.measures
+            for one in chances(outcome, every_pair(outcome), measure, resamples=resamples)
+        ],
+        "rankings": [one.to_json() for one in found],
+        "taus": [
+            {"left": left.words, "right": right.words, "tau": tau} for (left, right), tau in taus(found).items()
+        ],
+        "orders": [
+            {
+                "model": model, "measure": measure, "better": one.better, "worse": one.worse, "rows": one.repositories,
+                "ties": one.ties, "of": one.of, "resampled": one.resampled,
+            }
+            for (model, measure), pairs in orders.items()
+            for one in pairs
+        ],
+        **({} if analysis is None else {"analysis": analysis.to_json()}),
+        **(
+            {
+                "leaderboard": [one.to_json() for one in leaderboard(outcome)],
+                "judges": [one.to_json() for one in judge_agreement(outcome)],
+            }
+            if outcome.study.kind == AGENTS
+            else {}
+        ),
+    }  # fmt: skip

@@ -15,10 +15,10 @@ from workbench.reports.csv_report import line
 from workbench.results.studies import TaskFacts
 from workbench.studies.cells import Cell, Mean
 from workbench.studies.declaration import AGENTS
+from workbench.studies.items import CREDITED, FORMATTED, SHARES, missing_of, pass_of, score_of, value_of
 from workbench.studies.leaderboard import LeaderLine, leaderboard
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
 from workbench.studies.task_facts import FunctionFacts
-from workbench.studies.values import CREDITED, FORMATTED, SHARES, missing_of, pass_of, score_of, value_of
 
 Values = dict[str, Any]
 _COMMON: dict[str, type] = {
@@ -31,7 +31,6 @@ _TIERS = tuple(f"tier{number}" for number in range(1, 5))
 
 
 def columns_of(outcome: StudyOutcome) -> dict[str, type]:
-    """Return the columns and the type of their values."""
     means = {
         name: float
         for measure in outcome.study.measures
@@ -75,7 +74,6 @@ def columns_of(outcome: StudyOutcome) -> dict[str, type]:
 
 
 def field(measure: str) -> str:
-    """Return the name of a measure as that of a column: ``pass_at_1``."""
     return measure.replace("@", "_at_")
 
 
@@ -194,7 +192,6 @@ def _tasks(
 
 
 def study_csv(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> Iterator[str]:
-    """Yield the table line by line, its heading first."""
     columns = columns_of(outcome)
     yield line(list(columns))
     for row in rows_of(outcome, functions):

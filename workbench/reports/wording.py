@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import math
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench import glyphs
 from workbench.rubric.spread import own_points
 from workbench.session import json_forms
+
+if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Evidence
 
 NOTHING = "–"
 CELLS = f"A cell per sample: {glyphs.legend((*glyphs.VERDICTS.values(), glyphs.RUNNING, glyphs.WAITING, glyphs.FORMER, glyphs.DOUBTFUL))}."
@@ -56,7 +59,6 @@ def given(value: object) -> str | None:
 
 
 def count(value: int | None) -> str:
-    """Return a whole number with thousands separated."""
     return NOTHING if value is None else f"{value:,}"
 
 
@@ -66,12 +68,10 @@ def money(value: float | None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Return seconds with one decimal."""
     return NOTHING if value is None else f"{value:,.1f}"
 
 
 def share(value: float | None) -> str:
-    """Return a rate of 0 to 1 with two decimals, as pass@k is written."""
     return NOTHING if value is None else f"{value:.2f}"
 
 
@@ -100,7 +100,6 @@ def iso(unix: float | None) -> str | None:
 
 
 def number(text: str | None) -> float | None:
-    """Return the number that a text says, None for any other text."""
     try:
         found = float(text or "")
     except ValueError:
@@ -109,19 +108,24 @@ def number(text: str | None) -> float | None:
 
 
 def state(name: str) -> str:
-    """Return a glyph and a word for the state of a run, trial or candidate."""
     word = "waiting" if name == "queued" else name
     return f"{glyphs.STATES[name]} {word}" if name in glyphs.STATES else name
 
 
 def verdict(name: str | None) -> str:
-    """Return a glyph and a word for a verdict."""
     return NOTHING if name is None else f"{glyphs.VERDICTS.get(name, '?')} {name}"
 
 
 def plural(number: int, noun: str) -> str:
-    """Return ``1 trial``, ``2 trials``."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+def evidence(one: Evidence) -> str:
+    """Return one piece of evidence as a line: where it stands, then what it says."""
+    place = one.path or ""
+    if one.line is not None:
+        place = f"{place}:{one.line}" if place else f"line {one.line}"
+    return f"{one.kind} {place}: {one.text}" if place else f"{one.kind}: {one.text}"
 
 
 def decoded(text: str | None) -> Any:

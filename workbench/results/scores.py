@@ -13,8 +13,7 @@ from workbench.session.rows import ScoreRow
 from workbench.session.schema import PUT_AWAY_RUNS
 
 if TYPE_CHECKING:
-    from workbench.rubric.agreement import Agreement
-    from workbench.rubric.spread import PointSpread
+    from workbench.rubric.spread import Agreement, PointSpread
     from workbench.session.reader import SessionReader
     from workbench.session.rows import TrialRow
 
@@ -91,7 +90,7 @@ def agreement_of(reader: SessionReader, documents: Iterable[Sequence[ScoreRow]])
             several.append(cards_of(reader, mine))
     if not several:
         return ()
-    from workbench.rubric.agreement import agreements
+    from workbench.rubric.spread import agreements
 
     return tuple(agreements(several))
 

@@ -11,7 +11,7 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "agreement": ["Agreement", "agreements"],
+        "spread": ["Agreement", "agreements"],
         "judging": [
             "Brief",
             "Document",

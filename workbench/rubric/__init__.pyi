@@ -1,5 +1,3 @@
-from workbench.rubric.agreement import Agreement as Agreement
-from workbench.rubric.agreement import agreements as agreements
 from workbench.rubric.judging import Brief as Brief
 from workbench.rubric.judging import Document as Document
 from workbench.rubric.judging import Found as Found
@@ -23,3 +21,5 @@ from workbench.rubric.scorecard import Spread as Spread
 from workbench.rubric.scorecard import TierScore as TierScore
 from workbench.rubric.scoring import rubrics as rubrics
 from workbench.rubric.scoring import score as score
+from workbench.rubric.spread import Agreement as Agreement
+from workbench.rubric.spread import agreements as agreements

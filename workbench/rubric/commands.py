@@ -24,8 +24,7 @@ _PACKAGE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*")
 # Tools that any README may tell one to install without them being the project's dependencies.
 _TOOLING = (
     "pip setuptools wheel build virtualenv venv pipx uv poetry pytest tox nox black ruff flake8 mypy pylint isort "
-    "pre-commit coverage pytest-cov twine hatch pipenv conda ipython jupyter "
-    "notebook"
+    "pre-commit coverage pytest-cov twine hatch pipenv conda ipython jupyter notebook"
 )
 TOOLING = frozenset(_TOOLING.split())
 

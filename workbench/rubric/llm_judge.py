@@ -138,13 +138,7 @@ class LLMJudge:
     """
 
     def __init__(
-        self,
-        gateway: Asker,
-        model: str,
-        *,
-        sampling: Sampling | None = None,
-        repeats: int = 1,
-        scope: str = "",
+        self, gateway: Asker, model: str, *, sampling: Sampling | None = None, repeats: int = 1, scope: str = ""
     ) -> None:
         if repeats < 1:
             raise ValueError("repeats must be at least 1")

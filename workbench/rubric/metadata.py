@@ -86,15 +86,7 @@ _PARENT = {
     "RuntimePlatform": "SoftwareApplication",
 }
 
-SOFTWARE_TYPES = (
-    "SoftwareSourceCode",
-    "SoftwareApplication",
-    "WebApplication",
-    "MobileApplication",
-    "VideoGame",
-    "OperatingSystem",
-    "RuntimePlatform",
-)
+SOFTWARE_TYPES = tuple(name for name in _PARENT if name != "CreativeWork")
 """The types that describe a piece of software; ``CreativeWork`` and ``Thing`` are true but say too little."""
 
 GENERAL_TYPES = ("CreativeWork", "Thing")

@@ -19,10 +19,7 @@ JUDGE = RULE
 
 ``offline`` was the first; people ask for the newest by ``offline``.
 """
-CRITERIA_OF_CLAIMS = {
-    "dependencies": ("extra", "python", "version"),
-    "run_command": ("option", "command"),
-}
+CRITERIA_OF_CLAIMS = {"dependencies": ("extra", "python", "version"), "run_command": ("option", "command")}
 """Which criterion an untrue claim costs, by its kind; any other, and all where there are no facts, costs completeness."""
 GUESSED = 0.4
 """What is left of the points for something true that anybody could have guessed, in a README that shows no knowledge."""

@@ -7,7 +7,7 @@ import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import UsageError
 from workbench.rubric import aeo_bench, strict
@@ -202,17 +202,13 @@ async def score(
     bare = skeleton(shape) if shape and parsed else None
     if bare is not None:
         asked = judge if isinstance(judge, OfflineJudge) else _NotAsked()
-        alone = await score(
-            bare.readme,
-            bare.metadata,
-            parsed=True,
-            rubric=rubric,
-            facts=facts,
-            reference_readme=reference_readme,
-            view=view,
-            judge=asked,
-            without_facts=without_facts,
-        )
+        known: dict[str, Any] = {
+            "facts": facts,
+            "reference_readme": reference_readme,
+            "view": view,
+            "without_facts": without_facts,
+        }
+        alone = await score(bare.readme, bare.metadata, parsed=True, rubric=rubric, judge=asked, **known)
         criteria = [_with_given(criterion, alone) for criterion in criteria]
     places = {(entry.tier, entry.key): place for place, entry in enumerate(chosen.criteria)}
     criteria.sort(key=lambda criterion: (criterion.tier, places[criterion.tier, criterion.key]))

@@ -31,7 +31,7 @@ class Works:
 
     @classmethod
     def of(cls, counts: Mapping[str, int | None]) -> Works:
-        """Return the figure of the counts that :func:`workbench.checking.stored.columns` names; None counts as 0."""
+        """Return the figure of the counts that :func:`workbench.checking.verdicts.columns` names; None counts as 0."""
 
         def sum_of(*names: str) -> int:
             return sum(counts[name] or 0 for name in names)

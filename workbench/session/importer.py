@@ -1,4 +1,4 @@
-"""What an importer of another package has; :mod:`workbench.interchange.foreign_importer` asks it."""
+"""What an importer of another package has; :mod:`workbench.interchange.reading` asks it."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ CREATE TABLE scorecards (
     PRIMARY KEY (trial_id, rubric, judge)
 ) WITHOUT ROWID;
 
--- Whether a README holds, see workbench.checking: result_blob is JSON of workbench.checking.stored, partial what is known while a
+-- Whether a README holds, see workbench.checking: result_blob is JSON of workbench.checking.verdicts, partial what is known while a
 -- check is under way. `again` is the block that is run once more, NULL for all of it.
 CREATE TABLE checks (
     trial_id TEXT NOT NULL REFERENCES trials (id), executed INTEGER NOT NULL, step_seconds REAL NOT NULL, rules INTEGER NOT NULL,

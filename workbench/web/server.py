@@ -1,37 +1,219 @@
-"""The server: textual-serve's page, protocol and downloads, behind the door, with a limit on browsers."""
+"""The server: textual-serve's page, protocol and downloads, behind a door that checks who comes, with a limit on browsers.
+
+A server on loopback is reached by every page that a browser shows. Two checks keep these out: the ``Origin`` of a
+WebSocket must be the server itself (RFC 6455, 10.2), and where no token is asked for the ``Host`` must be a name of this
+machine, so that a name which an attacker lets point to 127.0.0.1 (DNS rebinding) leads nowhere.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import errno
+import ipaddress
 import re
+import secrets
 import signal
 import socket
+from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+from textual_serve.app_service import AppService
 from textual_serve.server import Server
 
 from workbench.errors import UsageError, WorkbenchError
-from workbench.web.app_process import AppProcess, bounded
-from workbench.web.door import HEADERS, NOT_THE_PAGE, Door, guarded
+from workbench.reasons import last_words
+from workbench.text import one_line
 
 _PAGE = Path(__file__).with_name("page")
 _LARGEST_MESSAGE = 1 << 20  # bytes that a browser may send at once; a paste is one message
 
 
-class WorkbenchServer(Server):
-    """Shows one app to each browser.
+HEADERS = {
+    # The page is ours alone: no other host is asked for anything, no other page may frame it, no address leaks its token.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    "Server": "workbench",
+}
+NOT_YOU = "This address lacks the right token: use the one that `workbench serve` printed."
 
-    Args:
-        arguments: The program that is started for each browser, and its arguments.
-        door: Who may come in.
-        most: Browsers at once.
+NOT_THE_PAGE = "Only the server's own page may ask for this."
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """What a request must have: the token, "" where loopback needs none, and an origin.
+
+    Under other ``origins`` a proxy shows the server. The cookie keeps the token for what the page asks for by itself.
     """
+
+    token: str
+    origins: tuple[str, ...] = ()
+    cookie: str = field(default_factory=lambda: f"workbench-{secrets.token_hex(4)}")
+
+    def problem(self, request: web.Request) -> str:
+        """Return the sentence for a request that must not be answered, "" for one that may."""
+        if self.token:
+            given = (request.query.get("token", ""), request.cookies.get(self.cookie, ""))
+            # In constant time: nothing tells how much of a wrong token was right.
+            if not any(secrets.compare_digest(one.encode(), self.token.encode()) for one in given):
+                return NOT_YOU
+        elif not self._asked_by_own_name(request.host):
+            return "This server is reached as localhost or 127.0.0.1 only."
+        origin = request.headers.get("Origin", "")
+        wants_socket = request.headers.get("Upgrade", "").lower() == "websocket"
+        if (origin or wants_socket) and not self._own_origin(origin, request.host):
+            return NOT_THE_PAGE
+        return ""
+
+    def _asked_by_own_name(self, host: str) -> bool:
+        if host in {urlsplit(origin).netloc for origin in self.origins}:
+            return True
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+            return name == "localhost" or ipaddress.ip_address(name).is_loopback
+        except ValueError:
+            return False
+
+    def _own_origin(self, origin: str, host: str) -> bool:
+        return origin in (*self.origins, f"http://{host}", f"https://{host}")
+
+
+def guarded(door: Door) -> Middleware:
+    """Return the middleware that lets nothing through but what the door lets in, static files included."""
+
+    @web.middleware
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if problem := door.problem(request):
+            return web.Response(status=403, text=f"{problem}\n", headers=HEADERS)
+        return await handler(request)
+
+    return check
+
+
+# -- one app for one browser: textual-serve's protocol to a process of its own, which ends when the browser leaves
+
+DRIVER = "workbench.app.browser_driver:BrowserDriver"
+_PRELUDE = b"__GANGLION__\n"  # textual.drivers.web_driver writes it before everything else
+SMALLEST, LARGEST = (20, 8), (500, 200)
+"""Columns and rows within which a browser may ask for a terminal: the app lays out every cell of it."""
+PATIENCE = 5.0
+"""Seconds that an app has to end after it was asked to."""
+
+
+def bounded(width: object, height: object) -> tuple[int, int]:
+    """Return a size in columns and rows that an app can have; what is no number is 80 or 24."""
+    found = []
+    for value, usual, least, most in zip((width, height), (80, 24), SMALLEST, LARGEST, strict=True):
+        try:
+            number = int(str(value))
+        except ValueError:
+            number = usual
+        found.append(min(most, max(least, number)))
+    return found[0], found[1]
+
+
+class AppProcess(AppService):
+    """Runs ``workbench open`` for one browser; no shell reads its arguments."""
+
+    def __init__(self, arguments: Sequence[str], **others: Any) -> None:
+        super().__init__("workbench", **others)
+        self._arguments = list(arguments)
+
+    async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
+        # A browser shows every sign and colour, whatever the terminal can in which the server was started.
+        browser = {"TEXTUAL_DRIVER": DRIVER, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"}
+        environment = self._build_environment(width, height) | browser
+        # A group of its own: ctrl+c in the server's terminal is the server's, which then asks the apps to end.
+        self._process = process = await asyncio.create_subprocess_exec(
+            *self._arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, start_new_session=True
+        )
+        self._stdin = process.stdin
+        return process
+
+    async def set_terminal_size(self, width: object, height: object) -> None:
+        await super().set_terminal_size(*bounded(width, height))
+
+    async def run(self) -> None:
+        """Hand on what the app paints and delivers, until it ends; why one did not start is shown in the browser."""
+        process = self._process
+        assert process is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        errors = asyncio.create_task(_last_of(process.stderr))
+        try:
+            ready = False
+            with contextlib.suppress(ValueError):  # a line without an end
+                ready = await process.stdout.readline() == _PRELUDE
+            while ready:
+                kind, size = await process.stdout.readexactly(1), await process.stdout.readexactly(4)
+                await self._hand_on(kind, await process.stdout.readexactly(int.from_bytes(size, "big")))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                if not ready:
+                    process.kill()
+            why = last_words((await errors).decode("utf-8", "replace"))
+            if why and (not ready or await process.wait()):
+                # Nothing of it is obeyed by the terminal in the browser.
+                await self._say(f"The app ended: {why}")
+            with contextlib.suppress(ConnectionError, RuntimeError):
+                await self.remote_close()
+
+    async def _hand_on(self, kind: bytes, payload: bytes) -> None:
+        if kind == b"D":
+            await self.on_data(payload)
+        elif kind == b"M":
+            await self.on_meta(payload)
+        elif kind == b"P":
+            await self.on_packed(payload)
+
+    async def _say(self, sentence: str) -> None:
+        with contextlib.suppress(ConnectionError, RuntimeError):
+            await self.remote_write_bytes(b"\x1b[?1049l\x1b[2J\x1b[H" + one_line(sentence, 400).encode())
+
+    async def stop(self) -> None:
+        """Ask the app to end, and end it where it does not."""
+        process, task, self._task = self._process, self._task, None
+        if process is None or task is None:
+            return
+        await self._download_manager.cancel_app_downloads(app_service_id=self.app_service_id)
+        await self.send_meta({"type": "quit"})
+        try:
+            async with asyncio.timeout(PATIENCE):
+                # What it still paints is read meanwhile, or it would wait for that for ever.
+                await task
+                await process.wait()
+        except TimeoutError:
+            pass
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            self.stdin.close()
+            await process.wait()
+
+
+async def _last_of(stream: asyncio.StreamReader) -> bytes:
+    kept = b""
+    while read := await stream.read(4096):
+        kept = (kept + read)[-8192:]
+    return kept
+
+
+class WorkbenchServer(Server):
+    """Starts a program for each browser and shows it there, for so many browsers at once at most."""
 
     def __init__(self, arguments: Sequence[str], door: Door, most: int) -> None:
         super().__init__("workbench", title="Workbench")
@@ -138,13 +320,7 @@ async def _harden(request: web.Request, response: web.StreamResponse) -> None:
 
 
 async def serve(server: WorkbenchServer, host: str, port: int, ready: Callable[[int], Any]) -> None:
-    """Serve until SIGINT or SIGTERM.
-
-    Args:
-        server: What to serve.
-        host: A name or an address of this machine.
-        port: The port, 0 for a free one.
-        ready: Called with the port once browsers can come.
+    """Serve until SIGINT or SIGTERM; ``ready`` is called with the port once browsers can come.
 
     Raises:
         UsageError: The port is taken or may not be used, or ``host`` is no address of this machine.

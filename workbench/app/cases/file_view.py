@@ -10,11 +10,12 @@ from textual.binding import BindingType
 
 from workbench.app.cases.files import Node, Repository
 from workbench.app.cases.listing import AgentScore, CaseEntry, sources_of
-from workbench.app.key_table import key_of
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bind
 from workbench.app.toolkit.document import Document, Line, Span
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.text_pane import TextPane
+from workbench.app.toolkit.typed_line import FindLine, ask_line
 from workbench.app.toolkit.virtual_view import Part
 from workbench.text import clean, one_line, shortened
 
@@ -51,28 +52,36 @@ class FileView(TextPane):
     def action_edge(self, last: bool) -> None:
         self.go_to_end(last)
 
-    async def action_find(self) -> None:
-        from workbench.app.toolkit.typed_line import ask_finding
+    @property
+    def followed(self) -> str:
+        """What the line at the bottom finds in the text."""
+        return self.needle
 
-        await ask_finding(self)
+    def follow(self, text: str) -> None:
+        self.find(text)
+        self.go_to_next_hit(1)
+
+    def found_words(self, *, typing: bool) -> str:
+        keys = (
+            ""
+            if typing
+            else with_keys("   {file.next-hit} next, {file.previous-hit} previous, {file.forget}: none marked")
+        )
+        return f"{self.hit + 1:,} of {len(self.hits):,}{keys}" if self.hits else "nothing found" if self.needle else ""
+
+    async def action_find(self) -> None:
+        await ask_line(FindLine, self)
 
     def action_hit(self, step: int) -> None:
-        from workbench.app.toolkit.typed_line import FindLine
-
         self.go_to_next_hit(step)
         for line in self.screen.query(FindLine):
-            line.say_count()
+            line.say_count(self)
 
     def action_forget(self) -> None:
-        from workbench.app.toolkit.typed_line import FindLine
-
         self.find("")
-        for line in self.screen.query(FindLine):
-            line.serve(self)
+        self.on_focus()
 
     def on_focus(self) -> None:
-        from workbench.app.toolkit.typed_line import FindLine
-
         for line in self.screen.query(FindLine):
             line.serve(self)
 
@@ -124,9 +133,7 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
         fact("dependencies", ", ".join(facts.dependencies) or "none")
         fact("run", facts.run_command)
         for number, feature in enumerate(facts.key_features):
-            fact("features" if number == 0 else "", feature) if number == 0 else lines.append(
-                Line(" " * 14 + clean(feature), indent=14)
-            )
+            fact("" if number else "features", feature)
         fact("must mention", ", ".join(facts.must_mention))
     else:
         lines.append(_styled("No ground truth: tier 3 and parts of tier 4 stay unscored.", "unscored"))
@@ -199,16 +206,7 @@ class RepositoryTree(RowList):
                     (node for nodes in repository.children.values() for node in nodes), key=lambda node: node.path
                 )
                 self._open, self._rows = set(), [(0, replace(node, name=node.path)) for node in every]
-                self.rows_changed(
-                    cursor=next(
-                        (
-                            i
-                            for i, (_, node) in enumerate(self._rows)
-                            if before is not None and node.path == before.path
-                        ),
-                        0,
-                    )
-                )
+                self.rows_changed(cursor=max(0, self._place(before.path if before is not None else "")))
             else:
                 self._open, self._rows = self._opened
                 self.narrowed = ""
@@ -218,6 +216,9 @@ class RepositoryTree(RowList):
                 self.post_message(self.Narrowed(self))
                 return
         super().narrow(text)
+
+    def _place(self, path: str) -> int:
+        return next((at for at, (_, node) in enumerate(self._rows) if node.path == path), -1)
 
     def words_of(self, index: int) -> str:
         return self._rows[index][1].path
@@ -280,7 +281,7 @@ class RepositoryTree(RowList):
         parts = path.split("/")
         for depth in range(len(parts)):
             wanted = "/".join(parts[: depth + 1])
-            at = next((i for i, (_, node) in enumerate(self._rows) if node.path == wanted), -1)
+            at = self._place(wanted)
             if at < 0:
                 return False
             if depth < len(parts) - 1:

@@ -217,16 +217,16 @@ class SideBySide(ModeScreen):
         if self.comparison is None:
             self.notify("There is nothing to export yet.", timeout=3)
             return
-        from workbench.app.toolkit.ask import AskText
-        from workbench.app.toolkit.completion import PathSuggester
+        from workbench.app.toolkit.form import AskText
         from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
 
         host, problem = self.workbench, ""
         suggested = suggested_place(host, f"{self.pair.left.kind.rstrip('s')}s-side-by-side.md")
-        paths = None if host.in_browser else PathSuggester()
         while True:
             note = "\n".join(filter(None, (problem, "It is written as Markdown; a file of that name is replaced.")))
-            answer = await host.push_screen_wait(AskText("Export comparison", note, suggested, suggester=paths))
+            answer = await host.push_screen_wait(
+                AskText("Export comparison", note, suggested, paths=not host.in_browser)
+            )
             if not answer or self.comparison is None:
                 return
             try:

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.agents.names import AGENTS as AGENT_INFOS
 from workbench.app import runs
-from workbench.app.toolkit.answers import remember, remembered
-from workbench.app.toolkit.pick_list import Option
+from workbench.app.toolkit.fields import Offer
+from workbench.app.toolkit.ordering import remembered
 from workbench.catalog import load_cases
 from workbench.catalog.repositories import load_repositories
+from workbench.documenters.names import SCOPES
 from workbench.engine.session_names import new_place
 from workbench.errors import UsageError, WorkbenchError
 from workbench.files import expanded
 from workbench.models.defaults import available_models
 from workbench.results.sessions import models_used
 from workbench.session.groups import CONTROLS
+from workbench.studies.checking import MODELS, NUMBERS, ROWS, SYSTEMS, Draft, draft_of
 from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE
-from workbench.studies.drafts import NUMBERS, Draft, draft_of
-from workbench.studies.known import study_named
-from workbench.text import one_line
+from workbench.studies.study_files import study_named
+from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
@@ -36,44 +36,41 @@ if TYPE_CHECKING:
 
 
 _PROGRAMS = {"repoagent": "RepoAgent, the real program", "osa": "OSA, the real program"}
-_KEPT_LISTS = ("systems", "models", "judges")
 
 
 @dataclass(frozen=True, slots=True)
 class Offered:
     """What the lists of the dialog offer."""
 
-    rows: tuple[Option, ...]
-    systems: tuple[Option, ...]
-    models: tuple[Option, ...]
-    judges: tuple[Option, ...]
+    rows: tuple[Offer, ...]
+    systems: tuple[Offer, ...]
+    models: tuple[Offer, ...]
+    judges: tuple[Offer, ...]
 
 
 def offered(kind: str, reader: SessionReader | None = None) -> Offered:
     """Return what a study of a kind can be made of: this machine's models, and those of the session that is open."""
     cases = load_cases()[0]
-    rows = [Option(case.id, _about(case.kind, case.domain, case.description)) for case in cases]
+    rows = [Offer(case.id, _about(case.kind, case.domain, case.description)) for case in cases]
     # A name means a case first: where a case has a repository's, that one is named in full.
     taken = {case.id.casefold() for case in cases}
     rows += [
-        Option(one.repository if one.name.casefold() in taken else one.name, f"{one.repository}, of the paper")
+        Offer(one.repository if one.name.casefold() in taken else one.name, f"{one.repository}, of the paper")
         for one in load_repositories()
     ]
     told = {"local": "the small embedded model: free, no key, low scores"}
     used = _models_of(reader) if reader is not None else ()
     models = tuple(dict.fromkeys((*available_models(), *used)))
     told = {**dict.fromkeys(used, "in this session: what it wrote there needs no key"), **told}
-    asked = tuple(Option(name, told.get(name, "")) for name in models)
+    asked = tuple(Offer(name, told.get(name, "")) for name in models)
     if kind == AGENTS:
-        every = Option(EVERY_CASE, "all cases that come with the program")
-        agents = tuple(Option(info.name, info.description) for info in AGENT_INFOS)
-        return Offered(
-            (every, *rows), agents, asked, (Option("offline", "rules alone: tiers 1 to 3, no model"), *asked)
-        )
-    docs = [Option("original", "the docstrings that are there"), Option("none", "no docstring anywhere")]
-    docs += [Option(f"llm:{model}", "this model documents function by function") for model in models]
-    docs += [Option(f"{program}:{model}", title) for program, title in _PROGRAMS.items() for model in models]
-    controls = [Option(name, "a control: no model, a known verdict") for name in CONTROLS]
+        every = Offer(EVERY_CASE, "all cases that come with the program")
+        agents = tuple(Offer(info.name, info.description) for info in AGENT_INFOS)
+        return Offered((every, *rows), agents, asked, (Offer("offline", "rules alone: tiers 1 to 3, no model"), *asked))
+    docs = [Offer("original", "the docstrings that are there"), Offer("none", "no docstring anywhere")]
+    docs += [Offer(f"llm:{model}", "this model documents function by function") for model in models]
+    docs += [Offer(f"{program}:{model}", title) for program, title in _PROGRAMS.items() for model in models]
+    controls = [Offer(name, "a control: no model, a known verdict") for name in CONTROLS]
     return Offered(tuple(rows), tuple(docs), (*asked, *controls), ())
 
 
@@ -93,76 +90,58 @@ def _about(*parts: str) -> str:
     return " · ".join(filter(None, parts))
 
 
-def first_draft(kind: str, rows: Sequence[str], settings: Settings) -> Draft:
-    """Return what stands in the dialog at first: what was answered last, on rows that were marked, if any were."""
+def first_values(kind: str, rows: Sequence[str], settings: Settings) -> dict[str, Any]:
+    """Return what stands in the fields of a kind at first: what was answered last, on ``rows`` that were marked, if any were."""
     plain = defaults(kind, settings)
-    answers = remembered(_dialog(kind), _as_texts(plain))
-    draft = replace(
-        plain,
-        numbers={name: answers[name] for name in plain.numbers},
-        scope=answers["scope"],
-        checks=answers["checks"] == "yes",
-        systems=_names(answers["systems"], plain.systems),
-        models=_names(answers["models"], plain.models),
-        judges=_names(answers["judges"], plain.judges),
-    )
-    return replace(draft, rows=tuple(rows)) if rows else draft
+    found = {**values_of(draft_of(study_named(kind))), **remembered(f"study-{kind}", plain), "name": f"my-{kind}"}
+    return {**found, ROWS[kind]: tuple(rows)} if rows else found
 
 
-def defaults(kind: str, settings: Settings) -> Draft:
-    """Return the draft where nothing was answered before: the packaged study's rows and columns, this machine's models."""
+def defaults(kind: str, settings: Settings) -> dict[str, Any]:
+    """Return what stands in the fields that are remembered, all but name and rows, where nothing was answered before."""
     from workbench.engine.defaults import document_plan, regeneration_plan
 
-    base = draft_of(study_named(kind))
+    common = {SYSTEMS[kind]: ("original", "none"), "spend": ""}
     if kind == AGENTS:
         plan = document_plan(settings)
-        typed: Mapping[str, str] = {"repeats": "3", "steps": "", "spend": ""}
-        return Draft(kind, f"my-{kind}", base.rows, ("white", "single-file"), (plan.model,), (plan.judge,), typed)
+        models = {"models": (plan.model,), "judges": (plan.judge,)}
+        return {**common, "agents": ("white", "single-file"), **models, "repeats": "3", "steps": "", "checks": "no"}
     asked = regeneration_plan(settings)
-    typed = {"samples": str(asked.samples), "k": "1, 3" if asked.samples >= 3 else "1", "tasks": "", "spend": ""}
-    return Draft(kind, f"my-{kind}", base.rows, ("original", "none"), (asked.evaluator,), (), typed)
+    numbers = {"samples": str(asked.samples), "k": "1, 3" if asked.samples >= 3 else "1", "tasks": ""}
+    return {**common, "evaluators": (asked.evaluator,), **numbers, "scope": SCOPES[0]}
 
 
-def packaged_draft(name: str) -> Draft:
-    """Return a study that comes with the program, or the one of a file, as the dialog holds it.
-
-    Raises:
-        BadStudy: There is none.
-    """
-    return draft_of(study_named(name))
-
-
-def keep(draft: Draft, settings: Settings) -> None:
-    """Remember what was answered, but for name and rows."""
-    remember(_dialog(draft.kind), _as_texts(draft), _as_texts(defaults(draft.kind, settings)))
+def values_of(draft: Draft) -> dict[str, Any]:
+    """Return what stands in the fields of a draft's kind."""
+    kind = draft.kind
+    of_kind = (
+        {"judges": draft.judges, "checks": "yes" if draft.checks else "no"}
+        if kind == AGENTS
+        else {"scope": draft.scope}
+    )
+    lists = {ROWS[kind]: draft.rows, SYSTEMS[kind]: draft.systems, MODELS[kind]: draft.models}
+    return {"name": draft.name, **lists, **of_kind, **draft.numbers}
 
 
-def _dialog(kind: str) -> str:
-    return f"study-{DOCS if kind == DOCS else AGENTS}"
+def draft_from(values: Mapping[str, Any], base: Study | None) -> Draft:
+    """Return what stands in the fields of the kind that is compared; ``base`` is what it began with, of any kind."""
+    kind = values["compare"]
+    return Draft(
+        kind,
+        values["name"],
+        values[ROWS[kind]],
+        values[SYSTEMS[kind]],
+        values[MODELS[kind]],
+        values["judges"] if kind == AGENTS else (),
+        {name: values[name] for name in (*NUMBERS[kind], "spend")},
+        values["scope"] if kind == DOCS else SCOPES[0],
+        checks=kind == AGENTS and values["checks"] == "yes",
+        base=base if base is not None and base.kind == kind else None,
+    )
 
 
-def _as_texts(draft: Draft) -> dict[str, str]:
-    lists = {name: json.dumps(getattr(draft, name), ensure_ascii=False) for name in _KEPT_LISTS}
-    return {
-        **lists,
-        **{name: draft.numbers.get(name, "") for name in (*NUMBERS[draft.kind], "spend")},
-        "scope": draft.scope,
-        "checks": "yes" if draft.checks else "no",
-    }
-
-
-def _names(text: str, default: tuple[str, ...]) -> tuple[str, ...]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return default
-    return tuple(found) if isinstance(found, list) and all(isinstance(one, str) for one in found) else default
-
-
-_ROWS = {AGENTS: ("case", "cases")}
-_SYSTEMS = {AGENTS: ("agent", "agents")}
-_MODELS = {AGENTS: ("model", "models")}
-_OF_DOCS = (("source", "sources"), ("doc system", "doc systems"), ("evaluator", "evaluators"))
+_NOUNS = {AGENTS: ("case", "agent", "model", "repeat"), DOCS: ("source", "doc system", "evaluator", "sample")}
+"""What a kind calls its rows, both sides of its columns, and how often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +149,12 @@ class Reckoned:
     """What was reckoned.
 
     Attributes:
-        sentence: ``2 cases × 3 agents × 3 repeats = 18 trials, about …``.
+        sentence: ``2 cases × 3 agents × 3 repeats = 18 trials, about …``, and whether it takes the place of another study.
         estimate: What is still to be done.
-        changes: Whether the session has another study of that name, which becomes this one.
     """
 
     sentence: str
     estimate: Estimate
-    changes: bool = False
 
 
 def place_of(session: str, name: str) -> Path:
@@ -205,28 +182,17 @@ def reckoned(study: Study, session: Path, measured: Measured, settings: Settings
     if study.kind == AGENTS:
         said = told.beside(cells * whole.repeats)
     else:
-        said = f"{cells:,} cell{'' if cells == 1 else 's'}{': ' if told.count is not None else ' of '}{told.sentence()}"
-    return Reckoned(f"{_product(whole)} = {said}.", told, _has_another(session, whole))
+        said = f"{plural(cells, 'cell')}{': ' if told.count is not None else ' of '}{told.sentence()}"
+    another = "\nThe session has a study of this name: it becomes this one, and what is done stays."
+    return Reckoned(f"{_product(whole)} = {said}.{another if _has_another(session, whole) else ''}", told)
 
 
 def _product(study: Study) -> str:
-    """Return ``2 cases × 3 agents × 3 repeats``; what there is one of is left out, but for rows."""
-    rows = _ROWS.get(study.kind, _OF_DOCS[0])
-    systems = {one.system for one in study.columns}
-    models = {one.model for one in study.columns}
+    """Return ``2 cases × 3 agents × 3 repeats``; what there is one of is left out, but for rows and systems."""
+    systems, models = ({getattr(one, side) for one in study.columns} for side in ("system", "model"))
     times = study.repeats if study.kind == AGENTS else study.samples
-    each = ("repeat", "repeats") if study.kind == AGENTS else ("sample", "samples")
-    parts = [
-        _count(len(study.rows), *rows),
-        _count(len(systems), *_SYSTEMS.get(study.kind, _OF_DOCS[1])),
-        _count(len(models), *_MODELS.get(study.kind, _OF_DOCS[2])) if len(models) > 1 else "",
-        _count(times, *each) if times > 1 else "",
-    ]
-    return " × ".join(filter(None, parts))
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
+    counts = zip((len(study.rows), len(systems), len(models), times), _NOUNS[study.kind], (1, 1, 2, 2), strict=True)
+    return " × ".join(plural(count, noun) for count, noun, least in counts if count >= least)
 
 
 def _has_another(session: Path, study: Study) -> bool:
@@ -250,12 +216,11 @@ _TITLE = "Save as study.toml"
 
 async def ask_and_save(host: WorkbenchApp, study: Study) -> None:
     """Ask for a file and write the declaration there; call it from a worker."""
-    from workbench.app.toolkit.ask import AskText, Confirm
-    from workbench.app.toolkit.completion import PathSuggester
+    from workbench.app.toolkit.form import AskText, Confirm
 
     note = "`workbench study FILE` executes it; --session says into which session."
     suggested = str(Path.cwd() / f"{study.name}.toml")
-    answer = await host.push_screen_wait(AskText(_TITLE, note, suggested, suggester=PathSuggester()))
+    answer = await host.push_screen_wait(AskText(_TITLE, note, suggested, paths=True))
     if not answer:
         return
     try:
@@ -278,6 +243,6 @@ def _place(text: str) -> tuple[Path, bool]:
 
 def _write(place: Path, study: Study) -> None:
     from workbench.engine.study_client import written_out
-    from workbench.studies.written import study_toml
+    from workbench.studies.study_files import study_toml
 
     place.write_text(study_toml(replace(study, rows=written_out(study.rows))), encoding="utf-8")

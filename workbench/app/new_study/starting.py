@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import work
 from textual.binding import BindingType
 
+from workbench.app import runs
 from workbench.app.key_table import key_of
 from workbench.app.keys import bind
-from workbench.app.new_study.offering import Offered, Reckoned, place_of, reckoned
-from workbench.app.toolkit.agreeing import model_problem
-from workbench.app.toolkit.choice import ChoiceField, OneOf
-from workbench.app.toolkit.form_dialog import Field, FormDialog, FormField, Refused
-from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.pick_list import ListField, Several
-from workbench.app.toolkit.session_field import about_session, problem_of_session
+from workbench.app.new_study import offering
+from workbench.app.new_study.offering import Offered, Reckoned
+from workbench.app.toolkit.fields import Field, Values
+from workbench.app.toolkit.ordering import Begun, OrderForm, about_session, check_named_model, check_session, remember
 from workbench.app.toolkit.texts import Button
 from workbench.documenters.names import SCOPES
-from workbench.errors import WorkbenchError
+from workbench.errors import BadField, UsageError, WorkbenchError
 from workbench.session.groups import CONTROLS
-from workbench.studies.declaration import AGENTS, DOCS, SAMPLES
-from workbench.studies.drafts import MODELS, NUMBERS, ROWS, SYSTEMS, BadField, Draft, drafted, look_up
-from workbench.text import one_line
+from workbench.studies.checking import MODELS, NUMBERS, ROWS, SYSTEMS, Draft, draft_of, drafted, look_up
+from workbench.studies.declaration import AGENTS, DOCS, PAPER, SAMPLES, Study
+from workbench.studies.study_files import study_named
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
-    from workbench.engine.estimate import Measured
-    from workbench.settings import Settings
-    from workbench.studies.declaration import Study
+    from workbench.engine.estimate import Estimate
 
 
 _KINDS = (
@@ -77,37 +72,18 @@ _OTHERS = {
     "evaluators": "any LiteLLM name, replay:SESSION or samples:FILE",
     "judges": "any LiteLLM name, or package.module:Class",
 }
+_EMPTY = {"steps": "the setting max_steps", "tasks": "all"}
 
 
-@dataclass(frozen=True, slots=True)
-class StudyChoice:
-    """What was chosen; ``session`` is what stood in its field."""
-
-    study: Study
-    draft: Draft
-    session: str
-
-
-@dataclass(frozen=True, slots=True)
-class OtherKind:
-    """The other kind of study is wanted; ``draft`` is what stood in the dialog."""
-
-    kind: str
-    draft: Draft
-    session: str
-
-
-class NewStudyDialog(FormDialog["StudyChoice | OtherKind"]):
+class NewStudyDialog(OrderForm[Study]):
     """Rows and both sides of the columns as lists, numbers, limits, a session.
 
     Args:
-        draft: What to start with.
-        offered: What the lists offer.
-        settings: The settings in force.
-        measure: Reads what former runs took.
+        host: The app.
+        values: What stands in the fields of both kinds at first.
+        offered: What the lists of each kind offer.
+        base: The declared study that it began with.
         session: Session to start with, "" for the one of `workbench study NAME`.
-        first: Field to begin at, "" for the button that starts.
-        problem: What is wrong with a field, said at once.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -124,156 +100,112 @@ class NewStudyDialog(FormDialog["StudyChoice | OtherKind"]):
 
     def __init__(
         self,
-        draft: Draft,
-        offered: Offered,
-        settings: Settings,
-        measure: Callable[[], Measured] | None = None,
+        host: WorkbenchApp,
+        values: Mapping[str, Any],
+        offered: Mapping[str, Offered],
+        base: Study | None = None,
         session: str = "",
-        sessions: tuple[str, ...] = (),
-        first: str = "",
-        problem: Refused | None = None,
     ) -> None:
-        kind = draft.kind
-        rows, systems, models = ROWS[kind], SYSTEMS[kind], MODELS[kind]
-        fields: list[FormField] = [
-            ChoiceField("compare", kind, _KINDS),
-            Field("name", draft.name),
-            ListField(rows, draft.rows, offered.rows, _OTHERS[rows]),
-            ListField(systems, draft.systems, offered.systems, _OTHERS[systems]),
-            ListField(models, draft.models, offered.models, _OTHERS[models]),
-        ]
-        if kind == AGENTS:
-            fields.append(ListField("judges", draft.judges, offered.judges, _OTHERS["judges"]))
-        empty = {"steps": "the setting max_steps", "tasks": "all"}
-        for name in NUMBERS[kind]:
-            fields.append(Field(name, draft.numbers.get(name, ""), placeholder=empty.get(name, "")))
-        if kind == DOCS:
-            fields.append(ChoiceField("scope", draft.scope, _SCOPES))
-        else:
-            fields.append(ChoiceField("checks", "yes" if draft.checks else "no", _CHECKS))
+        self._base = base
+        fields = [Field("compare", values["compare"], options=_KINDS), _field("name", values)]
+        for kind, lists in offered.items():
+            found = [
+                _field(ROWS[kind], values, offered=lists.rows),
+                _field(SYSTEMS[kind], values, offered=lists.systems),
+                _field(MODELS[kind], values, offered=lists.models),
+                *([_field("judges", values, offered=lists.judges)] if kind == AGENTS else []),
+                *(_field(name, values, placeholder=_EMPTY.get(name, "")) for name in NUMBERS[kind]),
+                _field("checks", values, options=_CHECKS)
+                if kind == AGENTS
+                else _field("scope", values, options=_SCOPES),
+            ]
+            fields += [replace(one, shown=partial(_is_of, kind)) for one in found]
+        known, empty = runs.known_sessions(), "study-NAME, as `workbench study` has it"
         fields += [
-            Field("spend", draft.numbers.get("spend", ""), placeholder="no limit, in US dollars"),
-            Field("session", session, sessions, placeholder="study-NAME, as `workbench study` has it"),
+            _field("spend", values, placeholder="no limit, in US dollars"),
+            Field("session", session, _about_place, known, placeholder=empty, check=check_session),
         ]
-        super().__init__("New study", fields, first, measure)
-        self._draft, self._settings, self._refused = draft, settings, problem
-        self._reckoning = Latest(self, "reckon")
-        self._asked: tuple[Study, Path] | None = None
-        self._said, self._changes = "", False
-
-    def on_mount(self) -> None:
-        if self._refused is not None:
-            self.refuse(self._refused)
+        note = f"Enter starts it; {key_of('dialog.save')} saves it as a study.toml for `workbench study FILE`."
+        fields = [replace(one, help=one.help or _ABOUT[one.name]) for one in fields]
+        super().__init__(host, "New study", fields, {}, note=note)
 
     def buttons(self) -> Iterable[Button]:
-        yield Button("Start", id="start", variant="primary")
-        yield Button("Save as study.toml", id="save")
-        yield Button("Cancel", id="cancel")
+        start, cancel = super().buttons()
+        return start, Button("Save as study.toml", id="save"), cancel
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         if event.button.id == "save":
-            event.prevent_default()
             self.action_save()
 
-    def action_start(self) -> None:
-        self._start()
-
-    # -- what stands in it
+    def changed(self) -> None:
+        kind, name = self.values["compare"], self._lines["name"]
+        if name.value in {f"my-{one}" for one in ROWS if one != kind}:
+            name.value = f"my-{kind}"
+        super().changed()
 
     def draft(self) -> Draft:
         """Return what stands in the fields."""
-        kind = self._draft.kind
-        return replace(
-            self._draft,
-            name=self.text("name"),
-            rows=self._chosen(ROWS[kind]),
-            systems=self._chosen(SYSTEMS[kind]),
-            models=self._chosen(MODELS[kind]),
-            judges=self._chosen("judges") if kind == AGENTS else (),
-            numbers={name: self.text(name) for name in (*NUMBERS[kind], "spend")},
-            scope=self.query_one("#scope", OneOf).value if kind == DOCS else self._draft.scope,
-            checks=kind == AGENTS and self.query_one("#checks", OneOf).value == "yes",
-        )
+        return offering.draft_from(self.values, self._base)
 
-    def _chosen(self, field: str) -> tuple[str, ...]:
-        return self.query_one(f"#{field}", Several).chosen
-
-    def changed(self) -> None:
-        kind = self.query_one("#compare", OneOf).value
-        if kind != self._draft.kind:
-            self.dismiss(OtherKind(kind, self.draft(), self.text("session")))
-        else:
-            super().changed()
-
-    def about(self, field: str) -> str:
-        if field == "session":
-            text = self.text("session")
-            if not text:
-                return f"Empty: the session study-{self.text('name') or 'NAME'}, as `workbench study` calls it."
-            return about_session(text).replace("The run goes", "The study goes")
-        if field == "name" and self._changes:
-            return "The session has a study of this name: it becomes this one, and what is done stays."
-        if not field:
-            return f"Enter starts it; {key_of('dialog.save')} saves it as a study.toml for `workbench study FILE`."
-        return _ABOUT[field]
-
-    # -- what it takes
-
-    def will_do(self) -> str:
-        try:
-            study, place = drafted(self.draft()), place_of(self.text("session"), self.text("name"))
-        except WorkbenchError as problem:
-            self._asked = None
-            return f"✗ {one_line(str(problem), 300)}"
-        measured, settings = self.measured, self._settings
-        if measured is not None and self._asked != (study, place):
-            self._asked = study, place
-            self._said = "…"
-            self._reckoning.ask(
-                lambda: reckoned(study, place, measured, settings), self._has_reckoned, self._cannot_reckon
-            )
-        return self._said
-
-    def _has_reckoned(self, found: Reckoned) -> None:
-        self._said, self._changes = found.sentence, found.changes
-        self._note()
-
-    def _cannot_reckon(self, sentence: str) -> None:
-        self._said = f"✗ {one_line(sentence, 300)}"
-        self._note()
-
-    # -- its end
-
-    def answer(self) -> StudyChoice | Refused:
-        study = self._checked()
-        return study if isinstance(study, Refused) else StudyChoice(study, self.draft(), self.text("session"))
-
-    def _checked(self) -> Study | Refused:
-        try:
-            study = drafted(self.draft())
-            look_up(study)
-        except BadField as problem:
-            return Refused(problem.field, str(problem))
-        field = MODELS[study.kind]
+    def read(self, values: Values) -> Study:
+        study = drafted(offering.draft_from(values, self._base))
+        look_up(study)
+        role = "the agent" if study.kind == AGENTS else "the evaluator"
         for model in dict.fromkeys(one.model for one in study.columns if one.model):
             if model not in CONTROLS and not model.startswith(SAMPLES):
-                role = "the agent" if study.kind == AGENTS else "the evaluator"
-                if problem_of_model := model_problem(model, role, self._settings):
-                    return Refused(field, problem_of_model)
-        session = self.text("session")
-        if problem_of_place := problem_of_session(session) if session else "":
-            return Refused("session", problem_of_place)
+                try:
+                    check_named_model(model, role, self.host.settings)
+                except UsageError as problem:
+                    raise BadField(MODELS[study.kind], str(problem)) from None
         return study
+
+    def summary(self, study: Study, values: Values) -> str:
+        return self._reckoned_of(study, values).sentence
+
+    def estimate(self, study: Study, values: Values) -> Estimate:
+        return self._reckoned_of(study, values).estimate
+
+    def _reckoned_of(self, study: Study, values: Values) -> Reckoned:
+        place = offering.place_of(values["session"], study.name)
+        return offering.reckoned(study, place, self.measured(), self.host.settings)
+
+    def in_plain_process(self, study: Study) -> Study:
+        return replace(study, settings=replace(study.settings, sandbox="process"))
+
+    def begin(self, study: Study, values: Values) -> Begun:
+        from workbench.engine.study_client import launch_study, order_study
+
+        place = offering.place_of(values["session"], study.name)
+        order_study(place, study)
+        launch_study(place, study.name)
+        return partial(self.host.open_session, place, then=partial(self.host.show_study, study.name))
+
+    def keep(self, values: Values) -> None:
+        plain = offering.defaults(values["compare"], self.host.settings)
+        remember(f"study-{values['compare']}", {name: values[name] for name in plain}, plain)
 
     @work
     async def action_save(self) -> None:
-        from workbench.app.new_study.offering import ask_and_save
-
-        study = self._checked()
-        if isinstance(study, Refused):
-            self.refuse(study)
+        try:
+            study = self.answer(self.values)
+        except WorkbenchError as problem:
+            self.refuse(problem)
         else:
-            await ask_and_save(cast("WorkbenchApp", self.app), study)
+            await offering.ask_and_save(self.host, study)
+
+
+def _field(name: str, values: Mapping[str, Any], **more: Any) -> Field:
+    return Field(name, values[name], others=_OTHERS.get(name, ""), **more)
+
+
+def _is_of(kind: str, values: Values) -> bool:
+    return bool(values["compare"] == kind)
+
+
+def _about_place(values: Values) -> str:
+    if not values["session"]:
+        return f"Empty: the session study-{values['name'] or 'NAME'}, as `workbench study` calls it."
+    return about_session(values).replace("The run goes", "The study goes")
 
 
 async def ask_and_start(host: WorkbenchApp, rows: Sequence[str] = (), like: str = "") -> None:
@@ -284,76 +216,26 @@ async def ask_and_start(host: WorkbenchApp, rows: Sequence[str] = (), like: str 
         rows: Cases or sources to start with; none for those of the packaged studies.
         like: A study that comes with the program, or the file of one, to start with; "" for what was answered last.
     """
-    from workbench.app import runs
-    from workbench.app.new_study import offering
-    from workbench.app.new_study.offering import place_of, reckoned
-    from workbench.app.toolkit.agreeing import agreed, plain_process
-    from workbench.app.toolkit.form_dialog import Refused
-    from workbench.engine.measured import measure
-    from workbench.errors import WorkbenchError
-    from workbench.sandbox import NoIsolation
-    from workbench.studies.declaration import AGENTS, PAPER
-
-    settings, open_now = host.settings, host.session_path if host.reader is not None else None
     try:
-        if like:
-            draft: Draft = await asyncio.to_thread(offering.packaged_draft, like)
-            if draft.kind == PAPER:
-                raise WorkbenchError("This study is read-only: the published tables, of which nothing can be executed.")
-        else:
-            draft = await asyncio.to_thread(offering.first_draft, AGENTS, rows, settings)
+        values, offered, base = await asyncio.to_thread(_first, host, rows, like)
     except WorkbenchError as error:
         host.notify(str(error), title="New study", severity="error", timeout=12)
         return
-    session = "" if like else runs.default_session(open_now)
-    known, first, problem = runs.known_sessions(), "", None
-    while True:
-        found = await asyncio.to_thread(offering.offered, draft.kind, host.reader)
-        dialog = NewStudyDialog(
-            draft, found, settings, partial(measure, open_now), session, known, first=first, problem=problem
-        )
-        answer: StudyChoice | OtherKind | None = await host.push_screen_wait(dialog)
-        first, problem = "", None
-        if answer is None:
-            return
-        session = answer.session
-        if isinstance(answer, OtherKind):
-            named = answer.draft.name if not answer.draft.name.startswith("my-") and not like else ""
-            kept = answer.draft.rows if rows else ()
-            draft = await asyncio.to_thread(offering.first_draft, answer.kind, kept, settings)
-            draft = replace(draft, name=named or draft.name)
-            first = "compare"
-            continue
-        draft, study = answer.draft, answer.study
-        try:
-            place = place_of(session, study.name)
-            measured = await asyncio.to_thread(measure, open_now)
-            told = await asyncio.to_thread(reckoned, study, place, measured, settings)
-            if not await agreed(host, told.estimate):
-                continue
-            host.notify(f"Starting the study {study.name}…", timeout=2)
-            try:
-                await asyncio.to_thread(_begin, place, study)
-            except NoIsolation as error:
-                if not error.promises or not await host.push_screen_wait(plain_process(error)):
-                    raise
-                study = replace(study, settings=replace(study.settings, sandbox="process"))
-                await asyncio.to_thread(_begin, place, study)
-        except (WorkbenchError, OSError) as error:
-            problem = Refused("name", str(error))
-            continue
-        await asyncio.to_thread(offering.keep, draft, settings)
-        host.open_session(place, then=partial(host.show_study, study.name))
-        return
+    session = "" if like else runs.default_session(host.opened)
+    await host.push_screen_wait(NewStudyDialog(host, values, offered, base, session))
 
 
-def _begin(place: Path, study: Study) -> None:
-    """Write the study with the runs that the session lacks, and hand it to a process that executes them.
-
-    Raises:
-        NoIsolation: No sandbox was named and none isolates; nothing was written.
-    """
-    from workbench.engine.study_client import launch_study, order_study
-
-    order_study(place, study)
-    launch_study(place, study.name)
+def _first(
+    host: WorkbenchApp, rows: Sequence[str], like: str
+) -> tuple[dict[str, Any], dict[str, Offered], Study | None]:
+    """Return the first values, what is offered for each kind, and the study that it is to be like."""
+    base = study_named(like) if like else None
+    if base is not None and base.kind == PAPER:
+        raise WorkbenchError("This study is read-only: the published tables, of which nothing can be executed.")
+    kind = base.kind if base is not None else AGENTS
+    values = {
+        name: one for of in (DOCS, AGENTS) for name, one in offering.first_values(of, rows, host.settings).items()
+    }
+    own = offering.values_of(draft_of(base)) if base is not None else {}
+    offered = {of: offering.offered(of, host.reader) for of in (AGENTS, DOCS)}
+    return {**values, **own, "compare": kind}, offered, base

@@ -3,221 +3,153 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.key_table import key_of, with_keys
-from workbench.app.toolkit.agreeing import model_problem
-from workbench.app.toolkit.form_dialog import ABOUT_WHEN, WHEN, Field, FormDialog, Refused, begins_later
-from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.session_field import about_session, problem_of_session, session_field
+from workbench.app import runs
+from workbench.app.key_table import key_of
+from workbench.app.toolkit.fields import Field, Values
+from workbench.app.toolkit.ordering import Begun, OrderForm, check_named_model, may_start, remembered, run_fields
 from workbench.documenters.names import SCOPES
-from workbench.read_only import ReadOnly, is_read_only
+from workbench.engine.session_names import new_place
+from workbench.errors import UsageError, WorkbenchError
 from workbench.session.groups import CONTROLS
+from workbench.text import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from workbench.app.app import WorkbenchApp
-    from workbench.engine.estimate import Documentation, Estimate, Measured
+    from workbench.engine.estimate import Documentation, Estimate
     from workbench.engine.plan import RegenerationPlan
     from workbench.settings import Settings
 
 
 _DOCS = ("original", "none", "llm:", "folder:", "source:")
-_MOST_SAMPLES = 1000
+_FIRST_CASE = "word_counter"
+_ABOUT_SOURCE = "A case, a folder, a git URL@revision or NAME==VERSION, with pytest tests."
+_ABOUT_DOCS = (
+    "original, none, llm:MODEL, repoagent:MODEL, osa:MODEL, command:PROGRAM…, a documented copy (folder:PATH, "
+    "source:SOURCE), or package.module:Class."
+)
+_ABOUT_LIMIT = "Only the first so many tasks; empty for all."
+_ABOUT_SCOPE = "repository: all docstrings of the tree are the doc system's. target: only that of the function itself."
 
 
-@dataclass(frozen=True, slots=True)
-class RegenerationChoice:
-    """What was chosen; ``limit`` 0 is all tasks."""
-
-    source: str
-    docs: str
-    evaluator: str
-    samples: int
-    limit: int
-    session: str = ""
-    queue: bool = False
-    docs_scope: str = "repository"
-
-    def tasks(self, measured: Measured) -> int | None:
-        """Return how many tasks there will be, None where none of the source were ever built."""
-        from workbench.engine.regeneration_estimate import known_tasks
-
-        return known_tasks(measured, self.source, self.limit)
-
-    def plan(self) -> RegenerationPlan:
-        from workbench.engine.plan import RegenerationPlan
-
-        return RegenerationPlan(
-            source=self.source,
-            docs=self.docs,
-            docs_scope=self.docs_scope,
-            evaluator=self.evaluator,
-            samples=self.samples,
-            limit=self.limit,
-        )
-
-    def estimate(self, measured: Measured) -> Estimate:
-        """Return what its candidates will take, without what the session has already, and without what docs ask before."""
-        from workbench.engine.plan import Ask
-        from workbench.engine.regeneration_estimate import estimate_ask
-
-        return estimate_ask(measured, self.source, Ask(self.evaluator, self.samples, limit=self.limit))
-
-
-class RegenerationDialog(FormDialog[RegenerationChoice]):
+class RegenerationDialog(OrderForm["RegenerationPlan"]):
     """Source, docs and their scope, evaluator, samples and limit.
 
     Args:
-        answers: What to start with, by field.
+        host: The app.
+        answers: What stands in the fields at first.
+        plain: See :class:`OrderForm`.
         models: Models to complete what is typed with.
         cases: Cases to complete what is typed with.
-        settings: The settings in force.
-        measure: Reads what former runs took.
-        session: Session to start with, "" for a new one.
-        sessions: Sessions to complete what is typed with.
-        busy: Whether a run of the open session is under way or waits, so that it is asked whether to begin after it.
+        busy: Whether a run of the open session is under way or waits.
     """
+
+    DIALOG = "regenerate"
 
     def __init__(
         self,
+        host: WorkbenchApp,
         answers: Mapping[str, str],
+        plain: Mapping[str, str],
         models: tuple[str, ...],
         cases: tuple[str, ...],
-        settings: Settings,
-        measure: Callable[[], Measured] | None = None,
-        session: str = "",
-        sessions: tuple[str, ...] = (),
         *,
         busy: bool = False,
     ) -> None:
-        fields: tuple[Field, ...] = (
-            Field("source", answers["source"], cases, paths=True),
-            Field("docs", answers["docs"], (*_DOCS, *(f"llm:{model}" for model in models)), paths=True),
-            Field("scope", answers["scope"], SCOPES),
-            Field("evaluator", answers["evaluator"], (*models, "reference", "stub"), paths=True),
-            Field("samples", answers["samples"], digits=4),
-            Field("limit", answers["limit"], digits=6, placeholder="all tasks"),
-            session_field(session, sessions),
+        self._documentation: dict[tuple[RegenerationPlan, Path | None], Documentation] = {}
+        docs = (*_DOCS, *(f"llm:{model}" for model in models))
+        needed = "Name a case, a folder, a git URL or NAME==VERSION."
+        fields = (
+            Field("source", answers["source"], _ABOUT_SOURCE, cases, paths=True, needed=needed),
+            Field("docs", answers["docs"], _ABOUT_DOCS, docs, paths=True),
+            Field("scope", answers["scope"], _ABOUT_SCOPE, SCOPES, check=_check_scope),
+            Field("evaluator", answers["evaluator"], "", (*models, *CONTROLS), paths=True, check=self._check_evaluator),
+            Field("samples", answers["samples"], most=1000),
+            Field("limit", answers["limit"], _ABOUT_LIMIT, most=999_999, placeholder="all tasks"),
+            *run_fields(runs.default_session(host.opened), busy=busy),
         )
-        fields += (WHEN,) if busy else ()
         first = "" if answers["source"] else "source"
-        super().__init__("Test documentation by regeneration", fields, first, measure)
-        self._settings = settings
-        self._reading = Latest(self, "docs")
-        self._asked: RegenerationPlan | None = None
-        self._documentation: Documentation | None = None
+        super().__init__(host, "Test documentation by regeneration", fields, plain, first, note=_about_evaluator)
 
-    def says_anew(self) -> None:
-        super().says_anew()
-        choice = self._chosen()
-        if self.measured is None or isinstance(choice, Refused):
-            return
-        # Evaluator and samples are the same to a doc system: typing these must not have it counted again.
-        plan = replace(choice, evaluator="reference", samples=1, session="", queue=False).plan()
-        if plan != self._asked:
-            self._asked, self._documentation = plan, None
-            measured, into = self.measured, place_of(choice.session)
-            self._reading.ask(lambda: _counted(measured, plan, into), self._has_counted, lambda sentence: None)
+    def _check_evaluator(self, evaluator: str) -> None:
+        if evaluator not in CONTROLS and not evaluator.startswith("samples:"):
+            check_named_model(evaluator, "the evaluator", self.host.settings)
 
-    def _has_counted(self, found: tuple[RegenerationPlan, Documentation]) -> None:
-        plan, documentation = found
-        if plan == self._asked:
-            self._documentation = documentation
-            super().says_anew()
+    def read(self, values: Values) -> RegenerationPlan:
+        from workbench.engine.plan import RegenerationPlan
 
-    def _estimate(self, choice: RegenerationChoice, measured: Measured) -> Estimate:
-        return replace(choice.estimate(measured), documentation=self._documentation)
-
-    def about(self, field: str) -> str:
-        evaluator = self.text("evaluator")
-        if field == "session":
-            return about_session(self.text("session"))
-        if field == "when":
-            return with_keys(ABOUT_WHEN)
-        if field == "source":
-            return "A case, a folder, a git URL@revision or NAME==VERSION, with pytest tests."
-        if field == "docs":
-            return (
-                "original, none, llm:MODEL, repoagent:MODEL, osa:MODEL, command:PROGRAM…, a documented copy (folder:PATH, "
-                "source:SOURCE), or package.module:Class."
-            )
-        if field == "scope":
-            return (
-                "repository: all docstrings of the tree are the doc system's. target: only that of the function itself."
-            )
-        if field == "limit":
-            return "Only the first so many tasks; empty for all."
-        if evaluator == "local" or evaluator.startswith("local/"):
-            return f"local is the small embedded model: free, no key, low scores. Enter starts, {key_of('dialog.cancel')} cancels."
-        if evaluator in {"reference", "stub"}:
-            return f"{evaluator} is a control: every task must reach {'1.0' if evaluator == 'reference' else '0.0'}."
-        return (
-            f"Any LiteLLM name, local, replay:SESSION or samples:FILE. Enter starts, {key_of('dialog.cancel')} cancels."
+        return RegenerationPlan(
+            source=values["source"],
+            docs=values["docs"] or "original",
+            docs_scope=values["scope"] or SCOPES[0],
+            evaluator=values["evaluator"],
+            samples=int(values["samples"]),
+            limit=int(values["limit"] or 0),
         )
 
-    def will_do(self) -> str:
+    def estimate(self, plan: RegenerationPlan, values: Values) -> Estimate:
+        """Return what its candidates and what its docs ask before them take, without what the session has already."""
+        from workbench.engine.plan import Ask
+        from workbench.engine.regeneration_estimate import documentation_of, estimate_ask
+
+        into = new_place(values["session"]) if values["session"] else None
+        measured = self.measured(into)
+        told = estimate_ask(measured, plan.source, Ask(plan.evaluator, plan.samples, limit=plan.limit))
+        # Evaluator and samples are the same to a doc system: typing these must not have it counted again.
+        asked = replace(plan, evaluator="reference", samples=1), into
+        try:
+            if asked not in self._documentation:
+                self._documentation = {asked: documentation_of(measured, asked[0], into)}
+        except (WorkbenchError, OSError):
+            return told  # what cannot be used is said by the order itself
+        return replace(told, documentation=self._documentation[asked])
+
+    def summary(self, plan: RegenerationPlan, values: Values) -> str:
         """Return ``word_counter: 12 tasks × 3 samples × local = 36 candidates, about 36 requests, 4 minutes, $0``."""
-        choice = self._chosen()
-        if isinstance(choice, Refused) or self.measured is None:
-            return ""
-        tasks, named = choice.tasks(self.measured), choice.evaluator or "the default evaluator"
-        samples = f"{choice.samples} sample{'' if choice.samples == 1 else 's'}"
+        from workbench.engine.regeneration_estimate import known_tasks
+
+        told, named = self.estimate(plan, values), plan.evaluator or "the default evaluator"
+        into = new_place(values["session"]) if values["session"] else None
+        tasks = known_tasks(self.measured(into), plan.source, plan.limit)
+        samples = f"{plural(plan.samples, 'sample')} × {named}"
         if tasks is None:
-            return f"{choice.source}: {samples} × {named} for each task = {self._estimate(choice, self.measured).sentence()}."
-        counted = f"{tasks:,} task{'' if tasks == 1 else 's'}"
-        told = self._estimate(choice, self.measured).beside(tasks * choice.samples)
-        return f"{choice.source}: {counted} × {samples} × {named} = {told}."
+            return f"{plan.source}: {samples} for each task = {told.sentence()}."
+        return f"{plan.source}: {plural(tasks, 'task')} × {samples} = {told.beside(tasks * plan.samples)}."
 
-    def answer(self) -> RegenerationChoice | Refused:
-        choice = self._chosen()
-        if isinstance(choice, Refused):
-            return choice
-        evaluator = choice.evaluator
-        named = evaluator in CONTROLS or evaluator.startswith("samples:")
-        problem = "" if named or not evaluator else model_problem(evaluator, "the evaluator", self._settings)
-        return Refused("evaluator", problem) if problem else choice
+    def begin(self, plan: RegenerationPlan, values: Values) -> Begun:
+        from workbench.engine import launching
+        from workbench.engine.queue import enqueue
+        from workbench.engine.regeneration_client import order_regeneration
 
-    def _chosen(self) -> RegenerationChoice | Refused:
-        samples, limit = self.text("samples"), self.text("limit") or "0"
-        if not self.text("source"):
-            return Refused("source", "Name a case, a folder, a git URL or NAME==VERSION.")
-        if not (samples.isdigit() and 1 <= int(samples) <= _MOST_SAMPLES):
-            return Refused("samples", f"Samples must be a number from 1 to {_MOST_SAMPLES:,}.")
-        if not limit.isdigit():
-            return Refused("limit", "Limit must be a number, or empty for all tasks.")
-        scope = self.text("scope") or SCOPES[0]
-        if scope not in SCOPES:
-            return Refused("scope", f"Scope must be {', '.join(SCOPES[:-1])} or {SCOPES[-1]}.")
-        session = self.text("session")
-        if problem := problem_of_session(session):
-            return Refused("session", problem)
-        later = begins_later(self)
-        if isinstance(later, Refused):
-            return later
-        docs, evaluator = self.text("docs") or "original", self.text("evaluator")
-        source = self.text("source")
-        return RegenerationChoice(source, docs, evaluator, int(samples), int(limit), session, later, scope)
+        host, name = self.host, f"regenerate-{Path(plan.source).name}"
+        path = runs.session_named(values["session"], name)
+        path = path if not path.exists() or runs.is_writable(path) else runs.new_session(name)
+        order = order_regeneration(path, replace(plan, spend_limit=host.settings.spend_limit))
+        if values.get("when") == "queue":
+            enqueue(path, order.run)
+        launching.launch(path, order.run, host.warm)
+        return partial(host.open_session, path, then=partial(host.show_run, order.run, order.ask.evaluator))
 
 
-def place_of(session: str) -> Path | None:
-    """Return the file of the session that is named in the dialog, None for a new one."""
-    from workbench.engine.session_names import new_place
-
-    return new_place(session) if session else None
+def _check_scope(scope: str) -> None:
+    if scope not in SCOPES:
+        raise UsageError(f"Scope must be {', '.join(SCOPES[:-1])} or {SCOPES[-1]}.")
 
 
-def _counted(measured: Measured, plan: RegenerationPlan, into: Path | None) -> tuple[RegenerationPlan, Documentation]:
-    from workbench.engine.regeneration_estimate import documentation_of
-
-    return plan, documentation_of(measured, plan, into)
-
-
-_DIALOG = "regenerate"
-_FIRST_CASE = "word_counter"
+def _about_evaluator(values: Values) -> str:
+    evaluator, keys = values["evaluator"], f"Enter starts, {key_of('dialog.cancel')} cancels."
+    if evaluator == "local" or evaluator.startswith("local/"):
+        return f"local is the small embedded model: free, no key, low scores. {keys}"
+    if evaluator in CONTROLS:
+        reached = "1.0" if evaluator == "reference" else "0.0"
+        return f"{evaluator} is a control: every task must reach {reached}."
+    return f"Any LiteLLM name, local, replay:SESSION or samples:FILE. {keys}"
 
 
 async def ask_and_start(host: WorkbenchApp, source: str = "", docs: str = "") -> None:
@@ -225,72 +157,19 @@ async def ask_and_start(host: WorkbenchApp, source: str = "", docs: str = "") ->
 
     Args:
         host: The app.
-        source: Case or source to start with, "" for the first one of the catalogue.
+        source: Case or source to start with, "" for the last one, at first for one of the catalogue.
         docs: Doc system to start with.
     """
-    if is_read_only():
-        host.notify(str(ReadOnly("start runs")), severity="warning")
+    if not may_start(host):
         return
-    from workbench.app import runs
-    from workbench.app.toolkit.agreeing import agreed, plain_process
-    from workbench.app.toolkit.answers import remember, remembered
-    from workbench.engine.measured import measure
-    from workbench.engine.regeneration_estimate import estimate_order
-    from workbench.errors import WorkbenchError
-    from workbench.sandbox import NoIsolation
-
-    settings = host.settings
-    cases, models, plain = await asyncio.to_thread(_known, settings)
-    open_now = host.session_path if host.reader is not None else None
-    answers = remembered(_DIALOG, plain)
+    cases, models, plain = await asyncio.to_thread(_known, host.settings)
+    answers = remembered(RegenerationDialog.DIALOG, plain)
     answers["source"] = source or answers["source"] or (_FIRST_CASE if _FIRST_CASE in cases else next(iter(cases), ""))
     answers["docs"] = docs or answers["docs"]
-    session, known = runs.default_session(open_now), runs.known_sessions()
+    if source:
+        del plain["source"]
     busy = await asyncio.to_thread(runs.something_runs, host.reader)
-    while True:
-        dialog = RegenerationDialog(
-            answers,
-            models,
-            cases,
-            settings,
-            partial(measure, open_now, into=place_of(session)),
-            session,
-            known,
-            busy=busy,
-        )
-        choice = await host.push_screen_wait(dialog)
-        if choice is None:
-            return
-        session = choice.session
-        answers = {
-            "source": choice.source,
-            "docs": choice.docs,
-            "scope": choice.docs_scope,
-            "evaluator": choice.evaluator,
-            "samples": str(choice.samples),
-            "limit": str(choice.limit or ""),
-        }
-        into = place_of(session)
-        measured = await asyncio.to_thread(measure, open_now, into=into)
-        try:
-            told = await asyncio.to_thread(estimate_order, measured, choice.plan(), into)
-        except (WorkbenchError, OSError):
-            told = choice.estimate(measured)  # what cannot be used is said by the order itself
-        if await agreed(host, told):
-            break
-    remember(_DIALOG, {**answers, "source": plain["source"] if source else choice.source}, plain)
-    host.notify(f"Starting the regeneration of {choice.source}…", timeout=2)
-    try:
-        try:
-            path, run, evaluator = await asyncio.to_thread(_begin, host, choice)
-        except NoIsolation as error:
-            if not error.promises or not await host.push_screen_wait(plain_process(error)):
-                raise
-            path, run, evaluator = await asyncio.to_thread(_begin, host, choice, "process")
-    except (WorkbenchError, OSError) as error:
-        host.notify(str(error), title="Regeneration", severity="error", timeout=12)
-        return
-    host.open_session(path, then=lambda: host.show_run(run, evaluator))
+    await host.push_screen_wait(RegenerationDialog(host, answers, plain, models, cases, busy=busy))
 
 
 def defaults(settings: Settings) -> dict[str, str]:
@@ -298,14 +177,13 @@ def defaults(settings: Settings) -> dict[str, str]:
     from workbench.engine.defaults import regeneration_plan
 
     plan = regeneration_plan(settings)
-    limit = str(plan.limit or "")
     return {
         "source": plan.source,
         "docs": plan.docs,
         "scope": plan.docs_scope,
         "evaluator": plan.evaluator,
         "samples": str(plan.samples),
-        "limit": limit,
+        "limit": str(plan.limit or ""),
     }
 
 
@@ -313,30 +191,4 @@ def _known(settings: Settings) -> tuple[tuple[str, ...], tuple[str, ...], dict[s
     from workbench.catalog import load_cases
     from workbench.models.defaults import available_models
 
-    cases, _ = load_cases()
-    return tuple(case.id for case in cases), available_models(), defaults(settings)
-
-
-def _begin(host: WorkbenchApp, choice: RegenerationChoice, sandbox: str = "") -> tuple[Path, str, str]:
-    """Write the run into the session that was chosen, or into a new one where that is only read, and hand it to an engine.
-
-    Returns:
-        The session, the run, and whose samples were asked for.
-
-    Raises:
-        NoIsolation: No sandbox was named and none isolates; nothing was written.
-    """
-    from workbench.app import runs
-    from workbench.engine import launching
-    from workbench.engine.queue import enqueue
-    from workbench.engine.regeneration_client import order_regeneration
-
-    name = f"regenerate-{Path(choice.source).name}"
-    path = runs.session_named(choice.session, name)
-    path = path if not path.exists() or runs.is_writable(path) else runs.new_session(name)
-    plan = replace(choice.plan(), spend_limit=host.settings.spend_limit, sandbox=sandbox)
-    order = order_regeneration(path, plan)
-    if choice.queue:
-        enqueue(path, order.run)
-    launching.launch(path, order.run, host.warm)
-    return path, order.run, order.ask.evaluator
+    return tuple(case.id for case in load_cases()[0]), available_models(), defaults(settings)

@@ -19,11 +19,11 @@ from workbench.app.search.filling import fill, index_path, sessions_to_search
 from workbench.app.search.hit_list import FacetList, HitList
 from workbench.app.search.places import Searched, location_of
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.line_input import LineInput
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.typed_line import LineInput
 from workbench.errors import UsageError
 from workbench.search import FIELDS, Found, Query, SearchIndex, parse
 from workbench.search.index import Line, line_of

@@ -1,4 +1,4 @@
-"""What is done with whole session files: made, renamed, deleted, brought back, merged. Plain functions, called in threads."""
+"""What is done with whole session files beside what others do: renamed, and filled from files of other programs; in threads."""
 
 from __future__ import annotations
 
@@ -6,37 +6,15 @@ import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from workbench import paths
-from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
-from workbench.engine.session_names import named, plain_name
-from workbench.errors import WorkbenchError
+from workbench.app.toolkit.fields import Field, Values
+from workbench.app.toolkit.form import Form
+from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import is_dotted
 from workbench.plugins import names
-from workbench.session import SessionError, SessionWriter, create
-from workbench.session.placing import Deleted, delete, deleted_sessions, move, restore
-
-
-def place_for(name: str, folder: Path | None = None) -> Path:
-    """Return where a session of that name lies.
-
-    Raises:
-        UsageError: It cannot be a name.
-    """
-    return (folder or paths.sessions_dir()) / named(Path(plain_name(name)))
-
-
-def make(path: Path) -> Path:
-    """Make an empty session.
-
-    Raises:
-        SessionError: There is one already, or it cannot be written.
-    """
-    create(path)
-    return path
+from workbench.session import SessionError, SessionWriter
+from workbench.session.placing import move
 
 
 def rename(path: Path, target: Path) -> Path:
@@ -50,41 +28,6 @@ def rename(path: Path, target: Path) -> Path:
     with contextlib.suppress(SessionError), SessionWriter(target) as writer, writer.transaction():
         writer.name_session(target.stem)
     return target
-
-
-def put_into_trash(path: Path) -> Deleted:
-    """Move a session into the trash.
-
-    Raises:
-        SessionError: A run writes it, or the disk refuses.
-    """
-    return delete(path, paths.sessions_dir())
-
-
-def bring_back(deleted: Deleted | None) -> Path | None:
-    """Bring a session back, by default the one that was deleted last; None where the trash is empty.
-
-    Raises:
-        SessionError: It cannot be moved.
-    """
-    if deleted is None:
-        found = deleted_sessions(paths.sessions_dir())
-        if not found:
-            return None
-        deleted = found[0]
-    return restore(deleted)
-
-
-def merged(sources: Sequence[Path], target: Path) -> tuple[Path, str]:
-    """Merge sessions into a new one; returns it and what came of it.
-
-    Raises:
-        WorkbenchError: See :func:`workbench.engine.merging.merge`.
-    """
-    from workbench.engine.merging import merge
-
-    result = merge(sources, target)
-    return result.path, result.sentence()
 
 
 def imported(place: str, session: Path | None, importer: str = "") -> tuple[Path, str]:
@@ -113,42 +56,19 @@ def imported(place: str, session: Path | None, importer: str = "") -> tuple[Path
     return path, said + more
 
 
-@dataclass(frozen=True, slots=True)
-class WantedImport:
-    """A file or folder, as it was typed, and the importer of another package that reads it, "" for none."""
+def import_form(place: str, into: str) -> Form[Values]:
+    """Return the question which ``file`` or folder is read, by an importer of which ``format``; ``into`` stands for the session."""
+    known = names("importer")
 
-    place: str
-    importer: str
+    def check(importer: str) -> None:
+        if importer not in known and not is_dotted(importer):
+            raise UsageError(f"There is no importer {importer!r}.")
 
-
-class ImportDialog(FormDialog[WantedImport]):
-    """Ends with what is wanted.
-
-    Args:
-        place: The path to begin with.
-        into: What stands for the session that gets it.
-    """
-
-    STARTS = "Import"
-
-    def __init__(self, place: str, into: str) -> None:
-        self._into, self._importers = into, names("importer")
-        fields = (
-            Field("file", place, paths=True),
-            Field("format", "", self._importers, placeholder="known by what is in it"),
-        )
-        super().__init__("Import files of other programs", fields, "file")
-
-    def about(self, field: str) -> str:
-        if field == "format":
-            offered = "; ".join([*self._importers, "package.module:Class"])
-            return f"An importer of a plug-in that reads all of them: {offered}. Empty: our own formats, by what is in a file."
-        return f"A file or a folder; it goes into {self._into}. What is there already is skipped."
-
-    def answer(self) -> WantedImport | Refused:
-        place, importer = self.text("file"), self.text("format")
-        if not place:
-            return Refused("file", "Name a file or a folder.")
-        if importer and not (importer in self._importers or is_dotted(importer)):
-            return Refused("format", f"There is no importer {importer!r}.")
-        return WantedImport(place, importer)
+    offered = "; ".join([*known, "package.module:Class"])
+    about = f"An importer of a plug-in that reads all of them: {offered}. Empty: our own formats, by what is in a file."
+    fields = (
+        Field("file", place, paths=True, needed="Name a file or a folder."),
+        Field("format", "", about, known, placeholder="known by what is in it", check=check),
+    )
+    note = f"A file or a folder; it goes into {into}. What is there already is skipped."
+    return Form("Import files of other programs", fields, "file", note=note, starts="Import")

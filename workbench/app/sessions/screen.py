@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -14,16 +13,16 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
+from workbench import paths
 from workbench.app.key_table import key_of
 from workbench.app.keys import bind
 from workbench.app.location import Location
 from workbench.app.sessions.listing import Remembered
-from workbench.app.sessions.wording import about, sentence
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.errors import WorkbenchError
+from workbench.errors import UsageError
 from workbench.session.labels import SESSION
 from workbench.text import one_line
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from workbench.app.sessions.listing import SessionEntry
     from workbench.app.sessions.table import SessionTable
     from workbench.app.toolkit.row_list import RowList
+    from workbench.engine.merging import Merged
     from workbench.session.placing import Deleted
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
@@ -155,6 +155,8 @@ class SessionsScreen(ModeScreen):
         self._say()
 
     def _say(self) -> None:
+        from workbench.app.sessions.table import sentence
+
         table = self.table
         deleted = sum(entry.deleted is not None for entry in table.rows)
         shown, total = table.narrow_counts()
@@ -174,6 +176,7 @@ class SessionsScreen(ModeScreen):
         self._say()
 
     def _show_details(self) -> None:
+        from workbench.app.sessions.table import about
         from workbench.app.toolkit.texts import Static
 
         entry, narrowed = self.table.selected, self.table.narrowed
@@ -273,37 +276,35 @@ class SessionsScreen(ModeScreen):
         self._keeping.ask(what, after, failed)
 
     async def _ask_name(self, title: str, note: str, value: str, folder: Path | None = None) -> Path | None:
-        from workbench.app.sessions.keeping import place_for
-        from workbench.app.toolkit.ask import AskText
+        from workbench.app.toolkit.form import AskText
+        from workbench.engine.session_names import named, plain_name
 
-        problem = ""
-        while True:
-            answer = await self.app.push_screen_wait(AskText(title, "\n".join(filter(None, (problem, note))), value))
-            if answer is None or (answer == value and folder is not None):
-                return None
-            if not answer:
-                problem = f"✗ It needs a name; {key_of('dialog.cancel')} leaves it."
-                continue
-            value = answer
+        def place(name: str) -> Path:
+            return (folder or paths.sessions_dir()) / named(Path(plain_name(name)))
+
+        def check(name: str) -> None:
             try:
-                place = place_for(answer, folder)
-                if not await asyncio.to_thread(place.exists):
-                    return place
-                problem = f"✗ {place.stem} exists already; choose another name."
-            except (WorkbenchError, OSError) as error:
-                problem = f"✗ {sentence_of(error)}"
+                taken = name != value and place(name).exists()
+            except OSError as error:
+                raise UsageError(sentence_of(error)) from None
+            if taken:
+                raise UsageError(f"{place(name).stem} exists already; choose another name.")
+
+        needed = f"It needs a name; {key_of('dialog.cancel')} leaves it."
+        answer = await self.app.push_screen_wait(AskText(title, note, value, needed=needed, check=check))
+        return None if answer is None or (answer == value and folder is not None) else place(answer)
 
     @work
     async def action_new(self) -> None:
         from workbench.app import runs
-        from workbench.app.sessions.keeping import make
+        from workbench.session import create
 
         place = await self._ask_name("New session", "Type its name, then enter. The next run goes into it.", "")
         if place is None:
             return
 
         def work() -> Path:
-            make(place)
+            create(place)
             runs.choose_session(place)
             return place
 
@@ -362,7 +363,7 @@ class SessionsScreen(ModeScreen):
         return running
 
     def action_delete(self) -> None:
-        from workbench.app.sessions.keeping import put_into_trash
+        from workbench.session.placing import delete
 
         entry = self.table.selected
         if entry is None:
@@ -377,13 +378,18 @@ class SessionsScreen(ModeScreen):
             self.workbench.close_session()
         name = one_line(path.stem, 60)
         said = f"{name} was deleted: {key_of('sessions.bring-back')} brings it back, {key_of('sessions.all')} shows all that were."
-        self._keep(lambda: put_into_trash(path), lambda _: self.notify(said, timeout=8))
+        self._keep(lambda: delete(path, paths.sessions_dir()), lambda _: self.notify(said, timeout=8))
 
     def action_bring_back(self) -> None:
         self._bring_back(None)
 
     def _bring_back(self, deleted: Deleted | None) -> None:
-        from workbench.app.sessions.keeping import bring_back
+        """Bring a session back, by default the one that was deleted last."""
+        from workbench.session.placing import deleted_sessions, restore
+
+        def work() -> Path | None:
+            newest = deleted or next(iter(deleted_sessions(paths.sessions_dir())), None)
+            return restore(newest) if newest is not None else None
 
         def done(path: Path | None) -> None:
             if path is None:
@@ -391,12 +397,10 @@ class SessionsScreen(ModeScreen):
             else:
                 self._arrived(path, f"{one_line(path.stem, 60)} is back.")
 
-        self._keep(lambda: bring_back(deleted), done)
+        self._keep(work, done)
 
     @work
     async def action_merge(self) -> None:
-        from workbench.app.sessions.keeping import merged
-
         sources = list(self.table.marked)
         if len(sources) < 2:
             self.notify(
@@ -411,24 +415,30 @@ class SessionsScreen(ModeScreen):
             return
         self.notify(f"Merging {len(sources)} sessions…", timeout=3)
 
-        def done(result: tuple[Path, str]) -> None:
-            self.table.marked = []
-            self._arrived(*result)
+        def work() -> Merged:
+            from workbench.engine.merging import merge
 
-        self._keep(lambda: merged(sources, place), done)
+            return merge(sources, place)
+
+        def done(result: Merged) -> None:
+            self.table.marked = []
+            self._arrived(result.path, result.sentence())
+
+        self._keep(work, done)
 
     @work
     async def action_import_files(self) -> None:
-        from workbench.app.sessions.keeping import ImportDialog, imported
+        from workbench.app.sessions.keeping import import_form, imported
 
         entry = self.table.selected
         sound = entry is not None and not entry.example and not entry.problem and entry.deleted is None
         into = entry.path if entry is not None and sound else None
-        ask = ImportDialog(f"{Path.cwd()}/", one_line(into.stem, 40) if into else "a new session")
+        ask = import_form(f"{Path.cwd()}/", one_line(into.stem, 40) if into else "a new session")
         wanted = await self.app.push_screen_wait(ask)
         if wanted is not None:
             self.notify("Importing…", timeout=3)
-            self._keep(lambda: imported(wanted.place, into, wanted.importer), lambda result: self._arrived(*result))
+            place, importer = wanted["file"], wanted["format"]
+            self._keep(lambda: imported(place, into, importer), lambda result: self._arrived(*result))
 
     def action_costs(self) -> None:
         from workbench.app.sessions.costs import CostsScreen

@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.agreeing import question
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
-    from workbench.app.toolkit.edit_screen import EditScreen
+    from workbench.app.toolkit.document import Subject
     from workbench.app.toolkit.latest import Latest
-    from workbench.app.toolkit.subject import Subject
     from workbench.engine.estimate import Estimate
 
 
@@ -43,36 +41,47 @@ def run_in_front(command: list[str]) -> int:
 
 
 def editor() -> str:
-    """Return the editor that a person has named, "" for none."""
     return os.environ.get("EDITOR") or os.environ.get("VISUAL") or ""
 
 
-async def edited_text(host: WorkbenchApp, title: str, text: str, suffix: str = ".txt") -> str | None:
-    """Let a person edit a text, in $EDITOR or else within the app; call it from a worker.
+class _CannotSuspend(Exception):
+    """The terminal cannot be handed over."""
 
-    Returns:
-        The text afterwards, None where it was given up (the editor failed, or could not be started).
-    """
+
+def _outside(host: WorkbenchApp, program: str, text: str, name: str) -> tuple[int, str] | None:
+    """Let a program have a text in a file of some name; returns its exit code and what stands there afterwards, None where it cannot be started."""
     from textual.app import SuspendNotSupported
 
-    from workbench.app.toolkit.edit_screen import EditScreen
-
-    program = editor()
-    if not program:
-        return await _edited_here(host, EditScreen(title, text))
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
-        path = Path(folder) / f"edit{suffix}"
+        path = Path(folder) / name
         path.write_text(text, encoding="utf-8", errors="surrogatepass")
         try:
             with host.suspend():
                 code = run_in_front([*shlex.split(program), str(path)])
-            after = path.read_text(encoding="utf-8", errors="replace")
+            return code, path.read_text(encoding="utf-8", errors="replace")
         except SuspendNotSupported:
-            return await _edited_here(host, EditScreen(title, text))
+            raise _CannotSuspend from None
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
             host.notify(f"{program} cannot be used: {why}. Set $EDITOR.", severity="error")
             return None
+
+
+async def edited_text(host: WorkbenchApp, title: str, text: str, suffix: str = ".txt") -> str | None:
+    """Let a person edit a text, in $EDITOR or else within the app, from a worker; None where it was given up or the editor failed."""
+    from workbench.app.toolkit.edit_screen import EditScreen
+
+    program = editor()
+    try:
+        if not program:
+            raise _CannotSuspend
+        ended = _outside(host, program, text, f"edit{suffix}")
+    except _CannotSuspend:
+        answer: str | None = await host.push_screen_wait(EditScreen(title, text))
+        return answer
+    if ended is None:
+        return None
+    code, after = ended
     if code:
         host.notify(f"{program} ended with code {code}, so nothing was changed.", severity="warning")
         return None
@@ -80,13 +89,7 @@ async def edited_text(host: WorkbenchApp, title: str, text: str, suffix: str = "
     return after.removesuffix("\n") if after.endswith("\n") and not text.endswith("\n") else after
 
 
-async def _edited_here(host: WorkbenchApp, screen: EditScreen) -> str | None:
-    answer: str | None = await host.push_screen_wait(screen)
-    return answer
-
-
 def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
-    """Copy a text, and say how long it is and (``cut``) what is missing of it."""
     host.copy_to_clipboard(text)
     said = f"Copied {name + ': ' if name else ''}{len(text):,} characters"
     if cut:
@@ -97,42 +100,31 @@ def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
 
 
 class RunActions:
-    """Carries out keys that touch the engine, the disk or another program; all of it in threads but the editor.
-
-    Args:
-        host: The app.
-        jobs: Does the work in a thread, all of it in its order.
-    """
+    """Carries out keys that touch the engine, the disk or another program; all of it in a thread, in its order, but the editor."""
 
     def __init__(self, host: WorkbenchApp, jobs: Latest) -> None:
         self._host = host
         self._jobs = jobs
 
     def can(self, action: str) -> bool:
-        """Return whether an action makes sense now."""
         raise NotImplementedError
 
     def subject(self) -> Subject:
         raise NotImplementedError
 
     def rerun(self) -> None:
-        """Do the selected work once more."""
         raise NotImplementedError
 
     def resume(self) -> None:
-        """Have an engine take up what is missing."""
         raise NotImplementedError
 
     def cancel(self) -> None:
-        """Ask the engine to stop the run."""
         raise NotImplementedError
 
     def on_own(self, work: Callable[[Path], Any], done: Callable[[Path, Any], str]) -> None:
         """Do something that writes into the session, or into a copy of an example, which is only read.
 
-        Args:
-            work: Called with the session in a thread.
-            done: Called with the session and what ``work`` gave; returns what to tell.
+        ``work`` is called with the session in a thread, ``done`` with it and the result; that returns what to tell.
         """
         host = self._host
         session = host.session_path
@@ -154,25 +146,20 @@ class RunActions:
         self._jobs.ask(in_thread, finished)
 
     def when_agreed(self, estimate: Callable[[], Estimate], then: Callable[[], None]) -> None:
-        """Do something that costs, after a question where it will take more than the settings allow unasked.
+        """Do something that costs, after a question where its estimate, made in a thread, is more than the settings allow unasked."""
 
-        Args:
-            estimate: Called in a thread; what it will take.
-            then: Does it.
-        """
-        host = self._host
+        async def ask(told: Estimate) -> None:
+            from workbench.app.toolkit.ordering import agreed
+
+            if await agreed(self._host, told):
+                then()
 
         def known(told: Estimate) -> None:
-            asked = question(host, told)
-            if asked:
-                host.confirm("Start this?", asked, "Start", then)
-            else:
-                then()
+            self._host.run_worker(ask(told))
 
         self._jobs.ask(estimate, known)
 
     def copy(self) -> None:
-        """Copy all of the text of the current pane."""
         subject = self.subject()
         self._with_all(subject, "copy", lambda text, cut: copy(self._host, subject.name, text, cut))
 
@@ -191,22 +178,11 @@ class RunActions:
             self._jobs.ask(subject.whole, lambda document: then(document.text, document.cut or ""))
 
     def _open(self, subject: Subject, text: str, cut: str) -> None:
-        from textual.app import SuspendNotSupported
-
-        program = os.environ.get("EDITOR") or os.environ.get("VISUAL") or os.environ.get("PAGER") or "less"
+        program = editor() or os.environ.get("PAGER") or "less"
         if cut:
             self._host.notify(f"This is not all of {subject.name}: {cut}", severity="warning")
-        with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
-            path = Path(folder) / f"content{subject.suffix}"
-            path.write_text(text, encoding="utf-8", errors="replace")
-            try:
-                with self._host.suspend():
-                    run_in_front([*shlex.split(program), str(path)])
-            except SuspendNotSupported:
-                self._host.notify(
-                    f"This terminal cannot hand over to another program; {key_of('pane.copy')} copies instead.",
-                    severity="warning",
-                )
-            except (OSError, ValueError) as error:
-                why = error.strerror if isinstance(error, OSError) else str(error)
-                self._host.notify(f"{program} cannot be started: {why}. Set $EDITOR.", severity="error")
+        try:
+            _outside(self._host, program, text, f"content{subject.suffix}")
+        except _CannotSuspend:
+            said = f"This terminal cannot hand over to another program; {key_of('pane.copy')} copies instead."
+            self._host.notify(said, severity="warning")

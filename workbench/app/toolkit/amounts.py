@@ -6,7 +6,6 @@ import time
 
 
 def money(usd: float) -> str:
-    """Return US dollars with as many digits as matter."""
     return f"${usd:,.2f}" if usd >= 1 else f"${usd:.3f}" if usd >= 0.0995 else f"${usd:.4f}".replace("$0.0000", "$0")
 
 
@@ -32,7 +31,6 @@ def duration(seconds: float) -> str:
 
 
 def age(then: float, now: float | None = None) -> str:
-    """Return how long ago something was, in the largest unit that fits."""
     seconds = max(0.0, (time.time() if now is None else now) - then)
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= size:

@@ -51,6 +51,11 @@ class Column(Generic[Row]):
     brief: Callable[[Row], Part] | None = None
 
 
+def fit_end(text: str, width: int) -> str:
+    """Return ``text`` at exactly ``width`` cells; its end stays, which tells paths apart."""
+    return fit(text if len(text) <= width else "…" + text[len(text) - width + 1 :], width)
+
+
 class Columns(Generic[Row]):
     """Columns over rows of one type, laid out for a width.
 
@@ -64,13 +69,13 @@ class Columns(Generic[Row]):
         self._laid_out: tuple[int, list[tuple[Column[Row], int, str]]] = (0, [])
 
     def measure(self, rows: Sequence[Row]) -> None:
-        """Lay out for these rows."""
         self._rows = rows
         self._content.clear()
         self._laid_out = 0, []
 
-    def widen(self, rows: Sequence[Row]) -> None:
-        """Lay out for more rows, or for what changed in some."""
+    def widen(self, rows: Sequence[Row]) -> bool:
+        """Lay out for more rows, or for what changed in some; returns whether a column has to say more than before."""
+        wider = False
         for column in self.all:
             before = self._content.get(id(column))
             longest = (
@@ -78,7 +83,8 @@ class Columns(Generic[Row]):
             )
             if before is not None and longest > before:
                 self._content[id(column)] = longest
-                self._laid_out = 0, []
+                self._laid_out, wider = (0, []), True
+        return wider
 
     def layout(self, width: int) -> list[tuple[Column[Row], int, str]]:
         """Return the columns that fit into so many cells, the cells of each, and the gap before it."""
@@ -126,7 +132,6 @@ class Columns(Generic[Row]):
         return self._content[id(column)]
 
     def _least(self, column: Column[Row]) -> int:
-        """A text takes no more than its longest value."""
         longest = max(self._longest(column), cell_len(column.title)) if column.widest else column.width
         return min(column.width, longest)
 
@@ -141,13 +146,9 @@ class Columns(Generic[Row]):
         ]
 
     def cells(self, row: Row, width: int, style: str = "", span: tuple[str, Part] | None = None) -> list[Part]:
-        """Return the cells of a row.
+        """Return the cells of a row; ``style`` is that of cells without their own.
 
-        Args:
-            row: The row.
-            width: Cells for all of it.
-            style: The style of cells that have none of their own.
-            span: The title of a column from which on one text stands in place of all cells, and that text.
+        ``span`` is the title of a column from which on one text stands in place of all cells, and that text.
         """
         parts: list[Part] = []
         for column, size, gap in self.layout(width):
@@ -194,7 +195,6 @@ def _gaps(columns: Sequence[Column[Any]]) -> list[str]:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return the text of a cell."""
     if isinstance(cell, list):
         return "".join(text for text, _ in cell)
     return cell[0] if isinstance(cell, tuple) else cell

@@ -1,4 +1,4 @@
-"""Texts made ready for the screen: styled lines that wrap, know where they come from, and say where they were cut.
+"""Texts made ready for the screen: styled lines that wrap, know where they come from, and say where they were cut; code in colours.
 
 Nothing here touches a terminal or a session, so documents are built in worker threads and tested without an app.
 """
@@ -6,15 +6,17 @@ Nothing here touches a terminal or a session, so documents are built in worker t
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 from rich.cells import cell_len, chop_cells
 
 from workbench.text import clean
 
 Span = tuple[int, int, str]
-"""Half-open character range of a line and the name of a style (see ``VirtualView.ROW_STYLES``)."""
+"""Half-open character range of a line and the name of a style, as of a :data:`Part`."""
 
 TAB = "    "
 
@@ -65,7 +67,6 @@ class Document:
         return max(3, len(str(top))) + 1
 
     def rows(self, width: int) -> list[Row]:
-        """Wrap all lines at ``width`` cells (gutter not included)."""
         width = max(width, 4)
         wrapped: list[Row] = []
         for index, line in enumerate(self.lines):
@@ -92,12 +93,7 @@ EMPTY = Document((), "")
 
 def prepared(text: str) -> str:
     """Return text that can be measured and shown: no control sequences, tabs as four spaces, surrogates replaced."""
-    text = clean(text).replace("\t", TAB)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        text = text.encode("utf-8", "replace").decode("utf-8")
-    return text
+    return clean(text).replace("\t", TAB).encode("utf-8", "replace").decode("utf-8")
 
 
 def position(text: str, offset: int) -> tuple[int, int]:
@@ -106,41 +102,54 @@ def position(text: str, offset: int) -> tuple[int, int]:
     return before.count("\n"), len(before) - (before.rfind("\n") + 1)
 
 
-def plain(text: str, *, style: str = "", cut: str | None = None, numbered: bool = False) -> Document:
-    """Return a text as it is, a line for a line."""
-    ready = prepared(text)
-    lines = tuple(
-        Line(
-            part,
-            ((0, len(part), style),) if style and part else (),
-            source=index,
-            source_end=index + 1,
-            number=index + 1 if numbered else None,
-        )
-        for index, part in enumerate(ready.split("\n"))
-    )
-    return Document(closed(lines, cut), text, cut, numbered)
+def plain(
+    text: str,
+    *,
+    style: str = "",
+    cut: str | None = None,
+    numbered: bool = False,
+    spans: Sequence[Sequence[Span]] | None = None,
+) -> Document:
+    """Return a text as it is, a line for a line; with ``spans`` of lines these are its colours, and what wraps is indented."""
+    lines = []
+    for index, part in enumerate(prepared(text).split("\n")):
+        own = spans[index] if spans and index < len(spans) else ((0, len(part), style),) if style and part else ()
+        indent = min(len(part) - len(part.lstrip(" ")) + 2, 12) if spans is not None else 0
+        number = index + 1 if numbered else None
+        lines.append(Line(part, tuple(own), source=index, source_end=index + 1, number=number, indent=indent))
+    return Document(closed(tuple(lines), cut), text, cut, numbered)
+
+
+def styled(*parts: tuple[str, str], indent: int = 0) -> Line:
+    """Return a line of pieces, each with the name of its style."""
+    text = ""
+    spans: list[Span] = []
+    for part, style in parts:
+        if style and part:
+            spans.append((len(text), len(text) + len(part), style))
+        text += part
+    return Line(text, tuple(spans), indent=indent)
+
+
+def of_lines(lines: Iterable[Line]) -> Document:
+    """Return lines as a document that copies as it is shown."""
+    lines = tuple(lines)
+    return Document(lines, "\n".join(line.text for line in lines))
 
 
 def note(*sentences: str) -> Document:
     """Return a document that only says why there is nothing to show."""
-    return Document(tuple(Line(part, ((0, len(part), "dim"),)) for part in map(prepared, sentences)), "")
+    return Document(tuple(styled((part, "dim")) for part in map(prepared, sentences)), "")
 
 
 def joined(parts: Sequence[Document], *, cut: str | None = None) -> Document:
-    """Return documents one below the other; line numbers and sources are dropped, cuts kept as lines."""
     lines = tuple(line for part in parts for line in part.lines)
     return Document(closed(lines, cut), "\n".join(part.text for part in parts if part.text), cut)
 
 
 def heading(text: str, detail: str = "") -> Document:
     """Return a heading line with an optional dim detail behind it."""
-    text, detail = prepared(text), prepared(detail)
-    whole = f"{text}  {detail}" if detail else text
-    spans: tuple[Span, ...] = ((0, len(text), "heading"),)
-    if detail:
-        spans += ((len(text), len(whole), "dim"),)
-    return Document((Line(whole, spans),), whole)
+    return of_lines([styled((prepared(text), "heading"), (f"  {prepared(detail)}" if detail else "", "dim"))])
 
 
 def closed(lines: tuple[Line, ...], cut: str | None) -> tuple[Line, ...]:
@@ -149,7 +158,6 @@ def closed(lines: tuple[Line, ...], cut: str | None) -> tuple[Line, ...]:
 
 
 def _wrap(line: Line, width: int) -> list[tuple[int, int]]:
-    """Cut a long line at spaces where there are any, else at the last cell that fits."""
     pieces: list[tuple[int, int]] = []
     text = line.text
     room = width
@@ -170,3 +178,110 @@ def _wrap(line: Line, width: int) -> list[tuple[int, int]]:
         start = end
         room = max(4, width - line.indent)
     return pieces
+
+
+# -- source code, coloured by the lexer that the file's name asks for
+
+
+COLOURED_AT_FIRST = 3_000
+"""Characters that are coloured before a text is first shown: what a screen holds; a lexer needs seconds a megabyte."""
+COLOURED_AT_MOST = 96_000
+"""Characters that are ever coloured; what follows is shown without colours."""
+
+_STYLES = (
+    ("Token.Comment", "comment"),
+    ("Token.Literal.String.Doc", "comment"),
+    ("Token.Literal.String", "string"),
+    ("Token.Literal.Number", "number"),
+    ("Token.Keyword", "keyword"),
+    ("Token.Operator.Word", "keyword"),
+    ("Token.Name.Function", "function"),
+    ("Token.Name.Class", "function"),
+    ("Token.Name.Decorator", "function"),
+    ("Token.Name.Tag", "keyword"),
+    ("Token.Name.Attribute", "function"),
+    ("Token.Name.Builtin", "builtin"),
+    ("Token.Generic.Heading", "heading"),
+    ("Token.Generic.Subheading", "heading"),
+    ("Token.Generic.Deleted", "removed"),
+    ("Token.Generic.Inserted", "added"),
+    ("Token.Generic.Strong", "strong"),
+    ("Token.Generic.Emph", "em"),
+)
+
+
+def code(text: str, path: str, *, cut: str | None = None, coloured: int = COLOURED_AT_MOST) -> Document:
+    """Return the text of the file ``path`` with line numbers and its first ``coloured`` characters in colours."""
+    return plain(text, numbered=True, cut=cut, spans=spans_by_line(prepared(text)[:coloured], path=path))
+
+
+def spans_by_line(text: str, *, path: str = "", language: str = "") -> list[list[Span]] | None:
+    """Return the coloured ranges of each line, None where the language is not known."""
+    lexer = _lexer(path, language)
+    if lexer is None:
+        return None
+    lines: list[list[Span]] = [[]]
+    column = 0
+    # get_tokens() would strip and add newlines, and then the columns would be wrong.
+    for _, kind, value in lexer.get_tokens_unprocessed(text):
+        style = _style(str(kind))
+        parts = value.split("\n")
+        for index, part in enumerate(parts):
+            if index:
+                lines.append([])
+                column = 0
+            if part and style:
+                lines[-1].append((column, column + len(part), style))
+            column += len(part)
+    return lines
+
+
+@lru_cache(maxsize=256)
+def _style(kind: str) -> str:
+    for prefix, style in _STYLES:
+        if kind == prefix or kind.startswith(prefix + "."):
+            return style
+    return ""
+
+
+def _lexer(path: str, language: str) -> Any | None:
+    from pygments.lexers import get_lexer_by_name, get_lexer_for_filename  # type: ignore[import-untyped]
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+
+    try:
+        if language:
+            return get_lexer_by_name(language)
+        return get_lexer_for_filename(path.rpartition("/")[2]) if path else None
+    except ClassNotFound:
+        return None
+
+
+# -- what has the focus
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The content of the pane with the focus.
+
+    ``text`` is what is shown, ``whole`` reads all of it where that is only a part; ``name`` is what a notice calls it, ``suffix`` that of a file which holds it; a remark belongs to ``step``,
+    to ``criterion`` (see :func:`workbench.session.labels.criterion_part`) or, without these, to the trial and begins with ``about``.
+    """
+
+    name: str
+    text: str
+    suffix: str
+    step: int | None = None
+    about: str = ""
+    criterion: str = ""
+    whole: Callable[[], Document] | None = None
+
+    @property
+    def question(self) -> str:
+        about = f"step {self.step}" if self.step is not None else self.about
+        return f"remark on {about}:" if about else "remark:"
+
+    def remark(self, text: str) -> str:
+        """Return a remark as it is kept: one on the trial says what it is about."""
+        said = text.strip()
+        of_trial = self.step is None and not self.criterion
+        return f"{self.about}: {said}" if said and self.about and of_trial else said

@@ -69,12 +69,7 @@ class TextArea(widgets.TextArea):
 
 
 class EditScreen(Dialog[str | None]):
-    """Ends with the edited text, or with None.
-
-    Args:
-        title: What is edited.
-        text: As it is.
-    """
+    """Ends with the edited text, or with None."""
 
     AUTO_FOCUS = "TextArea"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -82,13 +77,9 @@ class EditScreen(Dialog[str | None]):
         bind("edit.cancel", "dismiss(None)", "cancel", priority=True),
     ]
     DEFAULT_CSS = """
-    EditScreen { align: center middle; }
-    EditScreen #frame {
-        width: 96%; height: 92%; background: $surface; border: round $primary; padding: 0 1;
-        border-title-color: $foreground; border-title-style: bold;
-    }
+    EditScreen #frame { width: 96%; height: 92%; padding: 0 1; }
     EditScreen TextArea { height: 1fr; border: none; padding: 0; background: $surface; }
-    EditScreen #note { height: 1; color: $text-muted; }
+    EditScreen #note { height: 1; }
     """
 
     def __init__(self, title: str, text: str) -> None:

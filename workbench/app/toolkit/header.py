@@ -17,7 +17,9 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.literal import literal
+from workbench.app.toolkit.virtual_view import fit
 from workbench.glyphs import STATES
 from workbench.text import one_line
 
@@ -30,14 +32,9 @@ _MINOR = 4  # the rank from which on a part goes before a reason is cut: it ofte
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of the line.
+    """A piece of the line; the higher its rank, the earlier it is left out where there is no room; 0 stays.
 
-    Attributes:
-        text: What it says.
-        rank: The higher, the earlier it is left out where there is no room; 0 stays.
-        name: Whether it is a name, which may be shortened in the middle.
-        reason: Whether its end may be cut: a state with its reason.
-        short: What it says instead where there is little room, "" for the same.
+    A name may be shortened in the middle, the end of a reason be cut, and ``short`` stands for the text where there is little room.
     """
 
     text: str
@@ -76,7 +73,7 @@ def laid_out(header: Sequence[Part], width: int) -> str:
         _shorten(parts, width, _EASY)
     _shorten(parts, width, _TOLD_APART)
     _cut_reason(parts, header, width, _TOLD_APART)
-    return _cut(BETWEEN.join(part.text for part in parts), width)
+    return fit(BETWEEN.join(part.text for part in parts), width).rstrip()
 
 
 def easily(header: Sequence[Part], width: int) -> str | None:
@@ -130,13 +127,9 @@ def _cut_reason(parts: list[Part], header: Sequence[Part], width: int, least: in
     if reason is not None and place is not None:
         parts[place] = replace(reason, text=one_line(reason.text, len(reason.text) + 1))
         size = cell_len(parts[place].text)
-        parts[place] = replace(reason, text=_cut(parts[place].text, max(least, size - max(0, _excess(parts, width)))))
-
-
-def _cut(text: str, width: int) -> str:
-    if cell_len(text) <= width:
-        return text
-    return set_cell_size(text, width - 1).rstrip() + "…" if width > 0 else ""
+        parts[place] = replace(
+            reason, text=fit(parts[place].text, max(least, size - max(0, _excess(parts, width)))).rstrip()
+        )
 
 
 _COLOURS = {
@@ -187,6 +180,9 @@ class StatusLine(Widget):
             (left[: len(_APP)], "bold $primary"), (left[len(_APP) :], "$text"), (marked, "bold $accent")
         )
         gap = width - content.cell_length - cell_len(right)
+        hint = f" ({key_of('trials.mark')} there unmarks)" if marked else ""
+        if hint and gap > len(hint) + 2:
+            content, gap = content.append(Content.styled(hint, "dim")), gap - len(hint)
         return Content.assemble(content, " " * max(0, gap), self._state_coloured(literal(right)))
 
     def _beside_the_session(self, room: int) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.latest import Latest, sentence_of
-from workbench.errors import UsageError, WorkbenchError
+from workbench.errors import WorkbenchError
 from workbench.session.labels import STAR, check_remark, differences, parse_tags
 from workbench.text import one_line
 
@@ -38,13 +39,7 @@ class Labelled:
 
 
 class Labelling:
-    """Reads and writes labels in threads; the feed of changes brings them to the screens.
-
-    Args:
-        host: The app.
-        node: Whose message queue brings results back.
-        changed: Called once labels were written.
-    """
+    """Reads and writes labels in threads; the feed of changes brings them to the screens."""
 
     def __init__(self, host: WorkbenchApp, node: DOMNode, changed: Callable[[], None]) -> None:
         self._host = host
@@ -52,7 +47,6 @@ class Labelling:
         self._jobs = Latest(node, "labels", every=True)
 
     def star(self, target: Labelled) -> None:
-        """Give the item a star, or take it away."""
         session = self._session(target)
         if session is None:
             return
@@ -71,10 +65,7 @@ class Labelling:
         self._jobs.ask(work, done)
 
     async def ask(self, target: Labelled) -> None:
-        """Ask for the item's tags and write them; call it from a worker. What was typed stays while something is wrong with it."""
-        import asyncio
-
-        from workbench.app.toolkit.ask import AskText
+        from workbench.app.toolkit.form import AskText
 
         session = self._session(target)
         if session is None:
@@ -87,49 +78,31 @@ class Labelling:
         note = "Separate tags with commas."
         if known:
             note += " Here so far: " + ", ".join(f"{tag} ({count:,})" for tag, count in known[:_MOST_KNOWN]) + "."
-        typed, problem = ", ".join(before), ""
-        while True:
-            title = f"Tags of {one_line(target.name, 50)}"
-            answer = await self._host.push_screen_wait(AskText(title, "\n".join(filter(None, (problem, note))), typed))
-            if answer is None:
-                return
-            try:
-                wanted = parse_tags(answer)
-            except UsageError as error:
-                typed, problem = answer, f"✗ {error}"
-                continue
+        title, typed = f"Tags of {one_line(target.name, 50)}", ", ".join(before)
+        answer = await self._host.push_screen_wait(AskText(title, note, typed, check=parse_tags))
+        if answer is not None:
             # A star that is typed is one; one that is not typed stays: it has a key of its own.
-            came, went = differences(before, wanted)
+            came, went = differences(before, parse_tags(answer))
             if came or went:
                 self._jobs.ask(partial(_write, session, target, came, went), lambda _: self._changed())
-            return
 
     async def remark(self, target: Labelled) -> None:
-        """Ask for a remark and keep it; call it from a worker. What was typed stays while something is wrong with it."""
-        from workbench.app.toolkit.ask import AskText
+        from workbench.app.toolkit.form import AskText
 
         session = self._session(target)
         if session is None:
             return
-        typed, problem = "", ""
-        while True:
-            title = f"Remark on {one_line(target.name, 50)}"
-            note = f"It is kept in the session, with those that are there: {key_of('app.marked')} lists them."
-            answer = await self._host.push_screen_wait(AskText(title, "\n".join(filter(None, (problem, note))), typed))
-            if not answer:
-                return
-            try:
-                said = check_remark(answer)
-            except UsageError as error:
-                typed, problem = answer, f"✗ {error}"
-                continue
-
-            def done(_: None) -> None:
-                self._host.notify("Kept the remark in the session.")
-                self._changed()
-
-            self._jobs.ask(partial(_annotate, session, target, said), done)
+        title = f"Remark on {one_line(target.name, 50)}"
+        note = f"It is kept in the session, with those that are there: {key_of('app.marked')} lists them."
+        answer = await self._host.push_screen_wait(AskText(title, note, check=check_remark))
+        if not answer:
             return
+
+        def done(_: None) -> None:
+            self._host.notify("Kept the remark in the session.")
+            self._changed()
+
+        self._jobs.ask(partial(_annotate, session, target, check_remark(answer)), done)
 
     def _session(self, target: Labelled) -> Path | None:
         from workbench.app.runs import is_example
@@ -152,7 +125,6 @@ def _labels(session: Path, target: Labelled) -> list[str]:
 
 
 def _tags_and_known(session: Path, target: Labelled) -> tuple[tuple[str, ...], list[tuple[str, int]]]:
-    """Return the item's own tags, and all of the session with how often each was given."""
     from workbench.session import SessionReader
 
     with SessionReader(session, surveyed=False) as reader:

@@ -98,4 +98,18 @@ class BaseScreen(Screen[ScreenResultType], Lasting):
 
 
 class Dialog(ModalScreen[ScreenResultType], BaseScreen[ScreenResultType]):
-    """A screen over another one, which ends with an answer."""
+    """A screen over another one, a frame (``#frame``) that ends with an answer."""
+
+    DEFAULT_CSS = """
+    Dialog { align: center middle; }
+    Dialog #frame {
+        max-width: 96%; height: auto; max-height: 96%; background: $surface; border: round $primary;
+        border-title-color: $foreground; border-title-style: bold;
+    }
+    Dialog Input { border: none; height: 1; padding: 0 1; background: $panel; width: 1fr; }
+    Dialog Input:focus { background: $primary-muted; border: none; }
+    Dialog #note { height: auto; color: $text-muted; }
+    Dialog #buttons { height: 1; align-horizontal: right; }
+    Dialog Button { margin-left: 2; min-width: 12; }
+    Dialog #buttons Button:focus { text-style: bold; background: $primary; color: $block-cursor-foreground; }
+    """

@@ -55,19 +55,14 @@ def _repaint_border(widget: Widget, row: int) -> None:
 
 
 def title_of(widget: Widget) -> str:
-    """Return what stands in a widget's border, as it is read."""
     return widget._border_title.plain if widget._border_title is not None else ""
 
 
-def highlighted(matcher: Matcher, text: str) -> Content:
+def highlighted(matcher: Matcher, text: str, offsets: Iterable[int] | None = None) -> Content:
     """Return a text with the letters that a search matches marked; Textual's own way reads markup."""
-    _, offsets = matcher.fuzzy_search.match(matcher.query, clean(text))
-    return highlighted_at(matcher, text, offsets)
-
-
-def highlighted_at(matcher: Matcher, text: str, offsets: Iterable[int]) -> Content:
-    """Return a text with some letters marked as those that a search matches; white space is not."""
     content = literal(text)
+    if offsets is None:
+        _, offsets = matcher.fuzzy_search.match(matcher.query, content.plain)
     for at in offsets:
         if not content.plain[at : at + 1].isspace():
             content = content.stylize(matcher.match_style, at, at + 1)
@@ -77,8 +72,7 @@ def highlighted_at(matcher: Matcher, text: str, offsets: Iterable[int]) -> Conte
 class LastNet(LineFilter):
     """Under everything that is painted: no control character reaches the terminal.
 
-    Args:
-        plain: Also put ASCII in place of what the terminal's encoding lacks, column by column.
+    With ``plain`` ASCII stands in place of what the terminal's encoding lacks, column by column.
     """
 
     def __init__(self, plain: bool | None = None) -> None:
@@ -88,7 +82,6 @@ class LastNet(LineFilter):
         self.plain = not shown if plain is None else plain
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments, with the same width."""
         if all(text.isprintable() and (text.isascii() or not self.plain) for text, _, _ in segments):
             return segments
         return [Segment(_visible(text, self.plain), style, control) for text, style, control in segments]

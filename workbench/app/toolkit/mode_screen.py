@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events, work
 from textual.app import ComposeResult
@@ -16,11 +16,10 @@ from workbench.app.keys import bind
 from workbench.app.toolkit.header import Header, StatusLine
 from workbench.app.toolkit.keybar import KeyBar
 from workbench.app.toolkit.labelling import Labelled, Labelling
-from workbench.app.toolkit.latest import Latest, sentence_of
+from workbench.app.toolkit.latest import Latest, Live, sentence_of
 from workbench.app.toolkit.lifecycle import BaseScreen, is_gone
 from workbench.app.toolkit.literal import set_title, title_of
-from workbench.app.toolkit.pane import PaneTabs, TooSmall
-from workbench.app.toolkit.tour_panel import TourPanel
+from workbench.app.toolkit.pane import PaneTabs, TooSmall, TourPanel
 from workbench.app.toolkit.virtual_view import VirtualView
 
 if TYPE_CHECKING:
@@ -65,12 +64,13 @@ class ModeScreen(BaseScreen[None]):
 
     @property
     def workbench(self) -> WorkbenchApp:
-        """The app, as far as a mode may ask it for something."""
         return cast("WorkbenchApp", self.app)
 
     def __init__(self) -> None:
         super().__init__()
         self._is_ready = False
+        # What is shown of the open session, for a screen that reads all of it anew after a change.
+        self.live: Live[Any] = Live(self, "session", lambda reader: None, lambda found: None)
         self._labels = Labelling(self.workbench, self, self.labels_written)
         # Classes that are there before anything is mounted cost nothing; changed later they restyle every widget.
         self.set_classes(self._classes_for(self.app.size))
@@ -104,7 +104,6 @@ class ModeScreen(BaseScreen[None]):
         yield KeyBar()
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the panes of the mode."""
         return ()
 
     def set_status(self, header: str | Header) -> None:
@@ -164,7 +163,6 @@ class ModeScreen(BaseScreen[None]):
         line.marked = self.workbench.marks.sentence(path)
 
     def marks_changed(self) -> None:
-        """Say in the header what is marked to be compared."""
         self._name_session()
 
     def on_screen_resume(self) -> None:
@@ -176,16 +174,17 @@ class ModeScreen(BaseScreen[None]):
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
         """The app opened another session (or None is open); called also once after the mode was mounted."""
+        self.live.refresh()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Rows of the open session changed; see :class:`workbench.app.messages.SessionChanged`."""
+        """Rows of the open session changed; see :class:`workbench.app.feed.SessionChanged`."""
+        self.live.take(changes)
 
     def location(self) -> Location | None:
         """Return what is shown, as a place to come back to; None where this screen only leads to places."""
         return None
 
     def files(self) -> Iterable[str]:
-        """Return the paths of the files that are shown, for the palette."""
         return ()
 
     @property

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import ClassVar
 
 from textual.app import RenderResult
@@ -21,6 +23,8 @@ from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 _BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # by column, from below
 ACROSS, UP = 2, 4
 """Dots of a cell."""
+Cell = tuple[int, int]
+"""Column and row, from above."""
 
 
 class Canvas:
@@ -28,30 +32,51 @@ class Canvas:
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = max(0, width), max(0, height)
-        self._cells: dict[tuple[int, int], int] = {}
+        self.bits: dict[Cell, int] = {}
 
-    def cell_of(self, x: float, y: float) -> tuple[int, int]:
-        """Return column and row (from above) of the cell at shares of the width and of the height (from below)."""
-        column, row = self._dot(x, y)
-        return column // ACROSS, self.height - 1 - row // UP
+    def dot(self, x: float, y: float) -> Cell:
+        """Put a dot at shares of the width and of the height (from below), at the edge for what lies outside; returns its cell."""
+        return self.dot_at(_place(x, self.width * ACROSS), _place(y, self.height * UP))
 
-    def dot(self, x: float, y: float) -> None:
-        """Put a dot at shares of the width and of the height (from below); what lies outside goes to the edge."""
-        self.dot_at(*self._dot(x, y))
-
-    def dot_at(self, column: int, row: int) -> None:
+    def dot_at(self, column: int, row: int) -> Cell:
         """Put a dot on one of 2 × width columns and 4 × height rows, from the left and from below."""
+        cell = column // ACROSS, self.height - 1 - row // UP
         if 0 <= column < self.width * ACROSS and 0 <= row < self.height * UP:
-            cell = column // ACROSS, self.height - 1 - row // UP
-            self._cells[cell] = self._cells.get(cell, 0) | _BITS[column % ACROSS][row % UP]
+            self.bits[cell] = self.bits.get(cell, 0) | _BITS[column % ACROSS][row % UP]
+        return cell
 
-    def _dot(self, x: float, y: float) -> tuple[int, int]:
-        return _place(x, self.width * ACROSS), _place(y, self.height * UP)
+    def cell_of(self, x: float, y: float) -> Cell:
+        return _place(x, self.width * ACROSS) // ACROSS, self.height - 1 - _place(y, self.height * UP) // UP
 
     def row(self, y: int) -> str:
-        """Return a row of cells, from above; a cell without a dot is a space."""
-        cells = (self._cells.get((x, y), 0) for x in range(self.width))
-        return "".join(chr(0x2800 + bits) if bits else " " for bits in cells)
+        return "".join(text for text, _ in painted([(self, "")], {}, y))
+
+
+def painted(layers: Sequence[tuple[Canvas, str]], marks: Mapping[Cell, Part], y: int) -> list[Part]:
+    """Return a row of canvases over one another, each with its style: the first with a dot colours a cell; marks stand before all."""
+    parts: list[Part] = []
+    for x in range(layers[0][0].width):
+        found = [(canvas.bits[x, y], style) for canvas, style in layers if (x, y) in canvas.bits]
+        bits = reduce(or_, (bits for bits, _ in found), 0)
+        text, style = marks.get((x, y)) or (
+            chr(0x2800 + bits) if bits else " ",
+            found[0][1] if found else layers[-1][1],
+        )
+        if parts and parts[-1][1] == style:
+            parts[-1] = parts[-1][0] + text, style
+        else:
+            parts.append((text, style))
+    return parts
+
+
+def interval_bar(low: float, value: float, high: float, width: int, dot: str = "●") -> list[str]:
+    """Return the cells of a dot between its bounds, ``├──●──┤``, all at shares of a width; bounds in one cell are not drawn."""
+    first, at, last = (_place(share, width) for share in (low, value, high))
+    signs = [" "] * width
+    if last > first:
+        signs[first : last + 1] = ["├", *"─" * (last - first - 1), "┤"]
+    signs[at] = dot
+    return signs
 
 
 def _place(share: float, count: int) -> int:
@@ -110,7 +135,6 @@ class Axis:
         return self.ticks[-1]
 
     def share(self, value: float) -> float:
-        """Return where a value lies, 0 at the first tick and 1 at the last."""
         return (value - self.low) / (self.high - self.low)
 
     def label(self, tick: float) -> str:
@@ -182,7 +206,6 @@ class ScatterPlot(VirtualView):
     def put(
         self, points: Sequence[tuple[Hashable, float, float]], names: tuple[str, str], empty_text: str = ""
     ) -> None:
-        """Show other points; ``names`` are those of the axes, ``empty_text`` is said where there are no points."""
         self.points, self.names, self.empty_text = points, names, empty_text
         self._again()
 
@@ -226,37 +249,23 @@ class ScatterPlot(VirtualView):
         if tall < 2 or wide < 10:
             return [[(fit(" There is no room for the plot.", width), "dim")]]
         across = axis([x for _, x, _ in self.points], max(1, min(8, wide // 12)))
-        canvas, marks = self._dots(across, up, wide, tall)
+        canvas, marks = Canvas(wide, tall), dict[Cell, Part]()
+        for group, x, y in self.points:
+            cell = canvas.dot(across.share(x), up.share(y))
+            if group == self.marked:
+                marks[cell] = _MARK, "marked"
         at = {canvas.cell_of(0, up.share(tick))[1]: up.label(tick) for tick in up.ticks}
         rows: list[list[Part]] = [[(fit(f" {self.names[1]}", width), "dim")]]
         for y in range(tall):
-            sign = "┤" if y in at else "│"
-            parts: list[Part] = [(at.get(y, "").rjust(labels), "dim"), (f"{sign}", "rule")]
-            for x, char in enumerate(canvas.row(y)):
-                style = "marked" if (x, y) in marks else "bar"
-                text = _MARK if (x, y) in marks else char
-                if parts[-1][1] == style:
-                    parts[-1] = parts[-1][0] + text, style
-                else:
-                    parts.append((text, style))
-            rows.append(parts)
+            left = (at.get(y, "").rjust(labels), "dim"), ("┤" if y in at else "│", "rule")
+            rows.append([*left, *painted([(canvas, "bar")], marks, y)])
         pad = " " * labels
         rows.append([(pad, ""), ("└" + "─" * wide, "rule")])
         rows.append([(pad + " ", ""), (across.written(wide), "dim")])
         rows.append([(pad + " ", ""), (fit(self.names[0], wide, right=True), "dim")])
         return rows
 
-    def _dots(self, across: Axis, up: Axis, wide: int, tall: int) -> tuple[Canvas, set[tuple[int, int]]]:
-        canvas, marks = Canvas(wide, tall), set()
-        for group, x, y in self.points:
-            place = across.share(x), up.share(y)
-            canvas.dot(*place)
-            if group == self.marked:
-                marks.add(canvas.cell_of(*place))
-        return canvas, marks
 
-
-_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # by row and column within a cell
 _STYLES = ("$primary", "$accent", "$success", "$secondary")
 _QUIET = "$foreground 45%"
 _LETTERS = "abcd"  # at the end of each curve: colours alone do not tell
@@ -295,14 +304,12 @@ def plotted(lines: Sequence[PlotLine], width: int, height: int) -> list[list[tup
     right = max(x for line in drawn for x, *_ in line.points)
     top = max(0.1, *(value if high is None else high for line in drawn for _, value, _, high in line.points))
     top = min(1.0, -(-top * 10 // 1) / 10)
-    canvas = _Canvas(columns, rows, left, max(right, left + 1), top)
-    for number, line in enumerate(drawn):
-        canvas.draw(line, number)
+    layers, marks = _curves(drawn, Canvas(columns, rows), left, max(right, left + 1), top)
     found = []
     for row in range(rows):
         value = top * (1 - row / (rows - 1))
         label = f"{value:.2f}" if row in {0, rows // 4, rows // 2, 3 * rows // 4, rows - 1} else ""
-        found.append([(f"{label:>{_AXIS - 1}} ", _QUIET), ("│", _QUIET), *canvas.row(row)])
+        found.append([(f"{label:>{_AXIS - 1}} ", _QUIET), ("│", _QUIET), *painted(layers, marks, row)])
     found.append([(" " * _AXIS + "└" + "─" * columns, _QUIET)])
     first, last = f"{left:,}", f"{right:,}"
     gap = max(1, columns - len(first) - len(last))
@@ -312,54 +319,27 @@ def plotted(lines: Sequence[PlotLine], width: int, height: int) -> list[list[tup
     return found
 
 
-class _Canvas:
-    """Cells of two by four dots; the curve drawn first keeps the colour of a cell, and a value goes before a band."""
-
-    def __init__(self, columns: int, rows: int, left: int, right: int, top: float) -> None:
-        self._columns, self._rows = columns, rows
-        self._left, self._right, self._top = left, right, top
-        self._dots = [[0] * columns for _ in range(rows)]
-        self._ends: dict[tuple[int, int], int] = {}
-        self._owner: dict[tuple[int, int], tuple[int, bool]] = {}
-
-    def draw(self, line: PlotLine, number: int) -> None:
-        """Draw a curve with its bounds."""
-        wide = 2 * self._columns - 1
+def _curves(
+    drawn: Sequence[PlotLine], bands: Canvas, left: int, right: int, top: float
+) -> tuple[list[tuple[Canvas, str]], dict[Cell, Part]]:
+    """Return curves, each a layer with its colour, their bounds in the last one, and a letter at the end of each."""
+    layers, ends, wide = list[tuple[Canvas, str]](), dict[Cell, Part](), ACROSS * bands.width - 1
+    for number, line in enumerate(drawn):
+        canvas, style = Canvas(bands.width, bands.height), f"bold {_STYLES[number]}"
+        layers.append((canvas, style))
         for column in range(wide + 1):
-            x = self._left + (self._right - self._left) * column / wide
-            for place, value in enumerate(_between(line, x)):
-                if value is not None and (place == 0 or column % 3 == 0):
-                    self._dot(column, value, number, band=place > 0)
+            value, *bounds = _between(line, left + (right - left) * column / wide)
+            if value is not None:
+                canvas.dot(column / wide, value / top)
+            for bound in bounds if column % 3 == 0 else ():
+                if bound is not None:
+                    bands.dot(column / wide, bound / top)
         x, value, *_ = line.points[-1]
-        column = round((x - self._left) / (self._right - self._left) * wide)
-        self._dot(column, value, number, band=False)
-        row, cell = self._cell(column, value)
-        while (row, cell) in self._ends and cell > 0:
-            cell -= 1
-        self._ends[row, cell] = number
-
-    def _cell(self, column: int, value: float) -> tuple[int, int]:
-        return round((1 - min(1.0, max(0.0, value / self._top))) * (4 * self._rows - 1)) // 4, column // 2
-
-    def _dot(self, column: int, value: float, number: int, *, band: bool) -> None:
-        tall = 4 * self._rows - 1
-        y = round((1 - min(1.0, max(0.0, value / self._top))) * tall)
-        cell = y // 4, column // 2
-        self._dots[cell[0]][cell[1]] |= _DOTS[y % 4][column % 2]
-        owner = self._owner.get(cell)
-        if owner is None or (owner[1] and not band):
-            self._owner[cell] = number, band
-
-    def row(self, row: int) -> list[tuple[str, str]]:
-        pieces = []
-        for column, dots in enumerate(self._dots[row]):
-            if (end := self._ends.get((row, column))) is not None:
-                pieces.append((_LETTERS[end], f"bold {_STYLES[end]}"))
-                continue
-            number, band = self._owner.get((row, column), (0, True))
-            style = _QUIET if band else f"bold {_STYLES[number]}"
-            pieces.append((chr(0x2800 + dots) if dots else " ", style))
-        return pieces
+        column, row = canvas.dot((x - left) / (right - left), value / top)
+        while (column, row) in ends and column > 0:
+            column -= 1
+        ends[column, row] = _LETTERS[number], style
+    return [*layers, (bands, _QUIET)], ends
 
 
 def _between(line: PlotLine, x: float) -> tuple[float | None, float | None, float | None]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
+from workbench.app.toolkit.fields import Field, Values
+from workbench.app.toolkit.form import Form
+from workbench.errors import BadField, UsageError
 from workbench.extensions import is_dotted
 from workbench.files import expanded
 from workbench.reports import FORMATS, format_by_name, in_words
@@ -26,24 +27,14 @@ def suggested_place(host: WorkbenchApp, name: str) -> str:
 
 
 def place_of(host: WorkbenchApp, wanted: str) -> Path:
-    """Return where to write a file that a person wants, a name or a path; of one in a browser only the name counts.
-
-    Raises:
-        UsageError: The path names a person who is not here.
-    """
+    """Return where to write a file that a person wants, a name or a path (UsageError); of one in a browser only the name counts."""
     if not host.in_browser:
         return expanded(wanted)
     return Path(_outbox().name) / (Path(wanted).name or "report.html")
 
 
 def hand_over(host: WorkbenchApp, written: Path, what: str) -> None:
-    """Tell where a file is that was written where :func:`place_of` said, or have the browser download it.
-
-    Args:
-        host: The app.
-        written: The file.
-        what: What it is: ``report``.
-    """
+    """Tell where a file is that was written where :func:`place_of` said (a ``report``), or have the browser download it."""
     if not host.in_browser:
         host.notify(f"The {what} is in {written}.", title="Export", timeout=10)
         return
@@ -58,66 +49,45 @@ def _outbox() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="workbench-")
 
 
-@dataclass(frozen=True, slots=True)
-class WantedReport:
-    """Where a report goes, as it was typed, and its format, a name or a dotted path."""
+class ReportDialog(Form[tuple[str, str]]):
+    """Ends with the file, as it was typed, and the format, a name or a dotted path.
 
-    place: str
-    format: str
-
-
-class ReportDialog(FormDialog[WantedReport]):
-    """Ends with what is wanted.
-
-    Args:
-        title: What is exported.
-        place: The file that is suggested.
-        formats: The formats, with what each is.
-        foreign: Names of formats that plug-ins add; None where only ``formats`` will do.
-        on_disk: Whether paths of this machine complete what is typed.
+    ``foreign`` names formats that plug-ins add, None where only ``formats`` will do; ``on_disk`` says whether paths of this machine complete.
     """
 
-    STARTS = "Export"
+    LIVE = True
 
     def __init__(
         self, title: str, place: str, formats: Mapping[str, str], foreign: Sequence[str] | None, *, on_disk: bool
     ) -> None:
+        others = "" if foreign is None else "; ".join(["", *foreign, "package.module:Class"])
+        note = f"{in_words(formats)}{others}. A file of that name is replaced."
         known = (*formats, *(foreign or ()))
         fields = (
-            Field("file", place, paths=on_disk),
-            Field("format", "", known, placeholder="what the file ends in"),
+            Field("file", place, paths=on_disk, needed="Name a file."),
+            Field("format", known=known, placeholder="what the file ends in", check=self._check_format),
         )
-        super().__init__(title, fields, "file")
-        self._formats, self._foreign = formats, foreign
+        super().__init__(title, fields, "file", note=note, starts="Export")
+        self._formats, self._known, self._takes_foreign = formats, known, foreign is not None
 
-    def about(self, field: str) -> str:
-        others = "" if self._foreign is None else "; ".join(["", *self._foreign, "package.module:Class"])
-        return f"{in_words(self._formats)}{others}. A file of that name is replaced."
+    def _check_format(self, format: str) -> None:
+        if format not in self._known and not (self._takes_foreign and is_dotted(format)):
+            raise UsageError(f"There is no report format {format!r} of this.")
 
-    def will_do(self) -> str:
-        answer = self.answer()
-        return answer.sentence if isinstance(answer, Refused) else f"Written as {answer.format}."
+    def read(self, values: Values) -> tuple[str, str]:
+        place = values["file"]
+        if format := values["format"] or format_by_name(place, self._formats):
+            return place, format
+        raise BadField("format", f"{Path(place).suffix or 'No ending'} says no format; name one here.")
 
-    def answer(self) -> WantedReport | Refused:
-        place, format = self.text("file"), self.text("format")
-        if not place:
-            return Refused("file", "Name a file.")
-        if format and not (format in self._formats or self._is_foreign(format)):
-            return Refused("format", f"There is no report format {format!r} of this.")
-        format = format or format_by_name(place, self._formats)
-        if not format:
-            return Refused("format", f"{Path(place).suffix or 'No ending'} says no format; name one here.")
-        return WantedReport(place, format)
-
-    def _is_foreign(self, format: str) -> bool:
-        return self._foreign is not None and (format in self._foreign or is_dotted(format))
+    def summary(self, answer: tuple[str, str], values: Values) -> str:
+        return f"Written as {answer[1]}."
 
 
 async def ask_and_export(host: WorkbenchApp, session: Path) -> None:
-    """Ask for a file and write the report of a session there; call it from a worker."""
-    from workbench.reports.foreign_format import foreign_names
+    from workbench.reports.composing import foreign_names
 
     suggested = suggested_place(host, f"{session.stem}.html")
     question = ReportDialog("Export report", suggested, FORMATS, foreign_names(), on_disk=not host.in_browser)
     if (wanted := await host.push_screen_wait(question)) is not None:
-        host.export_report(session, wanted.place, wanted.format)
+        host.export_report(session, *wanted)

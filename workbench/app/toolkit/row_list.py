@@ -10,33 +10,28 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
+from workbench.app.key_table import with_keys
 from workbench.app.keys import bind
-from workbench.app.toolkit.virtual_view import Part, VirtualView
-from workbench.app.toolkit.virtual_view import fit as _fit
+from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
-_OWN_STYLES = ("passed", "failed", "waiting", "paused", "hidden", "marked", "group", "score", "good", "poor",
-               "only-a", "only-b")  # fmt: skip
+__all__ = ["HeadedList", "Part", "RowList", "fit"]
 
 
 class RowList(VirtualView):
     """Subclasses fill :meth:`parts_of`; rows for which :meth:`selectable` is False are passed over by the cursor."""
 
-    ROW_STYLES: ClassVar[frozenset[str]] = VirtualView.ROW_STYLES | {*_OWN_STYLES}
     DEFAULT_CSS = """
     RowList {
         background: $background; height: 1fr;
-        & > .row--passed { color: $verdict-passed; }
-        & > .row--failed { color: $verdict-failed; }
+        & > .row--passed, & > .row--good { color: $verdict-passed; }
+        & > .row--failed, & > .row--poor { color: $verdict-failed; }
         & > .row--waiting { color: $verdict-waiting; }
         & > .row--paused { color: $verdict-unscored; }
         & > .row--running { color: $verdict-running; text-style: bold; }
-        & > .row--unscored { color: $verdict-unscored; }
         & > .row--hidden { color: $text-dim; text-style: italic; }
         & > .row--marked { color: $accent; text-style: bold; }
         & > .row--group { color: $primary; text-style: bold; }
         & > .row--score { color: $foreground; text-style: bold; }
-        & > .row--good { color: $verdict-passed; }
-        & > .row--poor { color: $verdict-failed; }
         & > .row--only-a { color: $text-primary; text-style: bold; }
         & > .row--only-b { color: $text-warning; text-style: bold; }
     }
@@ -70,7 +65,7 @@ class RowList(VirtualView):
         """Enter was pressed on a row, or it was clicked while the cursor stood on it."""
 
     class Narrowed(Message):
-        """The list shows other rows now because of what was typed."""
+        """Other rows are shown because of what was typed."""
 
         def __init__(self, row_list: RowList) -> None:
             super().__init__()
@@ -93,7 +88,6 @@ class RowList(VirtualView):
         raise NotImplementedError
 
     def selectable(self, index: int) -> bool:
-        """Return whether the cursor may stand on a row."""
         return True
 
     # -- narrowing
@@ -114,7 +108,6 @@ class RowList(VirtualView):
             self.post_message(self.Narrowed(self))
 
     def narrow_counts(self) -> tuple[int, int]:
-        """Return how many rows that take the cursor are shown, and of how many."""
         total = sum(map(self.selectable, range(self.row_count())))
         return (total if self._visible is None else sum(map(self.selectable, self._visible))), total
 
@@ -135,7 +128,6 @@ class RowList(VirtualView):
         return ()
 
     def shown_row(self, y: int) -> int:
-        """Return the row that is painted in a line of the view."""
         return y if self._visible is None else self._visible[y] if 0 <= y < len(self._visible) else -1
 
     def line_of(self, index: int) -> int:
@@ -145,13 +137,24 @@ class RowList(VirtualView):
         return self._visible.index(index) if index in self._visible else -1
 
     def lines_shown(self) -> int:
-        """Return how many lines of the view there are."""
         return self.row_count() if self._visible is None else len(self._visible)
 
-    async def action_narrow(self) -> None:
-        from workbench.app.toolkit.typed_line import ask_narrowing
+    @property
+    def followed(self) -> str:
+        return self.narrowed
 
-        await ask_narrowing(self)
+    def follow(self, text: str) -> None:
+        self.narrow(text)
+
+    def found_words(self, *, typing: bool) -> str:
+        shown, total = self.narrow_counts()
+        keys = "" if typing else with_keys("   {list.narrow} changes it, {list.all} shows all")
+        return f"{shown:,} of {total:,}{keys}"
+
+    async def action_narrow(self) -> None:
+        from workbench.app.toolkit.typed_line import NarrowLine, ask_line
+
+        await ask_line(NarrowLine, self)
 
     def action_widen(self) -> None:
         self.narrow("")
@@ -273,16 +276,10 @@ class RowList(VirtualView):
                 self.set_cursor(row)
 
 
-def fit(text: str, width: int, *, right: bool = False) -> str:
-    """Return ``text`` at exactly ``width`` cells, also where the cut fell on a space."""
-    return _fit(_fit(text, width, right=right), width, right=right)
-
-
 class HeadedList(RowList):
     """Row 0 is the heading; subclasses fill :meth:`heading_parts`, and :meth:`parts_of` for the rows from 1 on."""
 
     def heading_parts(self, width: int) -> Sequence[Part]:
-        """Return the names of the columns."""
         raise NotImplementedError
 
     def selectable(self, index: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from textual import work
 from textual.app import ComposeResult
@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from workbench.app.toolkit.actions import RunActions
 
 
-class Finds(Protocol):
-    """What keeps the last search of a mode."""
-
-    def go(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) hit."""
-        ...
-
-
 _WHILE_READING = frozenset({"resume", "cancel", "rerun", "rerun_model", "fork", "rerun_failed", "add_samples"})
 """What can be asked for while the run is being read."""
 
@@ -38,18 +30,12 @@ class RunScreen(ModeScreen):
     """A mode that follows a run.
 
     A subclass says which list takes keys while no painted pane has the focus (:meth:`main_list`) and sets
-    ``actions`` and ``finder``.
-
-    Attributes:
-        actions: What can be done with the run.
-        finder: Keeps the last search.
-        searching: Does the searches.
-        doing: Carries out the actions.
+    ``actions`` and ``finder``, which keeps the last search.
     """
 
     searches = True
     actions: RunActions
-    finder: Finds
+    finder: Any
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,7 +101,6 @@ class RunScreen(ModeScreen):
     # -- keys
 
     def current_view(self) -> VirtualView:
-        """Return the pane that keys move in."""
         return self.focused if isinstance(self.focused, VirtualView) else self.main_list()
 
     def action_move(self, rows: int) -> None:

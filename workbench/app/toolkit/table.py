@@ -7,7 +7,7 @@ Rows are painted on demand. Textual's ``DataTable`` was measured first, with 5,0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic
 
@@ -23,7 +23,7 @@ from workbench.app.toolkit.virtual_view import Part
 
 @dataclass(frozen=True, slots=True)
 class Grouping(Generic[Row]):
-    """A way of putting rows together: what it is called, and the group of a row."""
+    """A way of putting rows together."""
 
     title: str
     group_of: Callable[[Row], str]
@@ -47,28 +47,21 @@ class Arrangement:
     folded: frozenset[str] = frozenset()
 
 
+_FEW = 8
+"""So many rows that changed are painted one by one."""
+
+
 class Table(HeadedList, Generic[Row]):
-    """A heading and rows of one type.
+    """A heading and rows of one type, each of which its ``key`` tells from all others; the cursor stays on its row by it.
 
-    Args:
-        columns: The columns, in their order.
-        key: What tells a row from all others; the cursor stays on its row by it.
-        groupings: By what rows can be put together.
-        order: The title of the column by which rows are sorted at first; "" for the order in which they were given.
-        next_order: The title of the column by which the key for sorting sorts first.
-
-    Attributes:
-        rows: All rows.
-        shown: Those that pass the filter, sorted.
-        empty: What to say where no row is shown.
-        notes: Lines below the rows, each a text with its style.
-        arrangement: How they are sorted and grouped.
+    Rows are sorted at first by the column with the title ``order``, "" for as they were given; the key for sorting begins at ``next_order``.
+    Where no row is shown, ``empty`` is said; ``notes`` are lines below the rows, each a text with its style.
     """
 
     ALLOW_SELECT = False
     KEPT: ClassVar[tuple[str, ...]] = ("rows", "arrangement")
     """Attributes that are as they were left where the list is shown again."""
-    LEAD: ClassVar[int] = 2
+    LEAD = 2
     """Cells before the first column: a mark, or whether a group is folded."""
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("table.sort", "sort_next", "sort"),
@@ -108,6 +101,7 @@ class Table(HeadedList, Generic[Row]):
         self.arrangement = self._first_arrangement = Arrangement(order)
         self._next_order = next_order
         self._key = key
+        self._leads: Mapping[object, str] = {}
         self._to: object = None  # where the cursor goes once there are rows
         self._is_kept = False
         self._lines: list[Row | Group[Row]] = []
@@ -121,10 +115,15 @@ class Table(HeadedList, Generic[Row]):
 
     def lead_of(self, row: Row) -> str:
         """Return the sign before a row, "" for none."""
-        return ""
+        return self._leads.get(self._key(row), "")
+
+    def show_leads(self, leads: Mapping[object, str]) -> None:
+        """Show signs before some rows, by their keys."""
+        if leads != self._leads:
+            self._leads = leads
+            self.refresh()
 
     def style_of(self, row: Row) -> str:
-        """Return the style of cells that have none of their own."""
         return ""
 
     def span_of(self, row: Row) -> tuple[str, Part] | None:
@@ -147,24 +146,20 @@ class Table(HeadedList, Generic[Row]):
         return group.name.casefold()
 
     def title_of_group(self, group: Group[Row]) -> str:
-        """Return what stands in the row of a group, before its figures."""
         return f"{group.name}  {len(group.rows):,}"
 
     def words_of_row(self, row: Row) -> str:
-        """Return the text in which typed words are looked for."""
         return " ".join(cell_text(column.cell(row)) for column in self.columns.all)
 
     # -- what is in it
 
     @property
     def selected(self) -> Row | None:
-        """The row under the cursor, None on a group."""
         line = self._line(self.cursor)
         return None if isinstance(line, Group) else line
 
     @property
     def selected_group(self) -> Group[Row] | None:
-        """The group under the cursor, None on a row."""
         line = self._line(self.cursor)
         return line if isinstance(line, Group) else None
 
@@ -219,15 +214,18 @@ class Table(HeadedList, Generic[Row]):
         self.rows = tuple(rows)
         here = self._key_of(self._line(self.cursor))
         self.arrange_rows(measure=False)
-        self.columns.widen(known)
+        wider = self.columns.widen(known)
         if (now := list(map(self._key_of, self._lines))) != before:
             self.rows_changed(cursor=now.index(here) + 1 if here in now else max(1, min(self.cursor, len(now))))
         self._words = None
-        self.refresh()
+        if wider or now != before or self.narrowed or self.arrangement.grouping or len(known) > _FEW:
+            self.refresh()
+        else:
+            for row in known:
+                self.refresh_line(now.index(self._key(row)) + 1 if self._key(row) in now else 0)
         return len(known) == len(fresh)
 
     def knows(self, key: object) -> bool:
-        """Return whether there is a row with a key, shown or not."""
         return key in self._places
 
     def rearrange(self, *, to: object = None) -> None:
@@ -303,7 +301,6 @@ class Table(HeadedList, Generic[Row]):
         self.post_message(self.Arranged(self))
 
     def arranged_by(self) -> list[str]:
-        """Return what the title of the pane says of the arrangement."""
         order, reverse, grouping = self.arrangement.order, self.arrangement.reverse, self.arrangement.grouping
         parts = [f"by {grouping}"] if grouping else []
         if order != self._first_arrangement.order or reverse:

@@ -70,7 +70,6 @@ class TextPane(VirtualView):
             self.refresh()
 
     def find(self, needle: str) -> None:
-        """Mark every place where ``needle`` occurs ("" marks nothing)."""
         if needle != self._needle:
             self._needle = needle
             self._find()
@@ -78,7 +77,6 @@ class TextPane(VirtualView):
 
     @property
     def needle(self) -> str:
-        """What is looked for, "" for nothing."""
         return self._needle
 
     @property
@@ -106,21 +104,17 @@ class TextPane(VirtualView):
 
     def mark_evidence(self, marks: list[Mark]) -> None:
         """Highlight ranges and bring the first into sight."""
-        self.evidence = marks
-        self._index_marks()
+        self.light(marks)
         if marks:
             self.go_to(marks[0].line, marks[0].start)
-        self.refresh()
 
     def light(self, marks: list[Mark]) -> None:
-        """Highlight ranges where they stand; nothing moves."""
         if marks != self.evidence:
             self.evidence = marks
             self._index_marks()
             self.refresh()
 
     def mark_line(self, line: int) -> None:
-        """Highlight a whole line and bring it into sight."""
         if line < len(self.document.lines):
             self.mark_evidence([Mark(line, 0, max(1, len(self.document.lines[line].text)))])
 

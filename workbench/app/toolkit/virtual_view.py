@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
@@ -16,94 +14,41 @@ from textual.strip import Strip
 from workbench.text import clean
 
 Part = tuple[str, str]
+"""A piece of a row: its text and the name of its style ("" is the pane's own), of which the rules stand under ``.row--NAME``."""
 _COPIED_CELLS = 240
-"""A piece of a row: its text and the name of its style ("" is the pane's own)."""
-
-STYLES = [
-    "comment",
-    "string",
-    "number",
-    "keyword",
-    "function",
-    "builtin",
-    "heading",
-    "subheading",
-    "strong",
-    "em",
-    "s",
-    "code",
-    "plain-code",
-    "link",
-    "dim",
-    "rule",
-    "bullet",
-    "added",
-    "removed",
-    "hunk",
-    "ok",
-    "bad",
-    "warn",
-    "running",
-    "unscored",
-    "invalid",
-    "seen-read",
-    "seen-listed",
-    "seen-unopened",
-    "notice",
-    "role",
-    "block",
-    "cursor",
-    "cursor-blurred",
-    "hit",
-    "hit-now",
-    "evidence",
-    "bar",
-    "bar-rest",
-    "thumb",
-]
 
 
 class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     """A scrollable pane that paints rows from style names; subclasses say how many rows there are and what is in them."""
 
-    ROW_STYLES: ClassVar[frozenset[str]] = frozenset(STYLES)
-    """Names whose rules stand under ``.row--NAME``. They are resolved when a row is painted in them: as Textual's component
-    classes all of them, in every pane, were resolved anew at each change of size or focus."""
-
     DEFAULT_CSS = """
     VirtualView {
         background: $background; color: $foreground; scrollbar-size-vertical: 0; overflow-x: hidden; overflow-y: scroll;
         & > .row--comment { color: $text-dim; text-style: italic; }
-        & > .row--string { color: $text-success; }
-        & > .row--number { color: $text-warning; }
-        & > .row--keyword { color: $text-accent; }
-        & > .row--function { color: $text-primary; text-style: bold; }
-        & > .row--builtin { color: $text-secondary; }
-        & > .row--heading { color: $text-primary; text-style: bold; }
+        & > .row--dim { color: $text-dim; }
+        & > .row--rule { color: $text-faint; }
+        & > .row--string, & > .row--added { color: $text-success; }
+        & > .row--removed { color: $text-error; }
+        & > .row--number, & > .row--code, & > .row--warn { color: $text-warning; }
+        & > .row--notice { color: $text-warning; text-style: italic; }
+        & > .row--keyword, & > .row--bullet { color: $text-accent; }
+        & > .row--role { color: $text-accent; text-style: bold; }
+        & > .row--function, & > .row--heading { color: $text-primary; text-style: bold; }
+        & > .row--link { color: $text-primary; text-style: underline; }
+        & > .row--builtin, & > .row--hunk { color: $text-secondary; }
         & > .row--subheading { color: $text-secondary; text-style: bold; }
         & > .row--strong { text-style: bold; }
         & > .row--em { text-style: italic; }
         & > .row--s { text-style: strike; }
-        & > .row--code { color: $text-warning; }
         & > .row--plain-code { color: $foreground; }
-        & > .row--link { color: $text-primary; text-style: underline; }
-        & > .row--dim { color: $text-dim; }
-        & > .row--rule { color: $text-faint; }
-        & > .row--bullet { color: $text-accent; }
-        & > .row--added { color: $text-success; }
-        & > .row--removed { color: $text-error; }
-        & > .row--hunk { color: $text-secondary; }
         & > .row--ok { color: $verdict-passed; }
         & > .row--bad { color: $verdict-failed; }
-        & > .row--warn { color: $text-warning; }
         & > .row--running { color: $verdict-running; }
         & > .row--unscored { color: $verdict-unscored; }
         & > .row--invalid { color: $verdict-invalid; }
         & > .row--seen-read { color: $seen-read; }
         & > .row--seen-listed { color: $seen-listed; }
         & > .row--seen-unopened { color: $seen-unopened; }
-        & > .row--notice { color: $text-warning; text-style: italic; }
-        & > .row--role { color: $text-accent; text-style: bold; }
         & > .row--block { background: $panel; }
         & > .row--cursor { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
         & > .row--cursor-blurred { background: $panel; text-style: bold; }
@@ -128,13 +73,9 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         """Return the style of a name, without the pane's own background unless it sets one."""
         found = self._styles_by_name.get(name)
         if found is None:
-            if not name:
-                found = self.rich_style
-            elif name in self.ROW_STYLES:
-                found = self._blended(name)
-            else:
-                found = Style.null()
-            self._styles_by_name[name] = found
+            # Resolved when a row is painted in it: as Textual's component classes all styles, in every pane, were resolved anew at
+            # each change of size or focus.
+            found = self._styles_by_name[name] = self._blended(name) if name else self.rich_style
         return found
 
     def _blended(self, name: str) -> Style:
@@ -169,7 +110,6 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         raise NotImplementedError
 
     def row_count(self) -> int:
-        """Return how many rows there are."""
         raise NotImplementedError
 
     def plain_text(self) -> str:
@@ -243,7 +183,6 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     # -- moving, shared by all panes
 
     def page_height(self) -> int:
-        """Return how many rows fit."""
         return max(1, self.scrollable_content_region.height)
 
     def keep_in_sight(self, row: int, *, margin: int = 0) -> None:
@@ -259,7 +198,6 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_to(y=self.scroll_offset.y + rows, animate=False, immediate=True)
 
     def go_to_end(self, last: bool) -> None:
-        """Go to the first or the last row."""
         self.scroll_to(y=self.row_count() if last else 0, animate=False, immediate=True)
 
 
@@ -285,5 +223,6 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
         return ""
     size = len(text) if text.isascii() else cell_len(text)
     if size > width:
-        return set_cell_size(text, width - 1).rstrip().ljust(0) + "…" if width > 1 else "…"
+        text = set_cell_size(text, width - 1).rstrip() + "…"
+        size = cell_len(text)
     return text.rjust(width + len(text) - size) if right else text.ljust(width + len(text) - size)

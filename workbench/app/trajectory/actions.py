@@ -13,8 +13,8 @@ from workbench.app.trajectory.loading import state_of
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
+    from workbench.app.toolkit.document import Subject
     from workbench.app.toolkit.latest import Latest
-    from workbench.app.toolkit.subject import Subject
     from workbench.app.trajectory.loading import TrialState
     from workbench.app.trajectory.screen import TrajectoryScreen
     from workbench.engine.trial_orders import Edit

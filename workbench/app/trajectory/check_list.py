@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
-from workbench.checking.stored import CheckDamaged, from_json, result_of, works
-from workbench.checking.verdicts import BlockResult, Checked, ClaimResult, Truth, Verdict, alarm
+from workbench.checking.verdicts import (
+    BlockResult,
+    CheckDamaged,
+    Checked,
+    ClaimResult,
+    Truth,
+    Verdict,
+    alarm,
+    from_json,
+    result_of,
+    works,
+)
 from workbench.rubric.works import counting
 from workbench.text import clean, one_line
 

@@ -9,10 +9,9 @@ from textual.app import ComposeResult
 
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import money
-from workbench.app.toolkit.document import Document, note
+from workbench.app.toolkit.document import COLOURED_AT_MOST, Document, note
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.syntax import COLOURED_AT_MOST
-from workbench.app.toolkit.tab_line import COPIED_AT_MOST, TabbedText, TabLine
+from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory.loading import TrialState, not_taken_up, state_of, waiting_for
 from workbench.app.trajectory.step_content import SHOWN_AT_FIRST, TABS, StepContent, load_content, with_remarks

@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from textual.widgets import Input
-
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.agreeing import model_problem
-from workbench.app.toolkit.completion import suggester
-from workbench.app.toolkit.form_dialog import Field, FormDialog, Refused
+from workbench.app.toolkit.fields import Completion, Field, Values
+from workbench.app.toolkit.form import Form
+from workbench.app.toolkit.ordering import check_named_model
+from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
@@ -19,55 +18,62 @@ if TYPE_CHECKING:
     from workbench.app.trajectory.loading import TrialState
     from workbench.engine.estimate import Estimate, Measured
     from workbench.session.rows import StepRow
-    from workbench.settings import Settings
 
 
-class ModelDialog(FormDialog[str]):
+class ModelDialog(Form[str]):
     """Ends with the model.
 
     Args:
-        settings: The settings in force, which say what can be asked.
+        host: The app.
         title: What is started.
         model: Model to start with.
-        known: Models to complete what is typed with.
-        says: What starting with a model will do, by what former work took (None until that is known).
+        says: What starting with a model will do, by what former work took; called in a thread.
         refused: Why it makes no sense with a model, "" where it does.
-        measure: Reads what former work took; models that were used before complete what is typed, too.
     """
+
+    LIVE = True
 
     def __init__(
         self,
-        settings: Settings,
+        host: WorkbenchApp,
         title: str,
         model: str,
-        known: Sequence[str],
-        says: Callable[[str, Measured | None], str],
+        says: Callable[[str, Measured], str],
         refused: Callable[[str], str] = lambda model: "",
-        measure: Callable[[], Measured] | None = None,
     ) -> None:
-        super().__init__(title, (Field("model", model, known, paths=True),), "model", measure)
-        self._settings, self._known, self._says, self._refused = settings, known, says, refused
+        from workbench.models.defaults import available_models
 
-    def has_measured(self, measured: Measured) -> None:
-        self._known = tuple(dict.fromkeys((*(rate.model for rate in measured.trials), *self._known)))
-        self.query_one("#model", Input).suggester = suggester(self._known, paths=True)
-        super().has_measured(measured)
+        self._host, self._says, self._refused = host, says, refused
+        self._measured: Measured | None = None
+        self._known: Sequence[str] = available_models()
+        field = Field("model", model, self._about, self._known, paths=True, needed="Name a model.", check=self._check)
+        super().__init__(title, (field,), "model")
 
-    def about(self, field: str) -> str:
-        others = ", ".join(self._known[:4])
-        used = f"Used before or at hand: {others}. " if others else ""
+    def _check(self, model: str) -> None:
+        check_named_model(model, "the agent", self._host.settings)
+        if problem := self._refused(model):
+            raise UsageError(problem)
+
+    def _about(self, values: Values) -> str:
+        used = f"Used before or at hand: {', '.join(self._known[:4])}. " if self._known else ""
         return (
             f"{used}Any LiteLLM name works, local, and replay:SESSION. Enter starts, {key_of('dialog.cancel')} cancels."
         )
 
-    def will_do(self) -> str:
-        model = self.text("model")
-        return self._says(model, self.measured) if model else ""
+    def read(self, values: Values) -> str:
+        return str(values["model"])
 
-    def answer(self) -> str | Refused:
-        model = self.text("model")
-        problem = model_problem(model, "the agent", self._settings) or self._refused(model)
-        return Refused("model", problem) if problem else model
+    def summary(self, answer: str, values: Values) -> str:
+        from workbench.engine.measured import measure
+
+        if self._measured is None:
+            self._measured = measure(self._host.session_path)
+            self._known = tuple(dict.fromkeys((*(rate.model for rate in self._measured.trials), *self._known)))
+        return self._says(answer, self._measured)
+
+    def show_summary(self, text: str) -> None:
+        self._lines["model"].suggester = Completion(self._known, paths=True)
+        super().show_summary(text)
 
 
 Drafts = dict[tuple[str, int, str], str]
@@ -91,21 +97,14 @@ def again(host: WorkbenchApp, state: TrialState, model: str = "", measured: Meas
 
 async def ask_and_rerun(host: WorkbenchApp, actions: Actions, state: TrialState) -> None:
     """Ask for another model and run the trial once more with it, everything else the same; call it from a worker."""
-    from workbench.engine.measured import measure
-    from workbench.models.defaults import available_models
-
     trial = state.trial
 
-    def says(model: str, measured: Measured | None) -> str:
-        of = f"{trial.case_name or trial.case_id} × {trial.agent} × {model} = 1 trial"
-        return f"{of}…" if measured is None else f"{of[:-7]}{again(host, state, model, measured).sentence()}."
+    def says(model: str, measured: Measured) -> str:
+        of = f"{trial.case_name or trial.case_id} × {trial.agent} × {model}"
+        return f"{of} = {again(host, state, model, measured).sentence()}."
 
     title = f"Run once more: {trial.case_name or trial.case_id} · {trial.agent}"
-    model = await host.push_screen_wait(
-        ModelDialog(
-            host.settings, title, trial.model, available_models(), says, measure=lambda: measure(host.session_path)
-        )
-    )
+    model = await host.push_screen_wait(ModelDialog(host, title, trial.model, says))
     if model is not None:
         actions.when_agreed(
             lambda: again(host, state, model),
@@ -129,7 +128,6 @@ async def edit_and_go_on(
     from workbench.engine.estimate import estimate_fork
     from workbench.engine.measured import measure
     from workbench.engine.trial_orders import Edit, editable
-    from workbench.models.defaults import available_models
 
     reader, trial = host.reader, state.trial
     choices = editable(step)
@@ -160,11 +158,11 @@ async def edit_and_go_on(
     def estimate(model: str, measured: Measured) -> Estimate:
         return estimate_fork(measured, model, left, same=model == trial.model)
 
-    def says(model: str, measured: Measured | None) -> str:
+    def says(model: str, measured: Measured) -> str:
         steps = "1 step" if step.number == 1 else f"{step.number} steps"
-        took = "…" if measured is None else f": {estimate(model, measured).sentence()}"
+        took = estimate(model, measured).sentence()
         edited = f"the {what} of step {step.number} edited" if changed else "nothing edited"
-        return f"Takes over {steps}, {edited}; then {trial.agent} goes on with {model}{took}."
+        return f"Takes over {steps}, {edited}; then {trial.agent} goes on with {model}: {took}."
 
     def refused(model: str) -> str:
         if not changed and model == trial.model:
@@ -174,10 +172,7 @@ async def edit_and_go_on(
         return ""
 
     title = f"Go on from step {step.number}"
-    dialog = ModelDialog(
-        host.settings, title, trial.model, available_models(), says, refused, lambda: measure(host.session_path)
-    )
-    model = await host.push_screen_wait(dialog)
+    model = await host.push_screen_wait(ModelDialog(host, title, trial.model, says, refused))
     if model is None:
         host.notify(
             f"Nothing was started. {key_of('trajectory.fork')} on this step has your text again."

@@ -17,9 +17,8 @@ from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.results.trials import TrialOrder
-    from workbench.rubric.agreement import Agreement
     from workbench.rubric.scorecard import Scorecard
-    from workbench.rubric.spread import PointSpread
+    from workbench.rubric.spread import Agreement, PointSpread
     from workbench.rubric.works import Works
     from workbench.session.reader import SessionReader
     from workbench.session.rows import AccessedFileRow, AnnotationRow, RunRow, StepRow, TrialRow

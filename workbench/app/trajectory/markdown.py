@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.document import Document, Line, Span, closed, plain, prepared
-from workbench.app.toolkit.syntax import spans_by_line
+from workbench.app.toolkit.document import Document, Line, Span, closed, plain, prepared, spans_by_line
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import size_of
-from workbench.app.toolkit.document import Document, Line, note, prepared
-from workbench.app.toolkit.syntax import code
+from workbench.app.toolkit.document import Document, Line, code, note, prepared
 from workbench.app.trajectory import markdown
 from workbench.app.trajectory.loading import TrialState, state_of
 

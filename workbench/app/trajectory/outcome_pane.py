@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from workbench.app.toolkit.document import Document, note, position
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.tab_line import COPIED_AT_MOST, TabbedText, TabLine
+from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import Mark, TextPane
 from workbench.app.trajectory import why as wording
 from workbench.app.trajectory.check_list import CheckList, ShownCheck, load_check

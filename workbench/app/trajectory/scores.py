@@ -14,8 +14,8 @@ from workbench.session.judges import LIMIT, OFFLINE, in_words, is_offline
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.rubric.agreement import Agreement
     from workbench.rubric.scorecard import Criterion, Scorecard
+    from workbench.rubric.spread import Agreement
     from workbench.rubric.works import Works
 
 

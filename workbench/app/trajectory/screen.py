@@ -10,8 +10,8 @@ from textual.binding import BindingType
 
 from workbench.app.key_table import with_keys
 from workbench.app.location import Place
+from workbench.app.toolkit.document import Subject
 from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.typed_line import PromptLine
 from workbench.app.trajectory import loading, panes

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any
 from workbench.agents.protocol import split_answer
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import money, size_of
-from workbench.app.toolkit.document import Document, Line, heading, joined, note, plain
-from workbench.app.toolkit.syntax import COLOURED_AT_FIRST, COLOURED_AT_MOST, code
+from workbench.app.toolkit.document import (
+    COLOURED_AT_FIRST,
+    COLOURED_AT_MOST,
+    Document,
+    Line,
+    code,
+    heading,
+    joined,
+    note,
+    plain,
+)
 from workbench.comparison import Sent, SentPart, read_sent
 from workbench.text import one_line
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from textual.widget import Widget
 
 from workbench.app.location import Location, Place
+from workbench.app.toolkit.document import Subject
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.pane import Pane, PaneTabs
 from workbench.app.toolkit.run_screen import RunScreen
-from workbench.app.toolkit.subject import Subject
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.app.trajectory import panes

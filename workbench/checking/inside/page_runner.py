@@ -237,7 +237,6 @@ def on_terminal(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[
 
 
 def done(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[str, Any]:
-    """Run a step."""
     if step["kind"] != "shell":
         return snippets.run(step, seconds)
     spared = {snippets.process.pid} if snippets.process is not None else set()
@@ -281,7 +280,6 @@ def result_of(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[
 
 
 def goes_on(snippets: Snippets) -> bool:
-    """Tell whether a process of a step still runs."""
     own = {1, snippets.process.pid if snippets.process is not None else 1}
     return any(name.isdigit() and int(name) not in own and not ended(int(name)) for name in os.listdir("/proc"))
 
@@ -329,7 +327,6 @@ def run(steps: list[dict[str, Any]], seconds: float, tell: Any, apart: str) -> N
 
 
 def proved(results: TextIO) -> bool:
-    """Write whether this is a sandbox; return whether it is."""
     problem = isolation()
     results.write(json.dumps({"id": -1, "problem": problem}) + "\n")
     results.flush()

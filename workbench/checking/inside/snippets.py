@@ -131,7 +131,6 @@ class Watch:
         self.modules = len(sys.modules)
 
     def see(self, imports: bool) -> None:
-        """Look at the state after imports, or after anything else."""
         began = time.process_time()
         if imports:
             self.state.take()
@@ -199,7 +198,6 @@ def snippet(step: dict[str, Any], watch: Watch | None) -> dict[str, Any]:
 
 
 def examples(step: dict[str, Any], watch: Watch | None) -> dict[str, Any]:
-    """Run a doctest, each example for itself."""
     import doctest  # takes long to import as well
 
     found = []

@@ -72,13 +72,7 @@ class Traces:
         self.before = {**self.before, **{name: seen for name, seen in now.items() if name.startswith(absolute)}}
 
     def note(self, step: dict[str, Any], result: dict[str, Any], alive: bool) -> None:
-        """Note what a step has left behind.
-
-        Args:
-            step: The step.
-            result: How it ended.
-            alive: Whether a process of it goes on.
-        """
+        """Note what a step has left behind; ``alive`` says whether a process of it goes on."""
         late = bool(result.get("timeout") or result.get("ended"))
         if step["kind"] != "shell":
             self.python = self.python or late or bool(result.get("trace", True) or result.get("asked"))

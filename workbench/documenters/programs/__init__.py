@@ -10,10 +10,9 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
+        "work_folder": ["Kept", "forget", "kept"],
         "adapter": ["Adapter", "Place", "Start", "Written", "read_edited"],
         "installing": ["Installable", "Installed", "install", "installed", "interpreter", "remove"],
-        "kept": ["Kept", "forget", "kept"],
-        "known": ["INSTALLABLE", "doc_program", "written_out"],
-        "program": ["DocProgram"],
+        "program": ["DocProgram", "INSTALLABLE", "doc_program", "written_out"],
     },
 )

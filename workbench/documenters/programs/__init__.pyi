@@ -9,10 +9,10 @@ from workbench.documenters.programs.installing import install as install
 from workbench.documenters.programs.installing import installed as installed
 from workbench.documenters.programs.installing import interpreter as interpreter
 from workbench.documenters.programs.installing import remove as remove
-from workbench.documenters.programs.kept import Kept as Kept
-from workbench.documenters.programs.kept import forget as forget
-from workbench.documenters.programs.kept import kept as kept
-from workbench.documenters.programs.known import INSTALLABLE as INSTALLABLE
-from workbench.documenters.programs.known import doc_program as doc_program
-from workbench.documenters.programs.known import written_out as written_out
+from workbench.documenters.programs.program import INSTALLABLE as INSTALLABLE
 from workbench.documenters.programs.program import DocProgram as DocProgram
+from workbench.documenters.programs.program import doc_program as doc_program
+from workbench.documenters.programs.program import written_out as written_out
+from workbench.documenters.programs.work_folder import Kept as Kept
+from workbench.documenters.programs.work_folder import forget as forget
+from workbench.documenters.programs.work_folder import kept as kept

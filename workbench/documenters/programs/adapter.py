@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from workbench.documenters.types import Docstring
 from workbench.regeneration.grafting import collect_docstrings
 from workbench.repository.definitions import DefinitionKey
 
@@ -25,8 +26,6 @@ class Place:
         folder: Absolute path of the copy to document; a git repository with one commit.
         beside: Absolute path of the folder that holds the copy, in which it may leave other files.
         base_url: The endpoint without a path, ``http://127.0.0.1:PORT``; chat completions are answered below any path.
-        model: The name to ask for; another one is answered by the same model.
-        key: The bearer key that each request must carry.
         area: The folder ``beside`` on this machine, for files that the program needs beforehand.
     """
 
@@ -43,9 +42,7 @@ class Start:
     """How a program is started.
 
     Attributes:
-        command: Its words.
         python: An interpreter that it sees.
-        variables: Environment variables beside those that every program has.
         mounts: Files and folders that it sees read-only, at the same path.
         scratch: Existing folders below those in which it may write; what it leaves there is gone afterwards.
     """
@@ -63,13 +60,21 @@ class Written:
 
     Attributes:
         texts: Path and definition → docstring; what the repository had before is in it where it still stands there.
-        refused: Path → why nothing of that file is used.
         edited: Path and definition → why it is not used although the rest of its file is.
     """
 
     texts: Texts
     refused: Mapping[str, str] = field(default_factory=dict)
     edited: Texts = field(default_factory=dict)
+
+    def docstring(self, path: str, key: DefinitionKey, otherwise: str) -> Docstring:
+        """Return the docstring of a definition, else none with the reason, which is ``otherwise`` where none is known."""
+        if path in self.refused:
+            return Docstring(None, (f"refused: {self.refused[path]}",))
+        if (path, key) in self.edited:
+            return Docstring(None, (f"refused: {self.edited[path, key]}",))
+        text = self.texts.get((path, key))
+        return Docstring(text, () if text is not None else (otherwise,))
 
 
 class Adapter(Protocol):
@@ -88,20 +93,13 @@ class Adapter(Protocol):
     basis: str
 
     def start(self, place: Place) -> Start:
-        """Return how to start it in ``place``.
-
-        Raises:
-            WorkbenchError: It is not installed.
-        """
+        """Return how to start it in ``place``."""
         ...
 
     def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> Written:
-        """Return what it has written about the files ``paths`` of the folder ``pristine``.
+        """Return what it has written about the Python files ``paths`` of the folder ``pristine``.
 
-        Args:
-            pristine: The repository as it was.
-            area: The folder that held the copy, which is ``COPY`` in it, and whatever the program left beside it.
-            paths: The Python files.
+        ``area`` held the copy, which is ``COPY`` in it, and whatever the program left beside it.
 
         Raises:
             DocumentationFailed: It left nothing that can be read.
@@ -110,7 +108,6 @@ class Adapter(Protocol):
 
 
 def read_edited(pristine: Path, copy: Path, paths: Iterable[str]) -> Written:
-    """Return the docstrings of a copy that was edited in place, but for those whose code is another one."""
     graft = collect_docstrings(pristine, copy, paths)
     return Written(graft.definitions, graft.refused, graft.edited)
 

@@ -28,14 +28,7 @@ _LARGEST = 5_000_000  # bytes of a script whose content is looked at
 
 
 class Command:
-    """A command; see the module.
-
-    Args:
-        text: The words after ``command:``.
-
-    Raises:
-        UsageError: They are no command.
-    """
+    """A command: the words after ``command:``; see the module."""
 
     def __init__(self, text: str) -> None:
         self._variables, self._words = _read(text)
@@ -50,11 +43,6 @@ class Command:
         self.basis = _contents(self._words)
 
     def start(self, place: Place) -> Start:
-        """Return the command with the placeholders filled in.
-
-        Raises:
-            UsageError: There is no such program.
-        """
         values = {"folder": place.folder, "base_url": f"{place.base_url}/v1", "model": place.model, "key": place.key}
         words = [_filled(word, values) for word in self._words]
         program = _program(words[0])
@@ -73,16 +61,11 @@ class Command:
         return Start([str(program), *words[1:]], python, variables, tuple(mounts))
 
     def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> Written:
-        """Return the docstrings of the folder that it documented."""
         return read_edited(pristine, area / COPY, paths)
 
 
 def command_written_out(text: str, default_model: str) -> str:
-    """Return a command with relative paths made absolute, and ``{model}`` as ``{model=NAME}``.
-
-    Raises:
-        UsageError: It is no command, or there is no such program.
-    """
+    """Return a command with relative paths made absolute, and ``{model}`` as ``{model=NAME}``."""
     variables, words = _read(text)
     program = words[0]
     if "/" in program or program not in _PYTHONS:

@@ -26,15 +26,7 @@ _LIMIT_SECONDS = 3600
 
 @dataclass(frozen=True, slots=True)
 class Installable:
-    """A program that can be installed.
-
-    Attributes:
-        name: In ``--docs``.
-        title: Its own name.
-        version: The one that its adapter knows.
-        requirements: What is installed.
-        megabytes: About how much that is.
-    """
+    """A program that can be installed; ``name`` is the one in ``--docs``, ``version`` the one that its adapter knows."""
 
     name: str
     title: str
@@ -54,7 +46,6 @@ class Installed:
 
 
 def environment(program: Installable, version: str = "") -> Path:
-    """Return the folder of a program's environment, whether or not it is there."""
     return paths.data_dir() / "doc-systems" / f"{program.name}-{version or program.version}"
 
 
@@ -68,11 +59,7 @@ def installed(program: Installable, version: str = "") -> Installed | None:
 
 
 def interpreter(program: Installable, version: str = "") -> Path:
-    """Return the interpreter of a program's environment.
-
-    Raises:
-        UsageError: The program is not installed, or in another version.
-    """
+    """Return the interpreter of a program's environment."""
     found = installed(program, version)
     if found is None:
         wanted = version or program.version
@@ -86,10 +73,6 @@ def interpreter(program: Installable, version: str = "") -> Path:
 
 def install(program: Installable, say: Callable[[str], None]) -> Installed:
     """Install a program, or go on with an installation that was interrupted; what is complete stays as it is.
-
-    Args:
-        program: Which one.
-        say: Is told how far it is, one line at a time.
 
     Raises:
         WorkbenchError: The installer failed, or the disk is full; the sentence says why.

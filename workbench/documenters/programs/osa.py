@@ -33,11 +33,7 @@ class Osa:
         self._version = version
 
     def start(self, place: Place) -> Start:
-        """Write its settings beside the copy and return its command; the key is in the environment only.
-
-        Raises:
-            DocumentationFailed: Its own settings, or the encoding, cannot be found.
-        """
+        """Write its settings beside the copy and return its command; the key is in the environment only."""
         python = interpreter(INSTALLABLE, self._version)
         settings = next(python.parent.parent.glob(f"lib/python3*/site-packages/{_SETTINGS}"), None)
         if settings is None:
@@ -46,45 +42,17 @@ class Osa:
         own.write_text(_without_fallbacks(settings.read_text(encoding="utf-8")), encoding="utf-8")
         encodings = _encodings()
         (place.area / _OUTPUT).mkdir(exist_ok=True)
-        command = [
-            str(python),
-            str(python.parent / "osa-tool"),  # not by its first line, which names the folder it was installed into
-            "-r",
-            place.folder,
-            "-o",
-            f"{place.beside}/{_OUTPUT}",
-            "-m",
-            "advanced",
-            "--docstring",
-        ]
-        command += [
-            "--no-fork",
-            "--no-pull-request",
-            "--api",
-            "openai",
-            "--base-url",
-            f"{place.base_url}/api.openai/v1",
-        ]
-        command += [
-            "--model",
-            place.model,
-            "--use-single-model",
-            "--web-mode",
-            "--temperature",
-            str(_TEMPERATURE),
-        ]
-        command += ["--config-file", f"{place.beside}/{own.name}"]
+        # The script by its path, not by its first line, which names the folder that it was installed into.
+        command = [str(python), str(python.parent / "osa-tool"), "-r", place.folder, "-o", f"{place.beside}/{_OUTPUT}"]
+        command += ["-m", "advanced", "--docstring", "--no-fork", "--no-pull-request", "--api", "openai"]
+        command += ["--base-url", f"{place.base_url}/api.openai/v1", "--model", place.model, "--use-single-model"]
+        command += ["--web-mode", "--temperature", str(_TEMPERATURE), "--config-file", f"{place.beside}/{own.name}"]
         variables = {"OPENAI_KEY": place.key, "OPENAI_API_KEY": place.key, "TIKTOKEN_CACHE_DIR": str(encodings)}
         logs = settings.parents[3] / "logs"  # beside its own package, where else it could not write them
         logs.mkdir(exist_ok=True)
         return Start(command, python, variables, (encodings,), (logs,))
 
     def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> Written:
-        """Return the docstrings of the copy that it has edited.
-
-        Raises:
-            DocumentationFailed: There is none.
-        """
         copies = [each for each in (area / _OUTPUT).iterdir() if each.is_dir()]
         if not copies:
             raise DocumentationFailed(f"{self.title} left no copy of the repository in its output folder.")
@@ -93,11 +61,7 @@ class Osa:
 
 
 def _without_fallbacks(settings: str) -> str:
-    """Return OSA's settings with an empty list of other models to ask.
-
-    Raises:
-        DocumentationFailed: There is no such list, so that it would ask them.
-    """
+    """Return OSA's settings with an empty list of other models to ask."""
     lines = ["fallback_models = []" if line.startswith("fallback_models") else line for line in settings.splitlines()]
     text = "\n".join([*lines, ""])
     try:

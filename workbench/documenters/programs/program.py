@@ -11,14 +11,20 @@ import contextlib
 import hashlib
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.disks import says_full
+from workbench.documenters.names import DocsName
+from workbench.documenters.programs import osa, repoagent
 from workbench.documenters.programs.adapter import COPY, Adapter, Place, Start, Written, seen_of
-from workbench.documenters.programs.work_folder import Documented, WorkFolder
+from workbench.documenters.programs.command import Command, command_written_out
+from workbench.documenters.programs.installing import Installable, interpreter
+from workbench.documenters.programs.work_folder import KEPT, Documented, WorkFolder
 from workbench.documenters.types import Asker, Docstring, DocumentationFailed, Progress
+from workbench.errors import UsageError
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.endpoint import ChatEndpoint
 from workbench.reasons import last_words
@@ -33,17 +39,10 @@ _KINDS = {"function": "functions", "class": "classes", "module": "modules"}
 
 
 class DocProgram:
-    """A program that documents a repository.
+    """A program that documents a repository, in a sandbox unless its user asked for it to be without (``confined``).
 
-    Args:
-        adapter: Which one, and how.
-        asker: Who answers its requests; None only where it asks no model.
-        limits: Of time, output, disk, memory.
-        confined: Whether it runs in a sandbox; its user must have asked for it to be without.
-        sampled_as: The model whose answers have the limit of the embedded one, or none, where recorded ones are replayed.
-
-    Attributes:
-        summary: How much it documented, and what that took, once :meth:`prepare` is through; "" before.
+    ``sampled_as`` is the model whose answers have the limit of the embedded one, or none, where recorded ones are replayed;
+    ``summary`` says how much it documented and what that took, once :meth:`prepare` is through.
     """
 
     def __init__(
@@ -88,19 +87,13 @@ class DocProgram:
         report(Progress(note=self.summary))
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
-        """Return what the program wrote about a function; none, with the reason, where it wrote nothing that can be used."""
         return await self.other_docstring(path, "function", qualified_name, occurrence)
 
     async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
-        """Return what the program wrote about a class or module, as :meth:`docstring` does."""
         assert self._documented is not None
-        if path in self._documented.refused:
-            return Docstring(None, (f"refused: {self._documented.refused[path]}",))
-        key = (path, DefinitionKey(kind, qualified_name, occurrence))
-        if key in self._documented.edited:
-            return Docstring(None, (f"refused: {self._documented.edited[key]}",))
-        text = self._documented.texts.get(key)
-        return Docstring(text, () if text is not None else (f"{self._adapter.title} wrote nothing here",))
+        written = Written(self._documented.texts, self._documented.refused, self._documented.edited)
+        key = DefinitionKey(kind, qualified_name, occurrence)
+        return written.docstring(path, key, f"{self._adapter.title} wrote nothing here")
 
     async def _made(self, snapshot: Snapshot, work: WorkFolder, report: Callable[[Progress], None]) -> Documented:
         title = self._adapter.title
@@ -177,7 +170,6 @@ class DocProgram:
                 yield _program(start, work.area, str(work.area), socket, home=private), sandboxed.run_plain
 
     def _check(self, ended: Ended, work: WorkFolder) -> None:
-        """Raise the sentence for a program that did not end well."""
         limits, title = self._limits, self._adapter.title
         said = last_words(ended.output)
         last = f" The last it said: {said}." if said else ""
@@ -254,7 +246,6 @@ def _why_nothing(written: Written, endpoint: ChatEndpoint, ended: Ended, counts:
 
 
 def told(documented: Documented) -> str:
-    """Return in one line how much is documented, and what it took."""
     counts = documented.counts
     parts = [
         f"{counts[f'{kind}_documented']:,.0f} of {counts[kind]:,.0f} {plural}"
@@ -278,3 +269,45 @@ def told(documented: Documented) -> str:
     parts += [f"${counts['cost_usd']:.2f}"] if counts["cost_usd"] else []
     parts.append(f"{counts['seconds']:.0f} s")
     return " · ".join(parts)
+
+
+INSTALLABLE: Mapping[str, Installable] = {one.name: one for one in (repoagent.INSTALLABLE, osa.INSTALLABLE)}
+
+
+def doc_program(
+    docs: DocsName, asker: Asker | None, *, seconds: float = 0.0, confined: bool = True, sampled_as: str = ""
+) -> DocProgram:
+    """Return the doc system that a name of one of these programs means; whether it is installed is seen when it runs."""
+    limits = ProgramLimits(seconds=seconds) if seconds else ProgramLimits()
+    return DocProgram(_adapter(docs), asker, limits, confined=confined, sampled_as=sampled_as)
+
+
+def kept_place(docs: DocsName, snapshot: Snapshot) -> Path:
+    """Return the file in which what a program wrote about a repository is kept, whether or not it is there."""
+    adapter = _adapter(docs)
+    return WorkFolder(snapshot, adapter.name, adapter.basis).folder / KEPT
+
+
+def _adapter(docs: DocsName) -> Adapter:
+    match docs.kind:
+        case "repoagent":
+            return repoagent.RepoAgent(docs.rest, docs.version or repoagent.INSTALLABLE.version)
+        case "osa":
+            return osa.Osa(docs.rest, docs.version or osa.INSTALLABLE.version)
+        case "command":
+            return Command(docs.rest)
+    raise UsageError(f"{docs.text} is no program that documents repositories.")
+
+
+def written_out(docs: DocsName, default_model: str) -> tuple[DocsName, str]:
+    """Return a program's name with what changes its docstrings written out, and the model that it asks ("" for none).
+
+    That is the version of one that is installed, and paths and the model of a command.
+    """
+    if docs.kind == "command":
+        text = command_written_out(docs.rest, default_model)
+        return replace(docs, rest=text), Command(text).model
+    program = INSTALLABLE[docs.kind]
+    version = docs.version or program.version
+    interpreter(program, version)
+    return replace(docs, version=version), docs.rest

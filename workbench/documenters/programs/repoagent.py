@@ -42,11 +42,7 @@ class RepoAgent:
         return Start(command, python, {"OPENAI_API_KEY": place.key})
 
     def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> Written:
-        """Return the newest text about each class and function; modules have none.
-
-        Raises:
-            DocumentationFailed: There is no record, or none that can be read.
-        """
+        """Return the newest text about each class and function; modules have none."""
         try:
             record: dict[str, Any] = json.loads((area / COPY / _RECORD).read_text(encoding="utf-8"))
             entries = {path: record.get(path) for path in paths if isinstance(record.get(path), list)}

@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any
 from workbench import paths
 from workbench.documenters.programs.adapter import COPY
 from workbench.documenters.types import DocumentationFailed
+from workbench.errors import UsageError
 from workbench.reasons import last_words
 from workbench.repository import Snapshot
 from workbench.repository.definitions import DefinitionKey
@@ -37,15 +38,7 @@ _GIT_SECONDS = 120
 class Documented:
     """A documented repository as it is kept.
 
-    Attributes:
-        texts: Path and definition → docstring.
-        refused: Path → why nothing of that file is used.
-        counts: Requests, tokens, dollars, seconds and how much is documented, by name.
-        made_at: When, in seconds since the epoch.
-        edited: Path and definition → why it is not used although the rest of its file is.
-        program: The program's name as in identities; "" in what an older version kept.
-        source: The source of the repository, likewise.
-        digest: Digest of its content, likewise.
+    ``counts`` has requests, tokens, dollars, seconds and how much is documented; ``program``, ``source`` and ``digest`` are "" in what an older version kept.
     """
 
     texts: dict[tuple[str, DefinitionKey], str]
@@ -59,12 +52,10 @@ class Documented:
 
 
 def kept_folder() -> Path:
-    """Return the folder that has the work folders of all programs and repositories."""
     return paths.cache_dir() / "documented"
 
 
 def read_documented(folder: Path) -> Documented | None:
-    """Return what a work folder keeps, None where it keeps nothing or that cannot be read."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         data: dict[str, Any] = json.loads((folder / KEPT).read_text(encoding="utf-8"))
         data.setdefault("edited", [])
@@ -78,13 +69,7 @@ def read_documented(folder: Path) -> Documented | None:
 
 
 class WorkFolder:
-    """The folder in the cache that belongs to one program and one repository.
-
-    Args:
-        snapshot: The repository.
-        name: The program's name as in identities.
-        basis: What else its docstrings rest on.
-    """
+    """The folder in the cache that belongs to one program and one repository; ``basis`` is what else its docstrings rest on."""
 
     def __init__(self, snapshot: Snapshot, name: str, basis: str) -> None:
         self._snapshot = snapshot
@@ -97,11 +82,7 @@ class WorkFolder:
 
     @asynccontextmanager
     async def alone(self, waiting: Callable[[], None]) -> AsyncIterator[None]:
-        """Keep other engines out; ``waiting`` is called while another one documents the same.
-
-        Raises:
-            OSError: The folder cannot be written.
-        """
+        """Keep other engines out; ``waiting`` is called while another one documents the same."""
         await asyncio.to_thread(self.folder.mkdir, parents=True, exist_ok=True)
         lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -117,15 +98,10 @@ class WorkFolder:
             os.close(lock)
 
     def load(self) -> Documented | None:
-        """Return what is kept, None where nothing is or it cannot be read."""
         return read_documented(self.folder)
 
     def save(self, documented: Documented) -> None:
-        """Keep it, and remove the copy and whatever lies beside it.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Keep it, and remove the copy and whatever lies beside it."""
         data = asdict(documented)
         for name in _BY_DEFINITION:
             data[name] = [[path, *key, text] for (path, key), text in getattr(documented, name).items()]
@@ -140,10 +116,6 @@ class WorkFolder:
 
         Always anew: a program that begins again from the same files asks what it asked before, and the session has
         the answers. One that goes on in a half edited copy would ask, and be paid for, something else.
-
-        Raises:
-            OSError: It cannot be written.
-            DocumentationFailed: There is no git.
         """
         remove_tree(self.area)
         for entry in self._snapshot.files:
@@ -201,3 +173,74 @@ def remove_tree(folder: Path) -> None:
 
     if folder.exists():
         shutil.rmtree(folder, onerror=again)
+
+
+_ID = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A work folder; ``documented`` is None where the program was interrupted, or what it left cannot be read."""
+
+    id: str
+    folder: Path
+    documented: Documented | None
+    bytes: int
+    changed_at: float
+
+
+def kept() -> list[Kept]:
+    found = []
+    with contextlib.suppress(OSError):
+        for folder in kept_folder().iterdir():
+            if folder.is_dir() and not folder.is_symlink():
+                documented = read_documented(folder)
+                changed = documented.made_at if documented is not None else folder.stat().st_mtime
+                found.append(Kept(folder.name[:_ID], folder, documented, _bytes_in(folder), changed))
+    return sorted(found, key=lambda one: (-one.changed_at, one.id))
+
+
+def forget(names: Sequence[str]) -> list[Kept]:
+    """Remove work folders by the first characters of their names, or "all", and return them.
+
+    Raises:
+        UsageError: A name fits none or several, or an engine is using one; nothing is removed then.
+    """
+    every = kept()
+    chosen: dict[Path, Kept] = {}
+    for name in names:
+        fitting = every if name == "all" else [one for one in every if one.folder.name.startswith(name.lower())]
+        if not fitting and name != "all":
+            raise UsageError(f"Nothing that is kept has the name {name!r}; workbench docs kept lists what there is.")
+        if len(fitting) > 1 and name != "all":
+            raise UsageError(f"The name {name!r} fits {len(fitting)} that are kept; give more of its characters.")
+        chosen |= {one.folder: one for one in fitting}
+    with contextlib.ExitStack() as locked:
+        for one in chosen.values():
+            locked.enter_context(_alone(one))
+        for one in chosen.values():
+            remove_tree(one.folder)
+    return list(chosen.values())
+
+
+@contextlib.contextmanager
+def _alone(one: Kept) -> Iterator[None]:
+    lock = os.open(one.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise UsageError(f"{one.id} is being written by a run just now; nothing was forgotten.") from None
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def _bytes_in(folder: Path) -> int:
+    total = 0
+    for where, _, files in os.walk(folder):
+        for name in files:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(where, name)).st_size  # noqa: PTH118
+    return total

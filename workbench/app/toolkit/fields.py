@@ -1,0 +1,369 @@
+"""The lines of a form: a text that is completed while it is typed, one of a few, or several of a list."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual import events, work
+from textual.app import ComposeResult, RenderResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.suggester import Suggester
+from textual.widget import Widget
+from textual.widgets import Input
+
+from workbench.app.key_table import key_of
+from workbench.app.keys import bind
+from workbench.app.toolkit.lifecycle import Dialog
+from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.texts import Label, Static
+from workbench.app.toolkit.typed_line import LineInput
+from workbench.app.toolkit.virtual_view import Part
+from workbench.text import clean, one_line, shortened
+
+Values = Mapping[str, Any]
+"""What stands in a form, by the names of its fields: a text, or of a list its names."""
+Words = str | Callable[[Values], str]
+
+
+class Filled(Message):
+    """Something else stands in a field now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A name that a list offers, and what it is."""
+
+    name: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A line of a form.
+
+    It is typed, unless it has ``options`` (value, title, meaning), of which one is chosen, or ``offered``, of which any number are.
+
+    Attributes:
+        name: What stands before it; the id of its widget.
+        value: What stands in it at first.
+        help: What is said of it while it has the focus.
+        known: What completes it.
+        paths: Whether what is on the disk completes it, too.
+        most: The largest number that may stand in it, 0 where it is a text; with a ``placeholder`` it may be empty.
+        others: What may be typed beside what is offered, "" for nothing.
+        needed: What is said where it is empty, "" where it may be.
+        check: Raises a WorkbenchError for what cannot stand in it.
+        shown: Whether it is there.
+    """
+
+    name: str
+    value: str | tuple[str, ...] = ""
+    help: Words = ""
+    known: Sequence[str] = ()
+    paths: bool = False
+    most: int = 0
+    placeholder: str = ""
+    options: tuple[tuple[str, str, str], ...] = ()
+    offered: Sequence[Offer] | None = None
+    others: str = ""
+    needed: str = ""
+    check: Callable[[str], object] | None = None
+    shown: Callable[[Values], bool] | None = None
+
+    def widget(self) -> Any:
+        if self.options:
+            return Choice(self.options, str(self.value), id=self.name)
+        if self.offered is not None:
+            return Several(self)
+        return LineInput(
+            str(self.value),
+            id=self.name,
+            type="integer" if self.most else "text",
+            max_length=len(str(self.most)) if self.most else 0,
+            placeholder=self.placeholder,
+            suggester=Completion(self.known, paths=self.paths) if self.known or self.paths else None,
+            compact=True,
+        )
+
+
+# -- a text
+
+
+class Completion(Suggester):
+    """Completes a text with one of ``known`` names, or with ``paths`` also with what is on the disk."""
+
+    def __init__(self, known: Sequence[str] = (), *, paths: bool = False) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)  # what is on the disk changes meanwhile
+        self._known, self._paths = tuple(known), paths
+
+    async def get_suggestion(self, value: str) -> str | None:
+        for name in self._known:
+            if name.startswith(value) and name != value:
+                return name
+        return await asyncio.to_thread(completed_path, value) if self._paths else None
+
+
+_MOST_ENTRIES = 2_000
+"""Entries of a folder that are looked at: completing must not take time."""
+_PREFIXES = ("folder:", "source:", "samples:", "replay:")
+
+
+def completed_path(text: str) -> str | None:
+    """Return a text that names the beginning of a path with the first entry that goes on so, None where nothing does.
+
+    What stands before a path is kept: ``folder:``, ``source:``, ``samples:``, ``replay:``. Folders end in ``/``; hidden
+    entries are named only where the dot was typed. A text without a slash or tilde is no path.
+    """
+    lead = next((prefix for prefix in _PREFIXES if text.startswith(prefix)), "")
+    path = text[len(lead) :]
+    if "://" in path or (not path.startswith(("/", "~", ".")) and not (lead and path) and "/" not in path):
+        return None
+    folder, slash, begun = path.rpartition("/")
+    if path.startswith("~") and not slash:
+        return f"{lead}~/" if path == "~" else None
+    try:
+        base = Path(f"{folder}/").expanduser() if slash else Path()
+        first = min(_entries(base, begun), default="")
+    except (OSError, ValueError, RuntimeError):
+        return None
+    found = f"{lead}{folder}{slash}{first}{'/' if first and (base / first).is_dir() else ''}"
+    return found if first and found != text else None
+
+
+def _entries(folder: Path, begun: str) -> list[str]:
+    with os.scandir(folder) as entries:
+        names = [entry.name for _, entry in zip(range(_MOST_ENTRIES), entries, strict=False)]
+    hidden = begun.startswith(".")
+    return [one for one in names if one.startswith(begun) and one.isprintable() and (hidden or one[0] != ".")]
+
+
+# -- one of a few
+
+
+class Choice(Widget, can_focus=True):
+    """Shows ``‹ title ›  description`` on one line; left and right change it."""
+
+    DEFAULT_CSS = """
+    Choice { height: 1; width: 1fr; background: $panel; }
+    Choice:focus { background: $primary-muted; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        bind("choice.next", "step(1)", "next", show=False),
+        bind("choice.previous", "step(-1)", "previous", show=False),
+    ]
+    at = reactive(0)
+
+    def __init__(self, options: Sequence[tuple[str, str, str]], value: str, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._options = tuple(options)
+        self.set_reactive(Choice.at, next((i for i, option in enumerate(options) if option[0] == value), 0))
+
+    @property
+    def value(self) -> str:
+        return self._options[self.at][0]
+
+    def action_step(self, step: int) -> None:
+        self.at = (self.at + step) % len(self._options)
+
+    def watch_at(self) -> None:
+        self.post_message(Filled())
+
+    def on_click(self, event: events.Click) -> None:
+        self.action_step(1)
+
+    def render(self) -> RenderResult:
+        _, title, description = self._options[self.at]
+        quiet = "" if self.has_focus else "$text-muted"
+        text = Content.assemble(("‹ ", quiet), (clean(title), "bold"), (" › ", quiet), (clean(description), quiet))
+        return text.truncate(max(1, self.size.width), ellipsis=True)
+
+
+# -- several of a list
+
+
+class Several(Widget, can_focus=True):
+    """Shows ``white, planner-2 and 2 more``, the names that are chosen in their order; enter opens the list."""
+
+    DEFAULT_CSS = """
+    Several { height: 1; width: 1fr; background: $panel; }
+    Several:focus { background: $primary-muted; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [bind("several.pick", "pick", "choose", show=False)]
+
+    def __init__(self, field: Field) -> None:
+        super().__init__(id=field.name)
+        self._field = field
+        self.value = tuple(field.value)
+
+    @work
+    async def action_pick(self) -> None:
+        answer = await self.app.push_screen_wait(PickList(self._field, self.value))
+        if answer is not None and answer != self.value:
+            self.value = answer
+            self.refresh()
+            self.post_message(Filled())
+
+    async def on_click(self, event: events.Click) -> None:
+        self.focus()
+        self.action_pick()
+
+    def render(self) -> RenderResult:
+        if not self.value:
+            return Content.styled(f"none chosen: {key_of('several.pick')} opens the list", "$text-muted")
+        return Content(named(self.value, max(1, self.size.width)))
+
+
+_LONGEST = 40
+"""Characters of one of them."""
+
+
+def named(names: Sequence[str], width: int) -> str:
+    """Return as many of some names as have room in so many cells, with how many more there are: ``a, b and 3 more``."""
+    from workbench.studies.declaration import row_titles
+
+    titles = [one_line(title, _LONGEST) for title in row_titles(names)]
+    best = ""
+    for count in range(1, len(titles) + 1):
+        listed, left = ", ".join(titles[:count]), len(titles) - count
+        if count > 1 and len(listed) > width:
+            break
+        text = listed + (f" and {left:,} more" if left else "")
+        if count == 1 or len(text) <= width:
+            best = one_line(text, width)
+    return best
+
+
+_NAMES = 44
+"""Cells of the names at most, where there is something to say beside them."""
+
+
+class PickRows(RowList):
+    """A row for each name, marked or not; what is marked and not offered stands below what is."""
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        bind("pick.mark", "mark", "mark"),
+        bind("pick.mark-all", "mark_all", "all or none"),
+    ]
+
+    def __init__(self, offered: Sequence[Offer], chosen: Sequence[str]) -> None:
+        super().__init__(id="pick-rows")
+        known = {option.name for option in offered}
+        self.options = [*offered, *(Offer(name) for name in chosen if name not in known)]
+        self.marked = set(chosen)
+        self.rows_changed(cursor=next((at for at, one in enumerate(self.options) if one.name in chosen), 0))
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        return tuple(option.name for option in self.options if option.name in self.marked)
+
+    def add(self, name: str) -> None:
+        """Mark a name, which is added where it is not offered."""
+        names = [option.name for option in self.options]
+        if name not in names:
+            self.options.append(Offer(name))
+        self.marked.add(name)
+        self.narrow("")
+        self.rows_changed(cursor=names.index(name) if name in names else len(names))
+        self.post_message(self.Moved(self, self.cursor))
+
+    def row_count(self) -> int:
+        return len(self.options)
+
+    def words_of(self, index: int) -> str:
+        return f"{self.options[index].name} {self.options[index].about}"
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        option = self.options[index]
+        longest = max(len(one.name) for one in self.options)
+        names = min(longest, _NAMES if option.about else width - 3)
+        mark = "■ " if option.name in self.marked else "· "
+        name = fit(shortened(one_line(option.name, 400), names), names)
+        return [(mark, "marked"), (name, ""), ("  ", ""), (one_line(option.about, 200), "dim")]
+
+    def action_mark(self) -> None:
+        if 0 <= self.cursor < len(self.options):
+            self.marked ^= {self.options[self.cursor].name}
+            self.action_move_cursor(1)
+            self._show_marks()
+
+    def action_mark_all(self) -> None:
+        shown = {self.options[self.shown_row(line)].name for line in range(self.lines_shown())}
+        self.marked = self.marked - shown if shown <= self.marked else self.marked | shown
+        self._show_marks()
+
+    def _show_marks(self) -> None:
+        self.refresh()
+        self.post_message(self.Moved(self, self.cursor))
+
+
+class PickList(Dialog[tuple[str, ...] | None]):
+    """Ends with what is marked, or with None; a line below takes what the list does not offer."""
+
+    AUTO_FOCUS = "PickRows"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        bind("pick.done", "done", "done"),
+        bind("pick.cancel", "dismiss(None)", "as before"),
+        bind("pick.type", "other", "Type another one", show=False),
+    ]
+    DEFAULT_CSS = """
+    PickList #frame { width: 96; max-height: 92%; padding: 0 1; }
+    PickList PickRows { height: auto; max-height: 70vh; background: $surface; }
+    PickList #another { height: 1; margin-top: 1; }
+    PickList #another Label { width: 9; color: $text-muted; }
+    """
+
+    def __init__(self, field: Field, chosen: Sequence[str]) -> None:
+        super().__init__()
+        self._field = field
+        self.rows = PickRows(field.offered or (), chosen)
+
+    def compose(self) -> ComposeResult:
+        others = self._field.others
+        with Vertical(id="frame"):
+            yield self.rows
+            if others:
+                with Horizontal(id="another"):
+                    yield Label("another")
+                    known = Completion([option.name for option in self._field.offered or ()], paths=True)
+                    yield LineInput(placeholder=others, suggester=known, compact=True)
+            more = f" · {key_of('pick.type')} types another" if others else ""
+            yield Static(
+                f"{key_of('pick.mark')} marks · {key_of('pick.mark-all')} all or none · {key_of('list.narrow')} finds{more} · "
+                f"{key_of('pick.done')} done · {key_of('pick.cancel')} as before",
+                id="note",
+            )
+
+    def on_mount(self) -> None:
+        self.on_row_list_moved()
+
+    def on_row_list_moved(self) -> None:
+        # A list has no height of its own: it is as high as its rows, or as there is room.
+        self.rows.styles.height = max(1, self.rows.row_count())
+        marked, of = len(self.rows.chosen), self.rows.row_count()
+        set_title(self.query_one("#frame"), f"{self._field.name}: {marked:,} of {of:,}")
+
+    def action_done(self) -> None:
+        self.dismiss(self.rows.chosen)
+
+    def action_other(self) -> None:
+        fields = self.query(LineInput)
+        (fields.first() if fields and self.rows.has_focus else self.rows).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        if name := event.value.strip():
+            self.rows.add(name)
+            event.input.value = ""
+        else:
+            self.rows.focus()

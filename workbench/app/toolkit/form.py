@@ -1,0 +1,292 @@
+"""A dialog of declared fields: it says what the field with the focus is for and what comes of them all, and ends once they are right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, ClassVar, Generic, TypeVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widgets import Input
+
+from workbench.app.keys import bind
+from workbench.app.toolkit.fields import Field, Values, Words
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.lifecycle import Dialog
+from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.texts import Button, Label, Static
+from workbench.errors import BadField, WorkbenchError
+from workbench.text import one_line
+
+AnswerT = TypeVar("AnswerT")
+
+
+class Form(Dialog[AnswerT | None], Generic[AnswerT]):
+    """Ends with what :meth:`read` makes of the fields, by default their values, or with None.
+
+    It begins at the field ``first``, "" for the button that ``starts``. ``note`` is said where no field with a help of its own has the
+    focus, ``problem`` at once.
+    """
+
+    LIVE: ClassVar[bool] = False
+    """Whether what comes of the fields, or what is wrong with them, is said while they are filled."""
+    AUTO_FOCUS = "#start"
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        bind("dialog.cancel", "dismiss(None)", "cancel"),
+        bind("dialog.complete", "complete", "Complete, or next field", show=False),
+        bind("dialog.next", "app.focus_next", "Next field", show=False),
+        bind("dialog.previous", "app.focus_previous", "Previous field", show=False),
+    ]
+    DEFAULT_CSS = """
+    Form #frame { width: 78; overflow-y: auto; padding: 1 2 0 2; }
+    Form .field { height: 1; margin-bottom: 1; }
+    Form .field Label { width: 11; color: $text-muted; }
+    Form.-low #frame { padding: 0 2; }
+    Form.-low .field { margin-bottom: 0; }
+    Form #note { margin-bottom: 1; }
+    Form #will-do { height: auto; margin-bottom: 1; }
+    Form #note.-problem { color: $text-error; }
+    Form #buttons { margin-bottom: 1; }
+    """
+
+    def __init__(
+        self,
+        title: str,
+        fields: Sequence[Field],
+        first: str = "",
+        *,
+        note: Words = "",
+        starts: str = "Start",
+        problem: str = "",
+    ) -> None:
+        super().__init__()
+        self._title, self._fields, self._first, self._help, self._starts = title, fields, first, note, starts
+        self._problem = problem
+        self._typed = False  # in the field that has the focus, since it has it
+        self._lines: dict[str, Any] = {}
+        self._reckoning = Latest(self, "reckon")
+        self._reckoned: Values = {}
+
+    # -- what a form says of its own
+
+    def read(self, values: Values) -> AnswerT:
+        """Return what the fields say, each of which passed its own check, or raise a WorkbenchError; of a live form called in threads."""
+        return values  # type: ignore[return-value]
+
+    def summary(self, answer: AnswerT, values: Values) -> str:
+        """Return what comes of an answer; called in a thread."""
+        return ""
+
+    def finish(self, answer: AnswerT) -> None:
+        """Do what is to be done with an answer before the form ends with it."""
+        self.dismiss(answer)
+
+    def buttons(self) -> Iterable[Button]:
+        """Yield the buttons; ``start`` ends with the answer."""
+        yield Button(self._starts, id="start", variant="primary")
+        yield Button("Cancel", id="cancel")
+
+    # -- what all of them do
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="frame") as frame:
+            set_title(frame, self._title)
+            for field in self._fields:
+                line = self._lines[field.name] = field.widget()
+                with Horizontal(classes="field"):
+                    yield Label(field.name)
+                    yield line
+            yield Static(id="note")
+            yield Static(id="will-do")
+            with Horizontal(id="buttons"):
+                yield from self.buttons()
+
+    def on_mount(self) -> None:
+        self.query_one("#will-do").display = False
+        self._show_fields()
+        if self._first:
+            self._lines[self._first].focus()
+        self._say()
+
+    @property
+    def values(self) -> dict[str, Any]:
+        values = {name: line.value for name, line in self._lines.items()}
+        return {name: value.strip() if isinstance(value, str) else value for name, value in values.items()}
+
+    def answer(self, values: Values) -> AnswerT:
+        """Return what the fields say; raises a WorkbenchError as :meth:`read` does."""
+        for field in self._fields:
+            text = values[field.name]
+            if field.shown is not None and not field.shown(values):
+                continue
+            if (
+                field.most
+                and not (text.isdecimal() and 1 <= int(text) <= field.most)
+                and (text or not field.placeholder)
+            ):
+                empty = ", or empty" if field.placeholder else ""
+                raise BadField(
+                    field.name, f"{field.name.capitalize()} must be a number from 1 to {field.most:,}{empty}."
+                )
+            if field.needed and not text:
+                raise BadField(field.name, field.needed)
+            if field.check is not None and text:
+                try:
+                    field.check(text)
+                except WorkbenchError as problem:
+                    raise BadField(field.name, str(problem)) from None
+        return self.read(values)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._typed = event.input is self.focused
+        self.changed()
+
+    def on_filled(self) -> None:
+        self.changed()
+
+    def changed(self) -> None:
+        self._problem = ""
+        self._show_fields()
+        self._say()
+
+    def on_descendant_focus(self) -> None:
+        self._typed = False
+        self._say()
+
+    def action_complete(self) -> None:
+        field = self.focused
+        if isinstance(field, Input) and self._typed:
+            before = field.value
+            field.action_end()
+            field.action_cursor_right()
+            if field.value != before:
+                return
+        self.focus_next()
+
+    def _show_fields(self) -> None:
+        values = self.values
+        for field in self._fields:
+            if field.shown is not None:
+                self._lines[field.name].parent.display = field.shown(values)
+
+    def _say(self) -> None:
+        at = self.focused.id if self.focused is not None else ""
+        said = next((field.help for field in self._fields if field.name == at and field.help), self._help)
+        note = self.query_one("#note", Static)
+        note.update(self._problem or (said if isinstance(said, str) else said(self.values)))
+        note.set_class(bool(self._problem), "-problem")
+        if self.LIVE and self.values != self._reckoned:
+            self._reckoned = self.values
+            work = partial(self._summary_of, self._reckoned)
+            self._reckoning.ask(
+                work, self.show_summary, lambda sentence: self.show_summary(f"✗ {one_line(sentence, 300)}")
+            )
+
+    def _summary_of(self, values: Values) -> str:
+        return self.summary(self.answer(values), values)
+
+    def show_summary(self, text: str) -> None:
+        line = self.query_one("#will-do", Static)
+        line.update(text)
+        line.display = bool(text)
+        # What is said may have become longer, and moved what has the focus out of a small dialog.
+        self.call_after_refresh(self._keep_in_sight)
+
+    def _keep_in_sight(self) -> None:
+        if self.focused is not None:
+            self.focused.scroll_visible(animate=False)
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        if event.button.id == "start":
+            self.action_start()
+        elif event.button.id == "cancel":
+            self.dismiss(None)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.action_start()
+
+    def action_start(self) -> None:
+        try:
+            answer = self.answer(self.values)
+        except (WorkbenchError, OSError) as problem:
+            self.refuse(problem)
+        else:
+            self.finish(answer)
+
+    def refuse(self, problem: Exception) -> None:
+        """Say what is wrong, at its field."""
+        self._problem = str(problem)
+        if isinstance(problem, BadField):
+            self._lines[problem.field].focus()
+        self._say()
+
+
+class AskText(Form[str]):
+    """Asks for one line, which may be empty; esc gives None."""
+
+    AUTO_FOCUS = "Input"
+    DEFAULT_CSS = """
+    AskText #frame, AskText.-low #frame { width: 74; padding: 1 2; }
+    AskText .field { margin-bottom: 1; }
+    AskText .field Label, AskText #buttons { display: none; }
+    AskText #note { margin-bottom: 0; }
+    """
+
+    def __init__(
+        self,
+        title: str,
+        note: str,
+        value: str = "",
+        placeholder: str = "",
+        *,
+        paths: bool = False,
+        needed: str = "",
+        check: Callable[[str], object] | None = None,
+        problem: str = "",
+    ) -> None:
+        field = Field("text", value, placeholder=placeholder, paths=paths, needed=needed, check=check)
+        super().__init__(title, (field,), note=note, problem=problem)
+
+    def read(self, values: Values) -> str:
+        return str(values["text"])
+
+
+class Confirm(Dialog[bool]):
+    """Asks yes or no; y and n answer, enter takes the button with the focus, which is No."""
+
+    AUTO_FOCUS = "#no"
+    DEFAULT_CSS = """
+    Confirm #frame { width: 74; padding: 1 2; }
+    Confirm #question { height: auto; max-height: 70vh; }
+    Confirm #question Static { height: auto; }
+    Confirm #buttons { margin-top: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        bind("confirm.no", "dismiss(False)", "no"),
+        bind("confirm.yes", "dismiss(True)", "yes"),
+        bind("confirm.other", "app.focus_next", "Other", show=False),
+        bind("confirm.down", "scroll(1)", "Down", show=False),
+        bind("confirm.up", "scroll(-1)", "Up", show=False),
+    ]
+
+    def __init__(self, title: str, question: str, yes: str) -> None:
+        super().__init__()
+        self._title, self._question, self._yes = title, question, yes
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="frame") as frame:
+            set_title(frame, self._title)
+            with VerticalScroll(id="question", can_focus=False):
+                yield Static(self._question)
+            with Horizontal(id="buttons"):
+                yield Button(f"{self._yes} (y)", id="yes", variant="error")
+                yield Button("No (n)", id="no")
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        self.dismiss(event.button.id == "yes")
+
+    def action_scroll(self, rows: int) -> None:
+        self.query_one("#question").scroll_relative(y=rows, animate=False)

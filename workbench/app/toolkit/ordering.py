@@ -1,0 +1,250 @@
+"""The form of work that an engine does: it says what that takes, asks where it is much, and stays until the work has begun."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from workbench import paths
+from workbench.app import runs
+from workbench.app.key_table import with_keys
+from workbench.app.toolkit.fields import Field, Values, Words
+from workbench.app.toolkit.form import Confirm, Form
+from workbench.app.toolkit.latest import sentence_of
+from workbench.app.toolkit.lifecycle import is_gone
+from workbench.errors import UsageError, WorkbenchError
+from workbench.read_only import ReadOnly, is_read_only
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.app.app import WorkbenchApp
+    from workbench.engine.estimate import Estimate, Measured
+    from workbench.settings import Settings
+
+PlanT = TypeVar("PlanT")
+Begun = Callable[[], Any]
+"""Shows what was begun."""
+
+
+class OrderForm(Form[PlanT], Generic[PlanT]):
+    """Ends with the plan of what was begun, or with None.
+
+    ``plain`` stands in the fields where nothing was answered before; the answers to these are remembered.
+    """
+
+    LIVE = True
+    DIALOG: ClassVar[str]
+    """The name under which answers are remembered."""
+
+    def __init__(
+        self,
+        host: WorkbenchApp,
+        title: str,
+        fields: Sequence[Field],
+        plain: Mapping[str, Any],
+        first: str = "",
+        *,
+        note: Words = "",
+    ) -> None:
+        super().__init__(title, fields, first, note=note)
+        self.host, self._plain = host, plain
+        self._measured: dict[Path | None, Measured] = {}
+        self._is_beginning = False
+
+    # -- what a form says of its own; all of it is called in threads
+
+    def estimate(self, plan: PlanT, values: Values) -> Estimate:
+        raise NotImplementedError
+
+    def begin(self, plan: PlanT, values: Values) -> Begun:
+        """Write what was ordered, hand it to an engine, and return what shows it; after NoIsolation nothing was written."""
+        raise NotImplementedError
+
+    def in_plain_process(self, plan: PlanT) -> PlanT:
+        return replace(plan, sandbox="process")  # type: ignore[type-var]
+
+    # -- what all of them do
+
+    def measured(self, into: Path | None = None) -> Measured:
+        """Return what former work took, and what the session has into which a run goes; read once."""
+        from workbench.engine.measured import measure
+
+        if into not in self._measured:
+            self._measured[into] = measure(self.host.opened, into)
+        return self._measured[into]
+
+    def keep(self, values: Values) -> None:
+        remember(self.DIALOG, {name: values[name] for name in self._plain}, self._plain)
+
+    def finish(self, answer: PlanT) -> None:
+        if not self._is_beginning:
+            self._is_beginning = True
+            # What was begun is shown also where the form is closed meanwhile.
+            self.host.run_worker(self._begin(answer, self.values))
+
+    async def _begin(self, plan: PlanT, values: Values) -> None:
+        from workbench.sandbox import NoIsolation
+
+        host = self.host
+        try:
+            if not await agreed(host, await asyncio.to_thread(self.estimate, plan, values)) or is_gone(self):
+                return
+            self.show_summary("Starting…")
+            try:
+                show = await asyncio.to_thread(self.begin, plan, values)
+            except NoIsolation as error:
+                if not error.promises or not await host.push_screen_wait(plain_process(error)):
+                    raise
+                show = await asyncio.to_thread(self.begin, self.in_plain_process(plan), values)
+        except (WorkbenchError, OSError) as error:
+            if is_gone(self):
+                host.notify(sentence_of(error), severity="error", timeout=12)
+            else:
+                self.refuse(error)
+        else:
+            self.keep(values)
+            self.dismiss(plan)
+            show()
+        finally:
+            self._is_beginning = False
+
+
+def may_start(host: WorkbenchApp) -> bool:
+    """Return whether runs may be started here; where not, it is said."""
+    if is_read_only():
+        host.notify(str(ReadOnly("start runs")), severity="warning")
+    return not is_read_only()
+
+
+def run_fields(session: str, *, busy: bool) -> tuple[Field, ...]:
+    """Return the fields of every run: the session that it goes into and, where another one is under way, when it begins."""
+    where = Field(
+        "session", session, about_session, runs.known_sessions(), placeholder="a new one", check=check_session
+    )
+    return (where, _WHEN) if busy else (where,)
+
+
+_WHEN = Field(
+    "when",
+    "now",
+    lambda values: with_keys(
+        "A run of this session is under way: now begins beside it, queue begins after it ({app.runs} shows the queue)."
+    ),
+    ("now", "queue"),
+    check=lambda text: _check_when(text),
+)
+
+
+def _check_when(text: str) -> None:
+    if text not in _WHEN.known:
+        raise UsageError("A run begins now, or goes into the queue.")
+
+
+def check_session(text: str) -> None:
+    runs.session_named(text, "")
+
+
+def about_session(values: Values) -> str:
+    """Return where a run goes by what stands in the field ``session``."""
+    text = values["session"]
+    if not text:
+        return "Empty: a new session begins with this run."
+    try:
+        path = runs.session_named(text, "")
+    except UsageError as error:
+        return str(error)
+    if not path.exists():
+        return f"{one_line(path.stem, 100)} is made; its file is {one_line(str(path), 300)}."
+    if not runs.is_writable(path):
+        return f"{one_line(path.stem, 100)} is only read, so a new session begins."
+    chosen = with_keys(" It was chosen in Sessions ({app.sessions}).") if path == runs.chosen_session() else ""
+    return f"The run goes into {one_line(path.stem, 100)}.{chosen}"
+
+
+def check_named_model(model: str, role: str, settings: Settings) -> None:
+    """Refuse a model (a LiteLLM name, ``local``, ``replay:SESSION``) that cannot be asked as ``role``; costs some milliseconds."""
+    from workbench.engine.session_names import resolve_session
+    from workbench.models.names import check_model
+
+    if model.startswith("replay:"):
+        resolve_session(model.removeprefix("replay:"))
+    else:
+        check_model(model, role, base_url=settings.base_url, local_model_path=settings.local_model_path)
+
+
+# -- questions before work begins
+
+
+async def agreed(host: WorkbenchApp, estimate: Estimate) -> bool:
+    """Return whether to start work that will take this much: it is not asked about, or the answer was yes. Call it from a worker."""
+    why = estimate.beyond(host.settings.ask_above_dollars, host.settings.ask_above_minutes)
+    asked = Confirm("Start this?", f"{estimate.sentence()}.\nThat is {why}.", "Start")
+    return not why or await host.push_screen_wait(asked) is True
+
+
+def plain_process(error: Any) -> Confirm:
+    """Return the question whether to run code in a plain process, for a NoIsolation."""
+    promises = "\n".join(f"· {line}" for line in error.promises)
+    return Confirm(
+        "No sandbox isolates here",
+        "Run the code that a model writes in a plain process instead? `workbench doctor` says why no sandbox can be used. "
+        f"A plain process guarantees on this machine:\n{promises}",
+        "Run",
+    )
+
+
+# -- what was answered last
+
+
+_LONGEST = 2_000
+
+
+def _file() -> Path:
+    return paths.state_dir() / "answers.json"
+
+
+def remembered(dialog: str, plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the last answers of a dialog by field, ``plain`` where there is none.
+
+    An answer counts as long as the default is the one that it was given instead of: who changes a setting, or sets a key,
+    gets the new default. What cannot be read is as if never answered.
+    """
+    kept, found = _read().get(dialog), dict(plain)
+    for field, pair in kept.items() if isinstance(kept, dict) else ():
+        if field in found and isinstance(pair, list) and len(pair) == 2 and _stored(found[field]) == pair[1]:
+            answer, several = pair[0], isinstance(found[field], tuple)
+            texts = answer if several else [answer]
+            sound = isinstance(texts, list) and all(isinstance(one, str) and one.isprintable() for one in texts)
+            if sound and sum(map(len, texts)) <= _LONGEST:
+                found[field] = tuple(texts) if several else answer
+    return found
+
+
+def remember(dialog: str, answers: Mapping[str, Any], plain: Mapping[str, Any]) -> None:
+    every = _read()
+    every[dialog] = {
+        field: [_stored(answer), _stored(plain[field])] for field, answer in answers.items() if answer != plain[field]
+    }
+    fresh = _file().with_name(f"{_file().name}.{os.getpid()}")
+    with contextlib.suppress(OSError):
+        fresh.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(json.dumps(every, indent=1), encoding="utf-8")
+        fresh.replace(_file())
+
+
+def _stored(answer: str | tuple[str, ...]) -> str | list[str]:
+    return list(answer) if isinstance(answer, tuple) else answer
+
+
+def _read() -> dict[str, Any]:
+    try:
+        values = json.loads(_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, dict) else {}

@@ -1,0 +1,321 @@
+"""The analysis of the doc-to-code paper's published tables, as a page and as JSON values."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import workbench
+from workbench.reports.page import Bar, Facts, Forest, Grid, Heat, HeatCell, Note, Page, Part, Points, Section
+from workbench.statistics.rankings import ranking_words
+
+if TYPE_CHECKING:
+    from workbench.metrics.paper import Cell, Paper, Setting
+
+
+CANNOT = (
+    "pass@k of single tasks, intervals over tasks and files, sampling variance: no verdict of a candidate was published",
+    "BLEU, ROUGE, BERTScore and CodeBERTScore and how they go with pass@k: neither texts nor scores were published; "
+    "of one's own runs `workbench metrics SESSION` computes them",
+    "completeness, helpfulness and truthfulness of the docs: the documentation was not published",
+    "the sizes of T_i, and with them a weighting by tests: not in the tables",
+    "pass@k without leaking docs: needs docs and bodies of each task",
+)
+"""What the tables do not allow, and why."""
+
+
+def paper_page(paper: Paper) -> Page:
+    count = paper.repositories
+    lead = Note(
+        f"{count} repositories; two doc systems with two models each, and the original docstrings (default); two evaluators; k = 1 and 3. "
+        "Everything is computed from pass@k by repository as it was printed, to two digits."
+    )
+    sections = (
+        Section("Table 1 from Table 3", tuple(_table_1(paper))),
+        Section("Rankings", tuple(_rankings(paper))),
+        Section("RepoAgent − OSA, paired over repositories", tuple(_paired(paper))),
+        Section("Popular and other repositories", (_strata(paper),)),
+        Section("Where the paper disagrees with itself", (Points(tuple(disagreements(paper))),)),
+        Section("What cannot be computed", (Points(CANNOT),)),
+        Section("Method", tuple(_method(paper))),
+    )
+    title = "The doc-to-code paper, computed again from its published tables"
+    return Page(
+        title, (lead,), sections, over="Workbench study paper", foot=f"Written by Workbench {workbench.__version__}."
+    )
+
+
+def _table_1(paper: Paper) -> Iterator[Part]:
+    heads = tuple(_setting(one) for one in paper.settings)
+    systems = list(dict.fromkeys(one.system for one in paper.means))
+    at = {(one.system, one.setting): one for one in paper.means}
+    yield Heat(
+        "Table 1 as printed: the stronger the colour, the higher, from 0 to 1.",
+        heads,
+        tuple(
+            (
+                _cell(system),
+                tuple(HeatCell(at[system, one].printed, f"{at[system, one].printed:.2f}") for one in paper.settings),
+            )
+            for system in systems
+        ),
+    )
+    yield Grid(
+        "Printed / unweighted mean over repositories / mean weighted by tasks.",
+        ("doc system", *heads),
+        tuple(
+            (
+                _cell(system),
+                *(
+                    f"{one.printed:.2f} / {one.mean:.4f} / {one.by_tasks:.4f}"
+                    for one in (at[system, setting] for setting in paper.settings)
+                ),
+            )
+            for system in systems
+        ),
+    )
+    worst = max(paper.means, key=lambda one: one.off)
+    by_tasks = max(abs(one.printed - one.by_tasks) for one in paper.means)
+    yield Note(
+        f"Table 1 is the unweighted mean of Table 3: largest deviation "
+        f"{worst.off:.4f} ({_cell(worst.system)}, {_setting(worst.setting)}), of which 0.005 is rounding. Weighted by tasks it deviates by up "
+        f"to {by_tasks:.4f}."
+    )
+
+
+def _rankings(paper: Paper) -> Iterator[Part]:
+    count = paper.repositories
+    yield Grid(
+        "Rankings of doc systems by setting.",
+        ("setting", "ranking, models averaged", "repositories that keep it", "keep the order of all five columns"),
+        tuple(
+            (
+                _setting(setting),
+                ranking_words(paper.rankings[setting]),
+                f"{paper.keeping_in[setting]} of {count}",
+                f"{paper.whole_order[setting]} of {count} ({100 * paper.whole_order[setting] / count:.0f} %)",
+            )
+            for setting in paper.settings
+        ),
+        frozenset({0, 1}),
+    )
+    taus = [tau for tau in paper.taus.values() if tau is not None]
+    yield Note(
+        f"{len(paper.keeping)} of {count} repositories keep RepoAgent > OSA > default in all {len(paper.settings)} settings. Kendall's tau of "
+        f"the five columns between settings: {min(taus):.2f} to {max(taus):.2f}."
+    )
+    pairs = list(dict.fromkeys((one.better, one.worse) for orders in paper.orders.values() for one in orders))
+    of = {(setting, one.better, one.worse): one for setting, orders in paper.orders.items() for one in orders}
+    yield Grid(
+        "How often two columns keep their overall order: repositories (with ties), and resamples of repositories.",
+        ("better > worse", *(_setting(one) for one in paper.settings)),
+        tuple(
+            (
+                f"{better} > {worse}",
+                *(
+                    "–" if (one := of.get((setting, better, worse))) is None
+                    else f"{one.repositories} ({one.ties}) of {one.of}, {one.resampled or 0.0:.3f}"
+                    for setting in paper.settings
+                ),
+            )
+            for better, worse in pairs
+        ),
+    )  # fmt: skip
+
+
+def _paired(paper: Paper) -> Iterator[Part]:
+    yield Forest(
+        "RepoAgent − OSA, paired over repositories, with 95 % intervals; coloured where 0 is outside.",
+        tuple(
+            Bar(
+                f"{one.model} docs, {_setting(one.setting)}",
+                one.difference.value or 0.0,
+                one.difference.interval.low,
+                one.difference.interval.high,
+                f"{_signed(one.difference.value or 0.0)} {_bounds(one.difference.interval.low or 0.0, one.difference.interval.high or 0.0)}",
+            )
+            for one in paper.paired
+        ),
+        "difference in pass@k",
+    )
+    yield Grid(
+        "RepoAgent − OSA, paired over repositories.",
+        (
+            "model of both",
+            "setting",
+            "difference",
+            "95 % Student's",
+            "percentile bootstrap",
+            "won / tied / lost",
+            "p",
+            "Holm",
+        ),
+        tuple(
+            (
+                one.model,
+                _setting(one.setting),
+                _signed(one.difference.value or 0.0),
+                _bounds(one.difference.interval.low or 0.0, one.difference.interval.high or 0.0),
+                _bounds(*one.bootstrap),
+                f"{one.difference.repositories.wins} / {one.difference.repositories.ties} / {one.difference.repositories.losses}",
+                f"{one.test.p or 0.0:.4f}",
+                f"{one.adjusted:.4f}",
+            )
+            for one in paper.paired
+        ),
+        frozenset({0, 1}),
+    )
+    sure = [one for one in paper.paired if (one.difference.interval.low or 0.0) > 0]
+    yield Note(
+        f"{len(sure)} of {len(paper.paired)} intervals exclude 0. The unit is the repository; p by a paired permutation test of "
+        f"{paper.paired[0].test.ways:,} random ways, Holm over the {len(paper.paired)}. The bootstrap covers .93 of 28 repositories where it "
+        "says .95."
+    )
+
+
+def _strata(paper: Paper) -> Grid:
+    return Grid(
+        "Mean pass@k of popular and of other repositories, models averaged.",
+        ("repositories", "doc system", *(_setting(one) for one in paper.settings)),
+        tuple(
+            (
+                f"{stratum.name} ({stratum.repositories})",
+                system,
+                *(f"{stratum.means[one][system]:.3f}" for one in paper.settings),
+            )
+            for stratum in paper.strata
+            for system in stratum.means[paper.settings[0]]
+        ),
+        frozenset({0, 1}),
+    )
+
+
+def _method(paper: Paper) -> Iterator[Part]:
+    yield Facts(
+        (
+            ("written by", f"Workbench {workbench.__version__}, Python {platform.python_version()}"),
+            ("from", "Tables 1, 2 and 3 of the paper, as the package has them"),
+            ("random ways and resamples", f"{paper.paired[0].test.ways:,}"),
+        )
+    )
+    yield Note(
+        "Differences have Student's interval over repositories, with a cluster-robust variance. Verdicts, tasks and texts of the paper were "
+        "not published, so that nothing here has a unit below the repository."
+    )
+
+
+def disagreements(paper: Paper) -> list[str]:
+    """Return where tables and text contradict each other, each in a sentence."""
+    candidates, everything, tasks = paper.sums
+    said = [
+        f"Table 2's tasks sum to {tasks:,}, the text says {paper.tasks_in_the_text:,} (candidates {candidates:,}, all tasks {everything:,})."
+    ]
+    off = [one for one in paper.means if one.off > 0.005]
+    said += [
+        f"Table 1 prints {one.printed:.2f} for {_cell(one.system)} under {_setting(one.setting)}; Table 3 gives {one.mean:.4f}."
+        for one in off
+    ]
+    unsure = [one for one in paper.paired if (one.difference.interval.low or 0.0) <= 0]
+    said += [
+        f"A large gap between RepoAgent and OSA does not hold everywhere: {one.model} under {_setting(one.setting)} is "
+        f"{_signed(one.difference.value or 0.0)} {_bounds(*one.bootstrap)}, {one.difference.repositories.words}."
+        for one in unsure
+    ]
+    spreads = paper.spreads.values()
+    within = sum(0.15 <= one <= 0.25 for one in spreads)
+    said.append(
+        f"The text gives interquartile ranges of 0.15 to 0.25; over repositories they are {min(spreads):.2f} to {max(spreads):.2f}, {within} of {len(spreads)} within."
+    )
+    return said
+
+
+def _cell(cell: Cell) -> str:
+    return " ".join(filter(None, cell))
+
+
+def _setting(setting: Setting) -> str:
+    return f"{setting[0]} @{setting[1]}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("-", "−")
+
+
+def _bounds(low: float, high: float) -> str:
+    return f"[{_signed(low)}, {_signed(high)}]"
+
+
+def paper_json(paper: Paper) -> dict[str, Any]:
+    return {
+        "type": "paper",
+        "repositories": paper.repositories,
+        "table_1": [
+            {
+                "doc_system": one.system[0],
+                "doc_model": one.system[1],
+                **_setting_json(one.setting),
+                "printed": one.printed,
+                "mean": one.mean,
+                "by_tasks": one.by_tasks,
+            }
+            for one in paper.means
+        ],
+        "rankings": [
+            {
+                **_setting_json(setting),
+                "ranking": [list(place) for place in places],
+                "kept": paper.keeping_in[setting],
+                "whole_order_kept": paper.whole_order[setting],
+            }
+            for setting, places in paper.rankings.items()
+        ],
+        "kept_in_all_settings": list(paper.keeping),
+        "kendall_tau": [
+            {"a": _setting_json(a), "b": _setting_json(b), "tau": tau} for (a, b), tau in paper.taus.items()
+        ],
+        "pair_orders": [
+            {
+                **_setting_json(setting),
+                "better": one.better,
+                "worse": one.worse,
+                "difference": one.difference,
+                "repositories": one.repositories,
+                "ties": one.ties,
+                "of": one.of,
+                "resampled": one.resampled,
+            }
+            for setting, orders in paper.orders.items()
+            for one in orders
+        ],
+        "paired": [
+            {
+                "doc_model": one.model,
+                **_setting_json(one.setting),
+                **one.difference.to_json(),
+                "bootstrap": list(one.bootstrap),
+                "p": one.test.p,
+                "p_holm": one.adjusted,
+                "test": one.test.words,
+            }
+            for one in paper.paired
+        ],
+        "interquartile_ranges": [
+            {"doc_system": cell[0], "doc_model": cell[1], **_setting_json(setting), "value": value}
+            for (cell, setting), value in paper.spreads.items()
+        ],
+        "strata": [
+            {
+                "name": one.name,
+                "repositories": one.repositories,
+                "means": [{**_setting_json(setting), **means} for setting, means in one.means.items()],
+            }
+            for one in paper.strata
+        ],
+        "disagreements": disagreements(paper),
+        "cannot": list(CANNOT),
+    }
+
+
+def _setting_json(setting: Setting) -> dict[str, Any]:
+    return {"evaluator": setting[0], "k": setting[1]}
