@@ -104,7 +104,6 @@ def _summed(
 
 
 def _of_a_request(measured: Measured, rates: Sequence[DocsRate], docs: str) -> dict[str, float | None]:
-    """Return tokens, seconds and dollars of a request of a doc system, each None where nothing like it was measured."""
     model = model_of(parse_docs(docs))
     own = [one for one in rates if one.docs == docs]
     kind = docs.partition(":")[0]

@@ -104,7 +104,6 @@ def _written_out(study: Study) -> Study:
 
 
 def _resolved_column(study: Study, column: Column) -> Column:
-    """Return a column of agents with its model; one whose agent cannot be reached stays, and its cells say why."""
     try:
         return replace(column, model=client.with_defaults(document_plan(study, column)).model)
     except WorkbenchError as error:
@@ -212,7 +211,6 @@ def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
 
 
 def _ordered_trials(session: Path, plan: DocumentPlan) -> tuple[str | None, list[client.MeantTrial]]:
-    """Plan a run for the trials and scores that a session lacks; returns it, None if nothing lacks, and all trials meant."""
     with keys_unneeded():
         full, trials = client.meant_trials(session, plan)
     if all(one.state for one in trials) and not _lacks(session, full, trials):
@@ -259,7 +257,6 @@ def study_runs(reader: SessionReader, name: str) -> list[str]:
 
 
 def _runs_by_cell(reader: SessionReader, name: str) -> dict[tuple[str, str], list[str]]:
-    """Return the runs of each cell by row and column: the one that was planned for it, and those of its trials."""
     cells = [(cell, settings_of(cell.pointer).get("trials") or []) for cell in reader.study_cells(name)]
     every = json.dumps([trial for _, trials in cells for trial in trials])
     of_trial = dict(

@@ -181,7 +181,6 @@ def _of_parameters(docstring: str, function: Function) -> Iterator[str]:
 
 
 def _sections(docstring: str) -> Iterator[str]:
-    """Yield the names that sections of parameters list, in Google's and NumPy's style."""
     lines = docstring.splitlines()
     for number, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())
