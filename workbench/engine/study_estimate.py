@@ -1,4 +1,4 @@
-"""What a study will take before it starts: items, requests, time and cost of what the session lacks, by measured rates."""
+"""What a study, or an order to improve docstrings, will take before it starts, by measured rates; what the session has is left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a new docstring must hold before any sample is asked for it, the cheapest first."""
+"""How a docstring is read from an answer, and what it must hold before any sample is asked for it, the cheapest first."""
 
 from __future__ import annotations
 
