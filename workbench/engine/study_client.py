@@ -35,6 +35,8 @@ from workbench.studies.checking import check_study, column_problem
 from workbench.studies.declaration import AGENTS, PAPER, SESSION, BadStudy, Column, Study
 from workbench.studies.following import declared
 
+_LOOK_SECONDS = 0.2
+
 
 def resolved_study(study: Study, session: Path | None = None) -> Study:
     """Return a study with its rows and this machine's defaults written out, so that it means the same elsewhere.
@@ -281,9 +283,6 @@ def pending_runs(reader: SessionReader, name: str) -> list[str]:
 def titles_of(reader: SessionReader, name: str, run: str) -> Sequence[str]:
     """Return the cells of a study that a run has, ``word_counter × none · local``, for a line that says what is executed."""
     return [f"{row} × {column}" for (row, column), runs in _runs_by_cell(reader, name).items() if run in runs]
-
-
-_LOOK_SECONDS = 0.2
 
 
 def each_run(session: Path, name: str) -> Iterator[str]:
