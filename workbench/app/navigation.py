@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from workbench.app.marks import Marks, Pair
-    from workbench.app.search.places import Searched
+    from workbench.app.search.screen import Searched
 
 
 class NavigatingApp(SessionApp):
@@ -37,7 +37,7 @@ class NavigatingApp(SessionApp):
 
     @cached_property
     def searched(self) -> Searched:
-        from workbench.app.search.places import Searched
+        from workbench.app.search.screen import Searched
 
         return Searched()
 

@@ -53,34 +53,48 @@ def folder(text: str) -> Path:
     return found
 
 
-def add_rubrics(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--rubric", type=names, default=(), metavar="R[,R2]", help="aeo-bench, strict; both unless given"
-    )
+_SHARED: dict[str, dict[str, Any]] = {
+    "session": {"help": "a session file, or the name of one"},
+    "--session": {"help": "a session file or name; a new one is made if there is none"},
+    "--run": {"help": "only this run"},
+    "--model": {"default": "", "help": "a LiteLLM name, local, or replay:SESSION"},
+    "--model-path": {"type": folder, "metavar": "DIR", "help": "the weights of codebertscore"},
+    "--rubric": {"type": names, "default": (), "metavar": "R[,R2]", "help": "aeo-bench, strict; both unless given"},
+    "--judge-repeats": {
+        "type": whole(1, numbers.MOST_REPEATS), "default": 1, "metavar": "N", "help": "times that a model judges each tier"
+    },
+    "--engine": {"default": "", "help": "test elsewhere from now on: dask://HOST:PORT, or local"},
+    "--limit": {"type": whole(), "default": 0, "metavar": "N", "help": "only the first N tasks"},
+    "--task": {
+        "action": "append", "default": [], "metavar": "ID",
+        "help": "only this task: id, beginning, glob, or function name",
+    },
+    "--spend-limit": {"type": dollars, "default": 0.0, "metavar": "USD", "help": "stop asking beyond this"},
+    "--queue": {
+        "action": "store_true", "help": "begin when the session's runs that are under way or wait already are over"
+    },
+    "--dry-run": {
+        "action": "store_true", "help": "say what it would take, by this machine's earlier runs, and start nothing"
+    },
+    "--yes": {
+        "action": "store_true", "help": "start it even if it will take more than ask_above_dollars or ask_above_minutes"
+    },
+    "--detach": {"action": "store_true", "help": "start and leave; watch it in the app"},
+    "--read-only": {
+        "action": "store_true", "help": "look only: nothing is started, fetched, written or opened in $EDITOR"
+    },
+    "--json": {"action": "store_true", "help": "print JSON lines; the last is the summary"},
+}  # fmt: skip
 
 
-def add_judge_repeats(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--judge-repeats",
-        type=whole(1, numbers.MOST_REPEATS),
-        default=1,
-        metavar="N",
-        help="times that a model judges each tier",
-    )
-
-
-def add_queue(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--queue", action="store_true", help="begin when the session's runs that are under way or wait already are over"
-    )
+def shared(parser: argparse.ArgumentParser, *wanted: str) -> None:
+    """Add arguments that several commands take, in this order."""
+    for name in wanted:
+        parser.add_argument(name, **_SHARED[name])
 
 
 def check_texts(given: list[str]) -> str:
-    """Return why a list of arguments cannot be meant, "" where nothing speaks against it.
-
-    An empty argument comes of a shell variable that is not set; taken as "not given" it would do something else than
-    was asked for.
-    """
+    """Return why a list of arguments cannot be meant: an empty one comes of a shell variable that is not set."""
     for before, text in zip(["", *given], given, strict=False):
         option, equals, value = text.partition("=")
         named = option if equals and text.startswith("--") else before if before.startswith("-") else ""
@@ -93,12 +107,7 @@ def check_texts(given: list[str]) -> str:
 
 
 class Verbs:
-    """The verbs of one command.
-
-    Args:
-        parser: The command's parser.
-        default: The verb that is meant where none is named.
-    """
+    """The verbs of one command, of which ``default`` is meant where none is named."""
 
     def __init__(self, parser: argparse.ArgumentParser, default: str) -> None:
         self._default = default

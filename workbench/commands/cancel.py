@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.commands.arguments import shared
 from workbench.commands.output import say, tell_damage
 from workbench.commands.watching import stop
 from workbench.engine.session_names import is_example, resolve_session
@@ -13,8 +14,7 @@ from workbench.text import one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", help="a session file, or the name of one")
-    parser.add_argument("--run", help="only this run")
+    shared(parser, "session", "--run")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from rich.table import Table
-
 from workbench.catalog import add_case, check_there, load_cases, resolve_case, snapshot_of, view_of
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import Terminal
 from workbench.errors import UsageError
+from workbench.reports.wording import picked
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,11 +51,7 @@ def _show(arguments: argparse.Namespace) -> int:
     check_there(case)
     shown: dict[str, object] = {
         "type": "case",
-        "id": case.id,
-        "name": case.name,
-        "kind": case.kind,
-        "domain": case.domain,
-        "language": case.language,
+        **picked(case, "id", "name", "kind", "domain", "language"),
         "source": case.source or str(case.folder),
         "description": case.description,
         "agent_is_told": case.agent_description,
@@ -84,24 +79,16 @@ def _list(arguments: argparse.Namespace) -> int:
     cases, problems = load_cases()
     if arguments.json:
         for case in cases:
-            values = {
-                "id": case.id,
-                "kind": case.kind,
-                "domain": case.domain,
-                "source": case.source,
-                "facts": bool(case.facts),
-            }
-            print_json({"type": "case", **values})
+            values = picked(case, "id", "kind", "domain", "source")
+            print_json({"type": "case", **values, "facts": bool(case.facts)})
         for problem in problems:
             print_json({"type": "problem", "sentence": str(problem)})
         return 1 if problems else 0
 
-    table = Table(box=None, pad_edge=False)
-    for heading in ("case", "kind", "domain", "source", "facts"):
-        table.add_column(heading, overflow="fold")
-    for case in cases:
-        table.add_row(case.id, case.kind, case.domain, case.source or "in the program", "yes" if case.facts else "no")
-    Terminal().print(table)
+    rows = [
+        (one.id, one.kind, one.domain, one.source or "in the program", "yes" if one.facts else "no") for one in cases
+    ]
+    Terminal().table(("case", "kind", "domain", "source", "facts"), rows)
     for problem in problems:
         tell(f"! {problem}")
     return 1 if problems else 0

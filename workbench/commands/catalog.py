@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any
 
 from rich.table import Table
 
 from workbench.catalog.published import TASKS_IN_THE_TEXT, Score, published_counts, published_scores
 from workbench.catalog.records import Record, bundled_record, record_of
 from workbench.catalog.repositories import Quarantined, Repository, find_repository, load_repositories
-from workbench.commands.arguments import Verbs
+from workbench.commands.arguments import Verbs, shared
 from workbench.commands.catalog_check import check
 from workbench.commands.output import print_json, print_page
 from workbench.commands.terminal import Terminal
 from workbench.errors import UsageError
 from workbench.files import expanded
+from workbench.reports.wording import picked
 
 VERBS = ("list", "check")
 
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     checking.add_argument("--sandbox", default="", help="bubblewrap, docker, process, or package.module:Class")
     for verb in (listing, checking):
-        verb.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+        shared(verb, "--json")
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -107,44 +108,39 @@ def row(entry: Repository, record: Record | None) -> tuple[str, ...]:
 def totals(entries: Sequence[Repository], records: Sequence[Record | None]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the closing lines: the published sums of all, then of those built here beside the sums found here."""
     built = [(entry, record) for entry, record in zip(entries, records, strict=True) if record is not None]
-    here = [
-        sum(getattr(record, name) for _, record in built)
-        for name in ("functions", "other_functions", "traced", "in_time", "tasks", "stable", "unusable")
-    ]
-    controls = [f"{sum(getattr(record, name) for _, record in built):,}/{here[4]:,}" for name in ("reference", "stub")]
+    names = ("functions", "other_functions", "traced", "in_time", "tasks", "stable", "unusable", "reference", "stub")
+    *here, reference, stub = _summed([record for _, record in built], *names).values()
+    controls = (f"{passed:,}/{here[4]:,}" for passed in (reference, stub))
+
+    def published(found: Sequence[Repository]) -> list[str]:
+        sums = _summed([entry.published for entry in found], "candidates", "all_tasks", "tasks")
+        return [f"{number:,}" for number in sums.values()]
+
     return (
-        (f"{len(entries)} repositories", "", *_sums(entries), *("" for _ in range(_HERE))),
-        (f"{len(built)} built here", "", *_sums([entry for entry, _ in built]), *(f"{n:,}" for n in here), *controls),
-    )
-
-
-def _sums(entries: Sequence[Repository]) -> list[str]:
-    counts = [entry.published for entry in entries]
-    return [f"{sum(getattr(c, name) for c in counts):,}" for name in ("candidates", "all_tasks", "tasks")]
+        (f"{len(entries)} repositories", "", *published(entries), *("" for _ in range(_HERE))),
+        (
+            f"{len(built)} built here", "", *published([entry for entry, _ in built]),
+            *(f"{number:,}" for number in here), *controls,
+        ),
+    )  # fmt: skip
 
 
 def list_all() -> None:
     entries = load_repositories()
     records = [record_of(entry) for entry in entries]
-    console = _console()
+    console = Terminal(piped_width=200)
     shown = next(columns for width, columns in _SHOWN if console.width >= width)
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for index in shown:
-        heading = HEADINGS[index]
-        words = heading if index < 2 else ("published\n" if index < 2 + _PUBLISHED else "here\n") + heading
-        side: Literal["left", "right"] = "left" if index < 2 else "right"
-        table.add_column(words, justify=side, no_wrap=index != 1, overflow="fold", vertical="top")
-    for entry, record in zip(entries, records, strict=True):
-        cells = row(entry, record)
-        table.add_row(*(cells[index] for index in shown))
-    for line in totals(entries, records):
-        table.add_row(*(line[index] for index in shown), style="bold")
-    console.print(table)
+    lines = [row(entry, record) for entry, record in zip(entries, records, strict=True)] + [*totals(entries, records)]
+    heads = [f"{_of(index)}\n{HEADINGS[index]}" if index > 1 else HEADINGS[index] for index in shown]
+    sides = [place for place, index in enumerate(shown) if index > 1]
+    whole = [place for place, index in enumerate(shown) if index != 1]
+    cells = [[line[index] for index in shown] for line in lines]
+    console.table(heads, cells, sides, whole=whole, bold=range(len(lines) - 2, len(lines)))
     console.print(f"\n{NOTE} {_sum_note()}")
 
 
 def show(entry: Repository) -> None:
-    console = _console()
+    console = Terminal(piped_width=200)
     console.print(entry.repository, style="bold")
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True, style="dim")
@@ -153,14 +149,9 @@ def show(entry: Repository) -> None:
         grid.add_row(heading, text)
     console.print(grid)
     console.print()
-    scores = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    scores.add_column("published pass@k")
     columns, lines = score_lines(published_scores(entry.repository))
-    for column in columns:
-        scores.add_column(column, justify="right", no_wrap=True)
-    for line in lines:
-        scores.add_row(*line)
-    console.print(scores)
+    numbers = range(1, len(columns) + 1)
+    console.table(["published pass@k", *columns], lines, numbers, whole=numbers)
 
 
 def score_lines(scores: Sequence[Score]) -> tuple[list[str], list[list[str]]]:
@@ -227,50 +218,34 @@ def _recorded(record: Record) -> list[tuple[str, str]]:
     ]
 
 
-def as_json(entries: Sequence[Repository]) -> list[dict[str, Any]]:
-    """Return the lines of ``--json``: the repositories asked for (all of them unless some are), then the summary."""
+def as_json(entries: Sequence[Repository]) -> Iterator[dict[str, Any]]:
+    """Yield the lines of ``--json``: the repositories asked for (all of them unless some are), then the summary."""
     wanted = entries or load_repositories()
-    lines: list[dict[str, Any]] = []
     records = [record_of(entry) for entry in wanted]
     for entry, record in zip(wanted, records, strict=True):
-        values = {
-            name: getattr(entry, name)
-            for name in entry.__dataclass_fields__
-            if name not in ("published", "quarantined")
+        own = (name for name in entry.__dataclass_fields__ if name not in ("published", "quarantined"))
+        scores = [asdict(score) for score in published_scores(entry.repository)]
+        yield {
+            "type": "repository",
+            **picked(entry, *own, "name", "url", "git", "source"),
+            "quarantined": [asdict(one) for one in entry.quarantined],
+            "published": {**asdict(entry.published), "pass_at_k": scores},
+            "here": record.to_json() if record else None,
         }
-        lines.append(
-            {
-                "type": "repository",
-                **values,
-                "name": entry.name,
-                "url": entry.url,
-                "git": entry.git,
-                "source": entry.source,
-                "quarantined": [asdict(one) for one in entry.quarantined],
-                "published": {
-                    **asdict(entry.published),
-                    "pass_at_k": [asdict(s) for s in published_scores(entry.repository)],
-                },
-                "here": record.to_json() if record else None,
-            }
-        )
-    lines.append(
-        {
-            "type": "summary",
-            "repositories": len(wanted),
-            "built": len(_present(records)),
-            "published": {
-                name: sum(getattr(entry.published, name) for entry in wanted)
-                for name in ("candidates", "all_tasks", "tasks")
-            },
-            "published_tasks_in_the_text": TASKS_IN_THE_TEXT,
-            "here": {
-                name: sum(getattr(record, name) for record in _present(records))
-                for name in ("functions", "other_functions", "traced", "in_time", "tasks", "reference", "stub")
-            },
-        }
-    )
-    return lines
+    built = [record for record in records if record is not None]
+    published = [entry.published for entry in wanted]
+    yield {
+        "type": "summary",
+        "repositories": len(wanted),
+        "built": len(built),
+        "published": _summed(published, "candidates", "all_tasks", "tasks"),
+        "published_tasks_in_the_text": TASKS_IN_THE_TEXT,
+        "here": _summed(built, "functions", "other_functions", "traced", "in_time", "tasks", "reference", "stub"),
+    }
+
+
+def _summed(rows: Sequence[object], *names: str) -> dict[str, int]:
+    return {name: sum(getattr(one, name) for one in rows) for name in names}
 
 
 def page(record: Callable[[Repository], Record | None] = bundled_record) -> str:
@@ -285,7 +260,9 @@ def page(record: Callable[[Repository], Record | None] = bundled_record) -> str:
         "",
         f"{NOTE} {_sum_note()}",
         "",
-        "| " + " | ".join(_heading(index) for index in range(len(HEADINGS))) + " |",
+        "| "
+        + " | ".join(f"{name} ({_of(place)})" if place > 1 else name for place, name in enumerate(HEADINGS))
+        + " |",
         "| --- | --- |" + " ---: |" * (len(HEADINGS) - 2),
     ]
     for entry, found in zip(entries, records, strict=True):
@@ -316,15 +293,5 @@ def _section(entry: Repository, record: Record | None) -> list[str]:
     return lines if lines[-1] == "" else [*lines, ""]
 
 
-def _heading(index: int) -> str:
-    if index < 2:
-        return HEADINGS[index]
-    return f"{HEADINGS[index]} ({'published' if index < 2 + _PUBLISHED else 'here'})"
-
-
-def _present(records: Sequence[Record | None]) -> list[Record]:
-    return [record for record in records if record is not None]
-
-
-def _console() -> Terminal:
-    return Terminal(piped_width=200)
+def _of(index: int) -> str:
+    return "published" if index < 2 + _PUBLISHED else "here"

@@ -32,12 +32,7 @@ from workbench.text import one_line
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a check found.
-
-    Attributes:
-        record: The counts.
-        wrong: One sentence for each control whose verdict is not what it should be.
-    """
+    """What a check found: the counts, and a sentence for each control whose verdict is not what it should be."""
 
     record: Record
     wrong: tuple[str, ...]
@@ -46,15 +41,8 @@ class Checked:
 def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: Path | None, as_json: bool) -> int:
     """Check one repository after another; what cannot be built is told, and the others go on.
 
-    Args:
-        entries: The repositories.
-        sandbox: Name of a back end; "" = the strongest one here.
-        recorded: Whether the counts are written down.
-        folder: Where; None = among the user's own records.
-        as_json: Whether to print JSON lines.
-
-    Returns:
-        0 if ``reference`` passes and ``stub`` fails on every task of every repository, else 1.
+    Counts are written into ``folder`` if they are ``recorded``, by default among the user's own records. Returns 0 if
+    ``reference`` passes and ``stub`` fails on every task of every repository, else 1.
     """
     failures = 0
     for entry in entries:
@@ -78,11 +66,7 @@ def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: P
 
 
 def check_one(entry: Repository, sandbox: str = "") -> Checked:
-    """Build a repository's tasks anew and test both controls on each of them.
-
-    Raises:
-        WorkbenchError: It cannot be fetched, installed or tested, or gives no task.
-    """
+    """Build a repository's tasks anew and test both controls on each of them."""
     backend = choose_backend(sandbox or settings.load().sandbox or None)
     began = time.monotonic()
     prepared = asyncio.run(prepare(entry.repository, backend, _Lines(entry.name), rebuild=True))

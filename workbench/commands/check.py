@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from workbench.checking import Checked, check, fixed
 from workbench.checking.verdicts import CheckDamaged, result_of
 from workbench.commands import check_formats
 from workbench.commands.arguments import path, whole
-from workbench.commands.output import print_json, say, tell, tell_damage, tell_over
+from workbench.commands.output import look_for_damage, print_json, say, tell, tell_over
 from workbench.commands.watching import follow, stop
 from workbench.engine import launching
 from workbench.engine.session_names import resolve_session, working_copy
@@ -23,7 +24,7 @@ from workbench.errors import UsageError
 from workbench.read_only import must_write
 from workbench.sandbox.errors import NoIsolation
 from workbench.session import SessionReader
-from workbench.session.rows import CheckRow, TrialRow
+from workbench.session.rows import CheckRow
 
 FORMATS = ("text", "junit", "github", "json")
 
@@ -68,31 +69,23 @@ def run(arguments: argparse.Namespace) -> int:
     root, files = _located(arguments.source, arguments.pages)
     if arguments.fix_claims and arguments.source and not Path(arguments.source).is_dir():
         raise UsageError("--fix-claims writes into the pages of a folder; name one as --source, or none.")
-    on_progress = _progress if sys.stderr.isatty() else _silent
-    checked = asyncio.run(
-        check(root, files, run=not arguments.no_run, seconds=float(arguments.seconds), on_progress=on_progress)
-    )
-    if sys.stderr.isatty():
-        tell_over("")
-    printer: Callable[[Checked], Sequence[str]] = check_formats.PRINTERS[arguments.format]
+
+    def on_progress(line: str) -> None:
+        if sys.stderr.isatty():
+            tell_over(line and f"{line[:100]}…")
+
+    seconds = float(arguments.seconds)
+    checked = asyncio.run(check(root, files, run=not arguments.no_run, seconds=seconds, on_progress=on_progress))
+    on_progress("")
+    whole_text = arguments.format == "text" and arguments.verbose
     lines = (
-        check_formats.text(checked, verbose=True)
-        if arguments.format == "text" and arguments.verbose
-        else printer(checked)
+        check_formats.text(checked, verbose=True) if whole_text else check_formats.PRINTERS[arguments.format](checked)
     )
     for line in lines:
         say(line)
     if arguments.fix_claims:
         _fix(root, checked)
     return 1 if checked.alarms else 0
-
-
-def _silent(line: str) -> None:
-    pass
-
-
-def _progress(line: str) -> None:
-    tell_over(f"{line[:100]}…")
 
 
 def _located(source: str | None, pages: Sequence[Path]) -> tuple[Path, tuple[Path, ...]]:
@@ -133,18 +126,16 @@ def run_on_session(arguments: argparse.Namespace) -> int:
     if arguments.format not in _OF_SESSIONS:
         raise UsageError(f"With --session the format is {' or '.join(_OF_SESSIONS)}.")
     original = resolve_session(arguments.session)
-    with SessionReader(original) as reader:
-        damaged = tell_damage(reader.damage)
+    damaged = look_for_damage(original)
     execute, seconds = not arguments.no_run, float(arguments.seconds)
     with working_copy(original) as session:
+        plan = partial(plan_check, session, arguments.trial, seconds=seconds, anew=arguments.again)
         try:
-            new_run, meant = plan_check(
-                session, arguments.trial, execute=execute, seconds=seconds, anew=arguments.again
-            )
+            new_run, meant = plan(execute=execute)
         except NoIsolation as error:
             tell(f"{error} Names are looked up all the same.")
             execute = False
-            new_run, meant = plan_check(session, arguments.trial, execute=False, seconds=seconds, anew=arguments.again)
+            new_run, meant = plan(execute=False)
     shown = _Shown(execute, seconds, arguments)
     if new_run:
         process = launching.launch(session, new_run)
@@ -196,7 +187,9 @@ class _Shown:
         if checked is None or checked.alarms:
             self._code = 1
         if self._arguments.format == "json":
-            self._json(row, trial, checked, problem)
+            bad = {"type": "check", "trial": row.trial_id, "state": row.state, "problem": problem or None}
+            for values in [bad] if checked is None else check_formats.values(checked):
+                print_json({**values, "trial": row.trial_id})
             return
         name = f"{trial.case_name} · {trial.agent} · {trial.model} · trial {trial.id}" if trial else row.trial_id
         say(name)
@@ -205,11 +198,3 @@ class _Shown:
             return
         for line in check_formats.text(checked, verbose=self._arguments.verbose):
             say(f"  {line}" if line else "")
-
-    @staticmethod
-    def _json(row: CheckRow, trial: TrialRow | None, checked: Checked | None, problem: str) -> None:
-        if checked is None:
-            print_json({"type": "check", "trial": row.trial_id, "state": row.state, "problem": problem or None})
-            return
-        for line in check_formats.values(checked):
-            print_json({**line, "trial": row.trial_id})

@@ -11,6 +11,7 @@ from workbench.documenters.names import INSTALLED
 from workbench.documenters.programs import INSTALLABLE, forget, install, installed, kept, remove
 from workbench.documenters.programs.program import told
 from workbench.glyphs import VERDICTS, WAITING
+from workbench.reports.wording import picked
 
 VERBS = ("list", "install", "remove", "kept", "forget")
 DEFAULT_TAKES_WORDS = False
@@ -50,18 +51,13 @@ def run_list(arguments: argparse.Namespace) -> int:
     for name, program in INSTALLABLE.items():
         found = installed(program)
         if arguments.json:
-            print_json({
-                "type": "doc_system", "name": f"{name}:MODEL", "title": program.title, "version": program.version,
-                "installed": found is not None, "bytes": found.bytes if found else None,
-                "folder": str(found.folder) if found else None,
-            })  # fmt: skip
+            values = {**picked(program, "title", "version"), "installed": found is not None, **picked(found, "bytes")}
+            place = str(found.folder) if found else None
+            print_json({"type": "doc_system", "name": f"{name}:MODEL", **values, "folder": place})
             continue
         mark = sign(VERDICTS["passed"], "installed:") if found else sign(WAITING, "not installed:")
-        state = (
-            f"{found.bytes / 1e6:,.0f} MB, {found.packages} packages"
-            if found
-            else f"about {program.megabytes:,} MB; workbench docs install {name}"
-        )
+        state = f"about {program.megabytes:,} MB; workbench docs install {name}"
+        state = f"{found.bytes / 1e6:,.0f} MB, {found.packages} packages" if found else state
         say(f"{mark} {f'{name}:MODEL':<21} {program.title} {program.version} · {state}")
     for name, what in _OTHERS:
         if arguments.json:
@@ -91,12 +87,9 @@ def run_kept(arguments: argparse.Namespace) -> int:
     for one in found:
         documented = one.documented
         if arguments.json:
-            print_json({
-                "type": "kept_docs", "name": one.folder.name, "program": documented.program if documented else None,
-                "source": documented.source if documented else None, "digest": documented.digest if documented else None,
-                "bytes": one.bytes, "changed_at": one.changed_at, "counts": documented.counts if documented else None,
-                "folder": str(one.folder),
-            })  # fmt: skip
+            values = {**picked(documented, "program", "source", "digest"), **picked(one, "bytes", "changed_at")}
+            values |= {**picked(documented, "counts"), "folder": str(one.folder)}
+            print_json({"type": "kept_docs", "name": one.folder.name, **values})
             continue
         when = datetime.fromtimestamp(one.changed_at).astimezone().strftime("%Y-%m-%d %H:%M")
         what = " × ".join(filter(None, (documented.source, documented.program))) if documented else "not finished"

@@ -41,7 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(found: Sequence[Check]) -> None:
-
     console = Terminal(piped_width=160)
     for group in dict.fromkeys(check.group for check in found):
         console.print(group, style="bold")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.commands.arguments import path
+from workbench.commands.arguments import path, shared
 from workbench.commands.output import look_for_damage, say, tell
 from workbench.engine.session_names import resolve_session
 from workbench.interchange.exporting import export
@@ -12,7 +12,7 @@ from workbench.interchange.formats import OUT
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", help="a session file, or the name of one")
+    shared(parser, "session")
     parser.add_argument(
         "items",
         nargs="*",

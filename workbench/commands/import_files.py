@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from workbench.catalog import resolve_case
-from workbench.commands.arguments import path
+from workbench.commands.arguments import path, shared
 from workbench.commands.output import print_json, say, say_path, tell, tell_over
 from workbench.commands.run import session_path
 from workbench.engine.session_names import named
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="IMPORTER",
         help="the importer of a plug-in, or package.module:Class, that reads all of them; without it each is known by what is in it",
     )
-    parser.add_argument("--session", help="a session file or name; a new one is made if there is none")
+    shared(parser, "--session")
     parser.add_argument(
         "--case",
         default="",

@@ -11,24 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
-from workbench.commands.arguments import dollars, path, whole
-from workbench.commands.estimating import add_estimate_arguments, settle
+from workbench.commands.arguments import dollars, path, shared, whole
+from workbench.commands.estimating import settle
 from workbench.commands.output import look_for_damage, print_json, say, tell
 from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow, position
 from workbench.commands.run import session_path
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import follow
-from workbench.engine.improvement_client import (
-    as_before,
-    launch_improvement,
-    order_improvement,
-    plan_of,
-    resolved_improvement,
-    state_of,
-    stop_improvement,
-)
+from workbench.engine import improvement_client
 from workbench.engine.improvement_result import Improved, attempts_of, improved
 from workbench.engine.plan import ImprovementPlan, RegenerationPlan
 from workbench.engine.study_estimate import estimate_improvement
@@ -36,6 +26,7 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.improving.attempts import Attempt, overall_gain
 from workbench.improving.changes import Checkout, check_patch, patch_of, source_checkout, suggested_name
 from workbench.read_only import must_write
+from workbench.reports.wording import picked, plural
 from workbench.results.kinds import Kind
 from workbench.session import SessionReader
 from workbench.session.task_names import row_id
@@ -91,36 +82,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this, for the whole order"
     )
-    add_estimate_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "--dry-run", "--yes", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Improve; return 0 when every badly documented function that was tried has a better docstring, 1 when one has none."""
     session = session_path(arguments.session)
-    checkout = _checkout(arguments)
-    patch = _patch_file(arguments)
-    base = RegenerationPlan(
-        source=arguments.source,
-        evaluator=arguments.evaluator,
-        samples=arguments.samples,
-        tasks=tuple(arguments.task),
-        sandbox=arguments.sandbox,
-        engine=arguments.engine,
-        prompt=arguments.prompt,
-        context=arguments.context,
-        spend_limit=arguments.spend_limit,
-    )
-    asked = ImprovementPlan(
-        base,
-        arguments.writer,
-        arguments.held_out,
-        arguments.below,
-        arguments.attempts,
-        arguments.limit,
-        arguments.second_evaluator,
-    )
-    plan = resolved_improvement(session, as_before(session, asked))
+    checkout = source_checkout(arguments.source)
+    if arguments.branch:
+        if checkout is None:
+            raise UsageError("--branch needs a SOURCE that is a folder of a git checkout; a patch is written for any.")
+        checkout.check_branch(arguments.branch)
+    patch: Path = arguments.patch or Path(suggested_name(arguments.source))
+    check_patch(patch)
+    same = ("source", "evaluator", "samples", "sandbox", "engine", "prompt", "context", "spend_limit")
+    base = RegenerationPlan(tasks=tuple(arguments.task), **picked(arguments, *same))
+    own = ("writer", "held_out", "below", "attempts", "limit", "second_evaluator")
+    asked = ImprovementPlan(base, **picked(arguments, *own))
+    plan = improvement_client.resolved_improvement(session, improvement_client.as_before(session, asked))
     what = f"{arguments.source} × {plan.base.evaluator}, docstrings by {plan.writer}"
     if plan.second_evaluator:
         what += f", held-out samples by {plan.second_evaluator}"
@@ -128,23 +107,20 @@ def run(arguments: argparse.Namespace) -> int:
     if leave is not None:
         return leave
     damaged = look_for_damage(session)
-    order = order_improvement(session, plan)
-    process = launch_improvement(session, order)
+    order = improvement_client.order_improvement(session, plan)
+    process = improvement_client.launch_improvement(session, order)
+    then = f"Go on with: workbench improve {arguments.source} --session {session}"
     try:
         state, problem = _Watch(session, order, process, arguments.json).to_the_end()
     except KeyboardInterrupt:
-        stop_improvement(session, order)
-        tell(
-            f"Interrupted; what is there is kept. Go on with: workbench improve {arguments.source} --session {session}"
-        )
+        improvement_client.stop_improvement(session, order)
+        tell(f"Interrupted; what is there is kept. {then}")
         return 130
     if state != "done":
-        then = f"Go on with: workbench improve {arguments.source} --session {session}"
         tell(f"workbench: {problem or f'The order is {state}.'} {then}")
         return 130 if state == "cancelled" else 1
     came = improved(session, order)
-    result = closing(session, came)
-    result |= _written(came, patch, checkout, arguments.branch)
+    result = closing(session, came) | _written(came, patch, checkout, arguments.branch)
     if arguments.json:
         print_json(result)
     else:
@@ -160,21 +136,6 @@ def _share(text: str) -> float:
     if not 0 < value <= 1:
         raise argparse.ArgumentTypeError("it takes a share above 0 and up to 1")
     return value
-
-
-def _patch_file(arguments: argparse.Namespace) -> Path:
-    patch: Path = arguments.patch or Path(suggested_name(arguments.source))
-    check_patch(patch)
-    return patch
-
-
-def _checkout(arguments: argparse.Namespace) -> Checkout | None:
-    found = source_checkout(arguments.source)
-    if arguments.branch:
-        if found is None:
-            raise UsageError("--branch needs a SOURCE that is a folder of a git checkout; a patch is written for any.")
-        found.check_branch(arguments.branch)
-    return found
 
 
 _LOOK_SECONDS = 0.1
@@ -198,7 +159,7 @@ class _Watch:
         with SessionReader(self._session) as reader:
             while True:
                 row = reader.improvement(self._id)
-                state = state_of(row) if row is not None else "cancelled"
+                state = improvement_client.state_of(row) if row is not None else "cancelled"
                 self._tell_attempts(reader)
                 if row is None or state not in ("queued", "running"):
                     return state, (row.problem if row is not None else None) or ""
@@ -222,7 +183,7 @@ class _Watch:
 
     def _tell_attempts(self, reader: SessionReader) -> None:
         row = reader.improvement(self._id)
-        plan = plan_of(row) if row is not None else None
+        plan = improvement_client.plan_of(row) if row is not None else None
         if row is None or plan is None:
             return
         for attempt in sorted(attempts_of(reader, row, plan), key=lambda one: one.number):
@@ -289,8 +250,7 @@ def closing(session: Path, improved: Improved) -> dict[str, Any]:
         "second_evaluator": plan.second_evaluator or None,
         "writer": plan.writer,
         "samples": plan.base.samples,
-        "held_out": plan.held_out,
-        "below": plan.below,
+        **picked(plan, "held_out", "below"),
         "functions": {str(kind): counts[str(kind)] for kind in Kind},
         "tried": len(improved.tried),
         "kept": len(improved.kept),
@@ -300,8 +260,7 @@ def closing(session: Path, improved: Improved) -> dict[str, Any]:
             {
                 "task_id": one.name,
                 "documented": str(one.kind),
-                "passed": one.seen.passed,
-                "counted": one.seen.counted,
+                **picked(one.seen, "passed", "counted"),
                 "reason": one.why or None,
             }
             for one in improved.standings
@@ -312,33 +271,24 @@ def closing(session: Path, improved: Improved) -> dict[str, Any]:
 def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> None:
     console = Terminal(piped_width=120)
     last = {attempt.task.id: attempt for attempt in improved.attempts}
-    table = Table(box=None, pad_edge=False)
     second = result["second_evaluator"]
-    held_out = f"held out ({second})" if second else "held out"
-    for heading in ("function", "documented", "passed", held_out, "new docstring"):
-        cut = heading in ("function", "new docstring")
-        table.add_column(
-            heading, overflow="fold" if cut else console.cut, no_wrap=not cut, max_width=44 if cut else None
-        )
     tasks = [one for one in improved.standings if one.task is not None]
+    rows = []
     for one in tasks[:_MOST_ROWS]:
         attempt = last.get(one.task.id) if one.task is not None else None
         gain = attempt.gain if attempt else None
-        table.add_row(
-            one.name,
-            str(one.kind),
-            one.seen.words if one.seen.counted else "–",
-            f"{gain.before.words} → {gain.after.words}" if gain else "",
-            _became(attempt) if attempt else one.why,
-        )
-    console.print(table)
+        held_out = f"{gain.before.words} → {gain.after.words}" if gain else ""
+        passed = one.seen.words if one.seen.counted else "–"
+        rows.append((one.name, str(one.kind), passed, held_out, _became(attempt) if attempt else one.why))
+    heading = f"held out ({second})" if second else "held out"
+    console.table(("function", "documented", "passed", heading, "new docstring"), rows, whole={1, 2, 3})
     if len(tasks) > _MOST_ROWS:
         say(f"… and {len(tasks) - _MOST_ROWS} more functions")
     reasons = Counter(one.why for one in improved.standings if one.task is None)
     for reason, count in reasons.most_common(_MOST_REASONS):
-        say(f"untestable: {count} function{'' if count == 1 else 's'}, {reason}")
+        say(f"untestable: {plural(count, 'function')}, {reason}")
     if (more := len(reasons) - _MOST_REASONS) > 0:
-        say(f"untestable for {more} other reason{'' if more == 1 else 's'}; --json lists them")
+        say(f"untestable for {plural(more, 'other reason')}; --json lists them")
     counts = result["functions"]
     say(", ".join(f"{counts[str(kind)]} {kind}{'' if kind is Kind.UNTESTABLE else ' documented'}" for kind in Kind))
     say(

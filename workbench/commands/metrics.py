@@ -6,9 +6,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from rich.table import Table
-
-from workbench.commands.arguments import dollars, folder, names
+from workbench.commands.arguments import names, shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.document import gateway_for
@@ -36,14 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="bleu, rouge-1, rouge-lsum, completeness-docagent, completeness-strict, truthfulness, leakage; these unless "
         "given; also bertscore-minilm (about a second for two texts) and codebertscore (with --model-path)",
     )
-    parser.add_argument("--model-path", type=folder, metavar="DIR", help="the weights of codebertscore")
+    shared(parser, "--model-path")
     parser.add_argument(
         "--helpfulness",
         action="store_true",
         help="ask a model (--judge) how helpful each docstring is, from 1 to 5; recorded in the session, asked once",
     )
     parser.add_argument("--judge", metavar="MODEL", default="", help="who judges helpfulness")
-    parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
+    shared(parser, "--spend-limit")
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object for each group, with every task's values"
     )
@@ -123,14 +121,11 @@ def _unjudged(judged: dict[str, Helpfulness]) -> int:
 
 
 def _show(group: GroupMetrics) -> None:
-
     terminal = Terminal(piped_width=160)
     heading = f"{group.name} · docs {group.group.docs} · run {group.run}: {group.tasks:,} tasks"
     terminal.print(one_line(heading, 300))
-    rows = Table(box=None, pad_edge=False, header_style="dim")
-    for title in ("metric", "of", "tasks", "mean", "with", "Pearson", "Spearman", "Kendall"):
-        rows.add_column(title, justify="right" if title in ("tasks", "mean") else "left")
     units: dict[str, None] = {}
+    rows: list[tuple[str, ...]] = []
     for one in group.columns:
         mean = "–" if one.mean is None else f"{one.mean:.3f}"
         if one.interval.low is not None and one.interval.high is not None:
@@ -139,9 +134,9 @@ def _show(group: GroupMetrics) -> None:
         for k, kinds in one.correlations.items():
             said = [each.words.partition(" over ") for each in kinds]
             units.update({over: None for _, _, over in said if over})
-            rows.add_row(*first, f"pass@{k}", *(value for value, _, _ in said))
+            rows.append((*first, f"pass@{k}", *(value for value, _, _ in said)))
             first = ("", "", "", "")
-    terminal.print(rows)
+    terminal.table(("metric", "of", "tasks", "mean", "with", "Pearson", "Spearman", "Kendall"), rows, {2, 3})
     over = (
         f"Intervals over {', '.join(units)}; too few of them, or values that do not vary, give none." if units else ""
     )

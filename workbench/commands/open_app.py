@@ -6,12 +6,12 @@ import argparse
 import os
 import sys
 
+from workbench.commands.arguments import shared
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("session", nargs="?", help="a session file, or the name of one")
-    parser.add_argument(
-        "--read-only", action="store_true", help="look only: nothing is started, fetched, written or opened in $EDITOR"
-    )
+    shared(parser, "--read-only")
 
 
 def run(arguments: argparse.Namespace) -> int:

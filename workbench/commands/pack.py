@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from workbench.commands.arguments import shared
 from workbench.commands.output import say_path, tell
 from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError
@@ -12,7 +13,7 @@ from workbench.session import SUFFIX, SessionReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", help="a session file, or the name of one")
+    shared(parser, "session")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="where to write the copy; NAME.copy.session here if not given"
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rich.console import OverflowMethod
+from rich.console import JustifyMethod, OverflowMethod
 from rich.table import Table
 
 from workbench import glyphs
@@ -20,6 +20,8 @@ from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.engine.orders import Order, belongs, is_finished, refusal
 from workbench.engine.plan import Ask
+from workbench.reports.regenerated import cell
+from workbench.reports.wording import picked, plural, share
 from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS, docs_words
@@ -41,12 +43,7 @@ def position(session: Path) -> int:
 
 
 class RegenerationWatch:
-    """Shows what changes in a regeneration run: stages, dropped functions, tasks, verdicts.
-
-    Args:
-        since: Sequence number of the last change that is known.
-        ask: Whose candidates are shown, beside controls; None for everybody's.
-    """
+    """Shows what changes in a regeneration run after ``since``: stages, tasks, verdicts; of ``ask`` alone if there is one."""
 
     def __init__(self, since: int = 0, ask: Ask | None = None) -> None:
         self._since = since
@@ -101,17 +98,8 @@ class RegenerationWatch:
         told = (task.state, task.reason)
         if self._tasks.get(task.id) != told:
             self._tasks[task.id] = told
-            show(
-                {
-                    "type": "task",
-                    "id": task.id,
-                    "task_id": row_id(task),
-                    "path": task.path,
-                    "function": task.qualified_name,
-                    "state": task.state,
-                    "reason": task.reason,
-                }
-            )
+            names = picked(task, "path", "qualified_name:function", "state", "reason")
+            show({"type": "task", "id": task.id, "task_id": row_id(task), **names})
 
     def _name(self, reader: SessionReader, task: str) -> str:
         if task not in self._names:
@@ -121,32 +109,19 @@ class RegenerationWatch:
 
 
 def stage_line(stage: StageRow) -> dict[str, Any]:
-    return {
-        "type": "stage",
-        "name": stage.name,
-        "state": stage.state,
-        "done": stage.done,
-        "total": stage.total,
-        "note": stage.note,
-    }
+    return {"type": "stage", **picked(stage, "name", "state", "done", "total", "note")}
 
 
 def candidate_line(row: CandidateRow, task: str) -> dict[str, Any]:
     return {
         "type": "candidate",
-        "id": row.id,
-        "task": row.task_id,
+        **picked(row, "id", "task_id:task"),
         "task_id": task,
         "evaluator": row.evaluator,
         "control": bool(row.control),
-        "sample": row.sample,
-        "verdict": row.verdict,
-        "reason": row.verdict_reason,
-        "doubtful": row.doubtful,
-        "route": row.route,
+        **picked(row, "sample", "verdict", "verdict_reason:reason", "doubtful", "route"),
         "path": row.route,  # the former name, for one version
-        "seconds": row.tested_s,
-        "asked_s": row.asked_s,
+        **picked(row, "tested_s:seconds", "asked_s"),
         "tokens": (row.prompt_tokens or 0) + (row.completion_tokens or 0),
         "cost": row.cost_usd,
     }
@@ -174,9 +149,7 @@ class TerminalShow:
                 self.__exit__()
                 tell(f"workbench: {event['sentence']}")
             case "stage":
-                self._stage(
-                    **{name: event[name] for name in ("name", "state", "done", "total")}, note=event["note"] or ""
-                )
+                self._stage(event["name"], event["state"], event["done"], event["total"], event["note"] or "")
             case "reason":
                 said = one_line(str(Reason(event["sentence"], event["count"])), 600)
                 if self._live:
@@ -214,36 +187,30 @@ class TerminalShow:
         widest = max(12, self.console.width // (5 if several else 4))
         widths = {name: min(widest, max(map(len, [name, *texts]))) for name, texts in names.items()}
         widths |= {"tests": 5, "cover": 5}
-        samples = {line.task.id: "".join(map(_cell, line.candidates)) for line in lines}
+        samples = {line.task.id: "".join(map(cell, line.candidates)) for line in lines}
         widths["samples"] = max(7, min(20, max(map(len, samples.values()), default=0)))
         widths |= {f"pass@{k}": len(f"pass@{k}") for k in outcome.order.k}
         for heading, width in widths.items():
-            left = heading in ("file", "function", "samples")
+            side: JustifyMethod = "left" if heading in ("file", "function", "samples") else "right"
             fold: OverflowMethod = "fold" if heading == "samples" else self.console.cut
-            table.add_column(
-                heading, justify="left" if left else "right", width=width, overflow=fold, no_wrap=fold != "fold"
-            )
+            table.add_column(heading, justify=side, width=width, overflow=fold, no_wrap=fold != "fold")
         room = self.console.width - sum(width + 2 for width in widths.values())
         table.add_column("failing first", overflow=self.console.cut, no_wrap=True, max_width=max(8, room))
-        signs: list[str] = []
         for line in lines[:_MOST_ROWS]:
-            cells = samples[line.task.id]
-            signs.append(cells)
             values = [line.result.at(k) for k in outcome.order.k]
             tests = list(failing[line.task.id])
             why = "taken out: " + (line.task.reason or "") if line.task.state == "excluded" else first_of(tests)
-            name = row_id(line.task).partition("::")[2]
             table.add_row(
                 *([line.task.path] if several else []),
-                name,
+                row_id(line.task).partition("::")[2],
                 str(line.task.test_count),
                 "" if line.task.coverage is None else f"{line.task.coverage:.0%}",
-                self.console.cells(cells),
-                *("–" if value is None else f"{value:.2f}" for value in values),
+                self.console.cells(samples[line.task.id]),
+                *map(share, values),
                 why,
             )
         self.console.print(table)
-        if legend := self.console.legend(signs):
+        if legend := self.console.legend([samples[line.task.id] for line in lines[:_MOST_ROWS]]):
             self.console.print(f"samples: {legend}", style="dim")
         if len(lines) > _MOST_ROWS:
             self.console.print(f"… and {len(lines) - _MOST_ROWS} more tasks", style="dim")
@@ -276,11 +243,6 @@ class TerminalShow:
         self.console.print(f"{details} · {closing['sandbox']} · session: {session}", style="dim")
 
 
-def _cell(candidate: CandidateRow) -> str:
-    sign = glyphs.VERDICTS.get(candidate.verdict or "", glyphs.WAITING)
-    return sign + (glyphs.FORMER if candidate.again else "") + (glyphs.DOUBTFUL if candidate.doubtful else "")
-
-
 def failure_words(failures: list[dict[str, Any]]) -> str:
     told = []
     for one in failures[:_MOST_FAILURES]:
@@ -310,7 +272,7 @@ def first_of(tests: list[str]) -> str:
 
 
 def _at_k(values: dict[str, float | None]) -> str:
-    return ", ".join(f"pass@{k} {'–' if value is None else f'{value:.2f}'}" for k, value in values.items())
+    return ", ".join(f"pass@{k} {share(value)}" for k, value in values.items())
 
 
 def figures(closing: dict[str, Any]) -> str:
@@ -321,13 +283,9 @@ def figures(closing: dict[str, Any]) -> str:
         spread = f" [{bounds[0]:.2f}, {bounds[1]:.2f}] {over}" if bounds and value is not None else ""
         resting = closing["tasks_at_k"][k]
         # Figures over different tasks are not to be compared: each says how many are in it, where they differ.
-        fewer = (
-            f" (of {resting} task{'' if resting == 1 else 's'})"
-            if value is not None and resting != closing["tasks"]
-            else ""
-        )
-        parts.append(f"pass@{k} {'–' if value is None else f'{value:.2f}'}{spread}{fewer}")
-    parts.append(f"{closing['tasks']} task{'' if closing['tasks'] == 1 else 's'}")
+        fewer = f" (of {plural(resting, 'task')})" if value is not None and resting != closing["tasks"] else ""
+        parts.append(f"pass@{k} {share(value)}{spread}{fewer}")
+    parts.append(plural(closing["tasks"], "task"))
     fewest, most = closing["samples_per_task"]
     if fewest != most or most < closing["samples"]:
         drawn = f"{fewest} to {most}" if fewest != most else str(most)
@@ -366,14 +324,7 @@ def watch_regeneration(
 ) -> int:
     """Follow an order, or a run to its end, and print its summary.
 
-    Args:
-        session: The session file.
-        run: What was ordered; the id of a run alone follows that to its end and tells of its last order.
-        process: The engine, where the caller started it.
-        watch: Shows what changes meanwhile.
-        as_json: Whether lines of JSON are printed.
-        advice: What to do after an interruption, if not resume.
-        began: When it was ordered, unix seconds; by default now.
+    ``advice`` says what to do after an interruption, if not resume; ``began`` is when it was ordered, by default now.
 
     Returns:
         0 when every candidate has a verdict, 1 when something failed, 2 when the engine refused the order, 130 when

@@ -6,15 +6,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from workbench.commands.arguments import folder, names, path
+from workbench.commands.arguments import names, path, shared
 from workbench.commands.output import look_for_damage, tell, tell_damage
 from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError
 from workbench.reports import FORMATS, STUDY_FORMATS, format_by_name, in_words, write_report
-from workbench.reports.study_report import write_study_report
 from workbench.reports.writing import encoded
 from workbench.session.damage import Damage
-from workbench.studies.declaration import PAPER
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="metrics of texts in the report of a study of docs, as `workbench metrics` names them; without it the usual ones, as far as "
         "their packages are installed",
     )
-    parser.add_argument("--model-path", type=folder, metavar="DIR", help="the weights of codebertscore")
+    shared(parser, "--model-path")
     parser.add_argument("--item", metavar="ITEM", help="only this trial or task: its id or the first characters of it")
 
 
@@ -67,6 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _study(arguments: argparse.Namespace) -> int:
+    # A report on a session needs nothing of this.
+    from workbench.reports.study_report import write_study_report
+    from workbench.studies.declaration import PAPER
+
     if arguments.item:
         raise UsageError("--item and --study do not go together; a study's items are in --format csv.")
     out: Path | None = arguments.output

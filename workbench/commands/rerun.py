@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.commands.arguments import whole
-from workbench.commands.estimating import add_estimate_arguments, settle
+from workbench.commands.arguments import shared, whole
+from workbench.commands.estimating import settle
 from workbench.commands.output import tell_damage
 from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
 from workbench.commands.run import watch
 from workbench.engine import client
 from workbench.engine.client import the_trial
-from workbench.engine.estimate import Estimate, Measured, estimate_trials
+from workbench.engine.estimate import estimate_trials
 from workbench.engine.regeneration_client import move
 from workbench.engine.regeneration_estimate import estimate_again
 from workbench.engine.rerunning import rerun_orders, what_again
@@ -23,7 +23,7 @@ from workbench.session.pending_work import judges_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", help="a session file, or the name of one")
+    shared(parser, "session")
     parser.add_argument(
         "item",
         nargs="?",
@@ -42,9 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="M",
         help="go on until each task has M candidates of its evaluator; --model says of which where there are several",
     )
-    parser.add_argument("--engine", default="", help="test elsewhere from now on: dask://HOST:PORT, or local")
-    add_estimate_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "--engine", "--dry-run", "--yes", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -96,22 +94,18 @@ def _settle_trial(arguments: argparse.Namespace, session: Path) -> int | None:
         old = the_trial(session, reader, arguments.item)
         judges = judges_of(reader.run(old.run_id))
     model = arguments.model or old.model
-
-    def estimate(measured: Measured) -> Estimate:
-        return estimate_trials(measured, [old.case_id], old.agent, model, judges, repeats=1, at_once=1)
-
-    return settle(arguments, f"{old.case_name} × {old.agent} × {model}", estimate, into=session)
+    return settle(
+        arguments,
+        f"{old.case_name} × {old.agent} × {model}",
+        lambda measured: estimate_trials(measured, [old.case_id], old.agent, model, judges, repeats=1, at_once=1),
+        into=session,
+    )
 
 
 def _settle_candidates(arguments: argparse.Namespace, session: Path) -> int | None:
     again = what_again(
         session, arguments.item, failed=arguments.failed, model=arguments.model, samples=arguments.samples
     )
-
-    def estimate(measured: Measured) -> Estimate:
-        return estimate_again(measured, again)
-
     what = ", ".join(dict.fromkeys(f"{one.source} × {one.evaluator}" for one in again))
-    return settle(
-        arguments, what if any(one.asked for one in again) else f"{what}, tested again", estimate, into=session
-    )
+    what += "" if any(one.asked for one in again) else ", tested again"
+    return settle(arguments, what, lambda measured: estimate_again(measured, again), into=session)

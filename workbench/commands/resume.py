@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from workbench.commands.arguments import shared
 from workbench.commands.output import print_json, say, tell, tell_damage
 from workbench.commands.regeneration_summary import summary
 from workbench.commands.regeneration_watching import RegenerationWatch, watch_regeneration
@@ -19,10 +20,7 @@ from workbench.session.pending_work import is_rescored, unfinished
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", help="a session file, or the name of one")
-    parser.add_argument("--run", help="only this run")
-    parser.add_argument("--engine", default="", help="test elsewhere from now on: dask://HOST:PORT, or local")
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "session", "--run", "--engine", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

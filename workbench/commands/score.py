@@ -11,7 +11,7 @@ from rich.table import Table
 
 from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
 from workbench.checking.claims import untrue_claims
-from workbench.commands.arguments import add_judge_repeats, path
+from workbench.commands.arguments import path, shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.errors import UsageError
@@ -21,6 +21,7 @@ from workbench.models.defaults import default_model
 from workbench.models.memory import MemoryCallLog
 from workbench.models.names import check_model
 from workbench.plugins import path_of
+from workbench.reports.wording import picked
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics, score
 from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.session.json_forms import TIER_NAMES
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--judge", default="", help="offline, a model, or package.module:Class; by default what this machine has"
     )
-    add_judge_repeats(parser)
+    shared(parser, "--judge-repeats")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the score")
 
 
@@ -82,14 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def score_line(card: Scorecard) -> dict[str, Any]:
     """Return the closing line: an unscored tier is None and ``out_of`` counts only what is scored."""
-    return {
-        "type": "score",
-        "rubric": card.rubric,
-        "judge": card.judge,
-        "total": card.total,
-        "out_of": card.out_of,
-        "tiers": {str(tier): score.points for tier, score in sorted(card.tiers.items())},
-    }
+    tiers = {str(tier): score.points for tier, score in sorted(card.tiers.items())}
+    return {"type": "score", **picked(card, "rubric", "judge", "total", "out_of"), "tiers": tiers}
 
 
 async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -> Scorecard:

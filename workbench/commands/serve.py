@@ -10,7 +10,7 @@ import socket
 import sys
 from urllib.parse import quote, urlsplit
 
-from workbench.commands.arguments import whole
+from workbench.commands.arguments import shared, whole
 from workbench.commands.output import print_json, say
 from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError
@@ -27,9 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"address to listen on (127.0.0.1); with it the address needs a token: ${TOKEN_VARIABLE}, or a new one",
     )
     parser.add_argument("--port", type=whole(0, 65_535), default=8000, help="port (8000); 0 takes a free one")
-    parser.add_argument(
-        "--read-only", action="store_true", help="look only: nothing is started, fetched, written or opened in $EDITOR"
-    )
+    shared(parser, "--read-only")
     parser.add_argument(
         "--connections", type=whole(1, 1_000), default=8, metavar="N", help="browsers at once, each with an app (8)"
     )
@@ -84,7 +82,6 @@ def _address(host: str, port: int, token: str) -> str:
 
 
 def _origin(text: str) -> str:
-
     try:
         parts = urlsplit(text)
         if parts.scheme in ("http", "https") and parts.netloc and parts.path in ("", "/"):

@@ -7,7 +7,7 @@ import argparse
 from workbench import settings
 from workbench.a2a import check_installed
 from workbench.agents.names import current_name
-from workbench.commands.arguments import dollars, whole
+from workbench.commands.arguments import shared, whole
 from workbench.commands.output import tell
 from workbench.engine import client
 from workbench.engine.plan import DocumentPlan
@@ -17,12 +17,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "agent", nargs="?", default="white", help="white (default), planner, no-exploration, or package.module:Class"
     )
-    parser.add_argument("--model", default="", help="a LiteLLM name, local, or replay:SESSION")
+    shared(parser, "--model")
     add_place(parser, 9002)
     parser.add_argument(
         "--at-once", type=whole(1, 1_000), default=4, metavar="N", help="messages answered at the same time"
     )
-    parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
+    shared(parser, "--spend-limit")
 
 
 def add_place(parser: argparse.ArgumentParser, port: int) -> None:

@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from workbench.commands.output import print_json, say, tell, tell_damage
 from workbench.commands.showing import show
 from workbench.commands.terminal import Terminal
@@ -65,21 +63,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show_costs(sessions: Sequence[Path] | None, *, as_json: bool) -> int:
-    """Show what each model cost and took; return 1 where a session could not be read."""
     rows, problems = costs_of(own_sessions() if sessions is None else sessions)
     if as_json:
         for row in rows:
             print_json(row.to_json())
     elif rows:
-        table = Table(box=None, pad_edge=False)
-        for title in ("model", "runs", "requests", "in", "out", "dollars", "time", "failed", "not in it"):
-            table.add_column(title, justify="left" if title in ("model", "runs", "not in it") else "right")
+        lines = []
         for row in (*rows, replace(total_of(rows), model="all")):
-            name, kind = one_line(row.model, 80) or "?", row.kind or "-"
             spent = "-" if row.cost_usd is None else dollars(row.cost_usd)
             numbers = (f"{count:,}" for count in (row.requests, row.tokens_in, row.tokens_out))
-            table.add_row(name, kind, *numbers, spent, f"{row.seconds:,.1f} s", f"{row.failed:,}", row.missing)
-        Terminal(piped_width=200).print(table)
+            took = (spent, f"{row.seconds:,.1f} s", f"{row.failed:,}")
+            lines.append((one_line(row.model, 80) or "?", row.kind or "-", *numbers, *took, row.missing))
+        heads = ("model", "runs", "requests", "in", "out", "dollars", "time", "failed", "not in it")
+        Terminal(piped_width=200).table(heads, lines, range(2, 8))
     else:
         say("No model was asked yet.")
     for problem in problems.values():

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from workbench.commands.arguments import whole
-from workbench.commands.estimating import add_estimate_arguments, settle
+from workbench.commands.arguments import shared, whole
+from workbench.commands.estimating import settle
 from workbench.commands.output import look_for_damage, print_json, print_page, say, say_path, tell
 from workbench.commands.regeneration_watching import RegenerationWatch, position
 from workbench.commands.regeneration_watching import TerminalShow as Bars
@@ -27,6 +27,7 @@ from workbench.reports.page_markdown import page_markdown
 from workbench.reports.paper import paper_json, paper_page
 from workbench.reports.study_page import study_page
 from workbench.reports.study_report import study_json
+from workbench.reports.wording import plural
 from workbench.session import SessionReader
 from workbench.settings import load
 from workbench.studies.analysis import Analysis, analyse
@@ -51,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--samples", type=whole(1), default=0, metavar="M", help="candidates per task of docs, instead of what the study says")  # fmt: skip
     parser.add_argument("--show", action="store_true", help="print what the session has of it and start nothing")
     parser.add_argument("--detach", action="store_true", help="start and leave; it goes on without this command")
-    add_estimate_arguments(parser)
+    shared(parser, "--dry-run", "--yes")
     parser.add_argument("--format", choices=FORMATS, default="md", help="Markdown (unless given) or one JSON object")
 
 
@@ -82,11 +83,7 @@ def _execute(arguments: argparse.Namespace, session: Path, study: Study) -> int:
     study = resolved_study(study, session)
     damaged = look_for_damage(session)
     arguments.json = arguments.format == "json"
-    counted = [
-        f"{len(many)} {noun}{'' if len(many) == 1 else 's'}"
-        for many, noun in ((study.rows, "row"), (study.columns, "column"))
-    ]
-    what = f"{study.name}: {' × '.join(counted)}"
+    what = f"{study.name}: {plural(len(study.rows), 'row')} × {plural(len(study.columns), 'column')}"
     if (code := settle(arguments, what, lambda measured: estimate_study(measured, session, study, load().trials_at_once), session)) is not None:  # fmt: skip
         return code
     study = order_study(session, study)
@@ -102,7 +99,6 @@ def _execute(arguments: argparse.Namespace, session: Path, study: Study) -> int:
 
 
 def _print(session: Path, name: str, form: str) -> int:
-    """Print a study as the session has it; returns 0 where all of it is done, else 1."""
     needed("numpy", "tests of a study")
     session = resolve_session(str(session))
     outcome, analysis = _analysed(session, name)
@@ -139,13 +135,7 @@ _NAMED = 3
 
 
 def watch_study(session: Path, name: str, *, quiet: bool = False) -> int:
-    """Execute what a study lacks and show it; returns 130 when interrupted, else 0.
-
-    Args:
-        session: The session file.
-        name: Name of the study in it.
-        quiet: Whether nothing is shown but errors, which go to standard error.
-    """
+    """Execute what a study lacks and show it, or errors alone; returns 130 when interrupted, else 0."""
     with SessionReader(session) as reader:
         count = len(pending_runs(reader, name))
     current = ""

@@ -9,11 +9,9 @@ import argparse
 import asyncio
 import sys
 
-from rich.table import Table
-
 from workbench import settings
 from workbench.catalog import check_python, resolve_case
-from workbench.commands.arguments import Verbs, whole
+from workbench.commands.arguments import Verbs, shared, whole
 from workbench.commands.output import print_json
 from workbench.commands.tasks_dataset import build, show
 from workbench.commands.terminal import StageBars, Terminal
@@ -26,6 +24,7 @@ from workbench.errors import UsageError
 from workbench.regeneration.selections import parse_selection
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import Task, TaskSet
+from workbench.reports.wording import picked
 from workbench.sandbox import choose_backend
 
 VERBS = ("list", "build", "show")
@@ -61,18 +60,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     showing.add_argument("dataset", metavar="DATASET", help="a folder that tasks build wrote, or its name")
     _chosen(showing)
     for verb in (listing, building, showing):
-        verb.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+        shared(verb, "--json")
 
 
 def _chosen(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--limit", type=whole(), default=0, metavar="N", help="only the first N tasks")
-    verb.add_argument(
-        "--task",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="only this task: id, beginning, glob, or function name",
-    )
+    shared(verb, "--limit", "--task")
 
 
 def _built(verb: argparse.ArgumentParser) -> None:
@@ -90,7 +82,6 @@ def _built(verb: argparse.ArgumentParser) -> None:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-
     try:
         prepared, documented = asyncio.run(_build(arguments))
     except NoTasks as nothing:
@@ -111,7 +102,6 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 async def _build(arguments: argparse.Namespace) -> tuple[Prepared, list[tuple[Task, str, Docstring]]]:
-
     system, scope = make_doc_system(arguments.docs), parse_scope(arguments.docs_scope)
     check_python(resolve_case(arguments.source))
     check_descriptors()
@@ -144,30 +134,20 @@ def _print_json(
     prepared: Prepared | None = None,
 ) -> None:
     for task, key, docs in shown:
-        print_json(
-            {
-                "type": "task",
-                "task_id": task.id,
-                "id": key,
-                "path": task.path,
-                "function": task.qualified_name,
-                "occurrence": task.occurrence,
-                "kind": task.kind,
-                "signature": task.signature,
-                "lines": [task.start_line, task.end_line],
-                "tests": list(task.tests),
-                "coverage": task.coverage,
-                "statements": task.statements,
-                "branches": task.branches,
-                "branches_covered": task.branches_covered,
-                "unstable": list(task.unstable),
-                "seconds": task.seconds,
-                "import_time": task.import_time,
-                "docs": arguments.docs.strip(),
-                "docs_scope": arguments.docs_scope or "repository",
-                "docstring": docs.text,
-            }
-        )
+        print_json({
+            "type": "task",
+            "task_id": task.id,
+            "id": key,
+            **picked(task, "path", "qualified_name:function", "occurrence", "kind", "signature"),
+            "lines": [task.start_line, task.end_line],
+            "tests": list(task.tests),
+            **picked(task, "coverage", "statements", "branches", "branches_covered"),
+            "unstable": list(task.unstable),
+            **picked(task, "seconds", "import_time"),
+            "docs": arguments.docs.strip(),
+            "docs_scope": arguments.docs_scope or "repository",
+            "docstring": docs.text,
+        })  # fmt: skip
     for entry in built.dropped:
         print_json({"type": "dropped", "task_id": entry.id, "stage": entry.stage, "reason": entry.reason})
     print_json(
@@ -183,9 +163,7 @@ def _print_json(
             "tests": {
                 "stable": built.stable,
                 "unstable": {test: list(outcomes) for test, outcomes in built.unstable.items()},
-                "failing": dict(built.failing),
-                "taken_out": dict(built.taken_out),
-                "not_collected": dict(built.not_collected),
+                **{name: dict(getattr(built, name)) for name in ("failing", "taken_out", "not_collected")},
             },
             "suite_seconds": list(built.suite_seconds),
             "sandbox": built.backend,
@@ -196,41 +174,28 @@ def _print_json(
 
 
 def _print_table(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> None:
-
     console = Terminal()
     if shown:
-        table = Table(box=None, pad_edge=False)
-        table.add_column("id", no_wrap=True)
-        for heading in ("file", "function"):
-            table.add_column(heading, overflow="fold")
-        for heading in ("tests", "cover", "branches", "s"):
-            table.add_column(heading, justify="right", no_wrap=True)
+        rows = []
         for task, key, _ in shown:
-            name = task.id.partition("::")[2]
             branches = f"{task.branches_covered}/{task.branches}" if task.branches else "–"
             figures = (str(len(task.tests)), f"{task.coverage:.0%}", branches, f"{task.seconds:.2f}")
-            table.add_row(key[:8], task.path, name, *figures)
-        console.print(table)
-    if built.dropped:
-        console.print("\nNo task:", style="bold")
-    for entry in built.dropped:
-        console.print(f"  {entry.stage:<9} {entry.id}  {entry.reason}", soft_wrap=not sys.stdout.isatty())
-    _print_quarantined(console, built)
+            rows.append((key[:8], task.path, task.id.partition("::")[2], *figures))
+        heads = ("id", "file", "function", "tests", "cover", "branches", "s")
+        console.table(heads, rows, range(3, 7), whole=(0, 3, 4, 5, 6))
+    _print_reasons(console, "No task", [(one.stage, one.id, one.reason) for one in built.dropped])
+    unstable = {test: " / ".join(outcomes) for test, outcomes in built.unstable.items()}
+    kinds = (("unstable", unstable), ("failing", built.failing), ("taken out", built.taken_out))
+    unused = [(kind, *pair) for kind, tests in (*kinds, ("no import", built.not_collected)) for pair in tests.items()]
+    _print_reasons(console, "Not used", unused)
     tests = f"{built.stable} stable tests" + (f", {built.quarantined}" if built.quarantined else "")
     functions = len(built.tasks) + len(built.dropped)
     left = "" if len(shown) == len(built.tasks) else f" ({len(built.tasks)} in all)"
     console.print(f"\n{len(shown)} tasks{left} of {functions} functions · {tests} · {built.backend}", style="bold")
 
 
-def _print_quarantined(console: Terminal, built: TaskSet) -> None:
-    kinds = (
-        ("unstable", {test: " / ".join(outcomes) for test, outcomes in built.unstable.items()}),
-        ("failing", built.failing),
-        ("taken out", built.taken_out),
-        ("no import", built.not_collected),
-    )
-    if any(tests for _, tests in kinds):
-        console.print("\nNot used:", style="bold")
-    for what, tests in kinds:
-        for test, why in tests.items():
-            console.print(f"  {what:<9} {test}  {why}", soft_wrap=not sys.stdout.isatty())
+def _print_reasons(console: Terminal, title: str, reasons: list[tuple[str, str, str]]) -> None:
+    if reasons:
+        console.print(f"\n{title}:", style="bold")
+    for kind, name, why in reasons:
+        console.print(f"  {kind:<9} {name}  {why}", soft_wrap=not sys.stdout.isatty())

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from workbench import paths, settings
 from workbench.catalog import check_python, resolve_case
 from workbench.commands.output import print_json, say, tell
@@ -69,7 +67,6 @@ def _require_one(sources: Sequence[str]) -> None:
 
 
 def _name(sources: Sequence[str]) -> str:
-    """Return a folder's name for a dataset of these sources: the same for the same ones."""
     first = re.sub(r"[^\w.-]+", "-", sources[0].rstrip("/").rpartition("/")[2]).strip("-.") or "tasks"
     if len(sources) == 1:
         return first
@@ -121,33 +118,25 @@ class _Lines:
 
 
 _COLUMNS = (
-    ("candidates", "n_candidates"),
-    ("in time", "n_in_time"),
-    ("tasks", "n_tasks"),
-    ("docs", "n_documented"),
-    ("stable", "n_stable"),
-    ("unstable", "n_unstable"),
-)
+    ("candidates", "n_candidates"), ("in time", "n_in_time"), ("tasks", "n_tasks"), ("docs", "n_documented"),
+    ("stable", "n_stable"), ("unstable", "n_unstable"),
+)  # fmt: skip
 _WIDE = 110  # from here on there is room for what was dropped
 
 
 def print_counts(summary: Mapping[str, Any]) -> None:
     """Print counts at every stage as Table 2 does, a row for each repository."""
     console = Terminal()
-    table = Table(box=None, pad_edge=False)
-    table.add_column("repository", overflow="fold")
-    for heading, _ in _COLUMNS:
-        table.add_column(heading, justify="right", no_wrap=True)
     wide = console.width >= _WIDE
-    if wide:
-        table.add_column("dropped", overflow="fold")
-    for entry in _entries(summary):
-        counts = entry.get("counts", {})
-        figures = [str(counts.get(key, "–")) for _, key in _COLUMNS]
+    rows, entries = [], list(_entries(summary))
+    for entry in entries:
+        figures = [str(entry.get("counts", {}).get(key, "–")) for _, key in _COLUMNS]
         dropped = ", ".join(f"{number} {stage}" for stage, number in entry.get("dropped", {}).items())
-        more = [dropped] if wide else []
-        table.add_row(str(entry["repo"]), *figures, *more, style="bold" if entry.get("total") else "")
-    console.print(table)
+        rows.append((str(entry["repo"]), *figures, *([dropped] if wide else [])))
+    heads = ("repository", *(heading for heading, _ in _COLUMNS), *(["dropped"] if wide else []))
+    numbers = range(1, len(_COLUMNS) + 1)
+    bold = [place for place, entry in enumerate(entries) if entry.get("total")]
+    console.table(heads, rows, numbers, whole=numbers, bold=bold)
     for entry in summary.get("repositories", []):
         if entry.get("error"):
             console.print(f"{entry['repo']}: {entry['error']}", soft_wrap=True)
@@ -184,16 +173,12 @@ def _chosen(dataset: Dataset, arguments: argparse.Namespace) -> list[Row]:
 
 
 def _print(rows: list[Row], total: int) -> None:
-
     console = Terminal()
-    table = Table(box=None, pad_edge=False)
-    for heading in ("repository", "task"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("docs", "tests", "cover", "branches", "s"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    lines = []
     for row in rows:
         branches = f"{row.branches_covered}/{row.branches}" if row.branches else "–"
         figures = (str(row.total_tests), f"{row.coverage:.0%}", branches, f"{row.seconds:.2f}")
-        table.add_row(row.repo, row.task_id, "yes" if row.doc else "no", *figures)
-    console.print(table)
+        lines.append((row.repo, row.task_id, "yes" if row.doc else "no", *figures))
+    heads = ("repository", "task", "docs", "tests", "cover", "branches", "s")
+    console.table(heads, lines, range(2, 7), whole=range(2, 7))
     console.print(f"\n{len(rows)} tasks" + (f" of {total}" if len(rows) < total else ""), style="bold")

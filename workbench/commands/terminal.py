@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console, OverflowMethod, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TimeElapsedColumn
@@ -17,12 +17,7 @@ from workbench.text import clean, one_line
 
 
 class Terminal(Console):
-    """Prints strings literally, wherever they stand: alone, in a cell, in a heading.
-
-    Args:
-        stderr: Print on standard error.
-        piped_width: Columns where the output is no terminal and nothing must fit; rich's own (80) if None.
-    """
+    """Prints strings literally, wherever they stand; ``piped_width`` is used where the output is no terminal."""
 
     def __init__(self, *, stderr: bool = False, piped_width: int | None = None) -> None:
         stream = sys.stderr if stderr else sys.stdout
@@ -50,13 +45,21 @@ class Terminal(Console):
         return Text(glyphs.lettered(signs) if self.plain else clean(signs))
 
     def table(
-        self, headings: Sequence[str], rows: Iterable[Sequence[RenderableType]], right: Container[int] = ()
+        self,
+        headings: Sequence[str],
+        rows: Iterable[Sequence[RenderableType]],
+        right: Container[int] = (),
+        *,
+        whole: Container[int] = (),
+        bold: Container[int] = (),
     ) -> None:
+        """Print a table; ``right`` are the columns with numbers, ``whole`` those that never wrap, ``bold`` some rows."""
         table = Table(box=None, pad_edge=False, header_style="dim")
         for place, heading in enumerate(headings):
-            table.add_column(heading, justify="right" if place in right else "left", overflow="fold")
-        for row in rows:
-            table.add_row(*row)
+            justify: Literal["right", "left"] = "right" if place in right else "left"
+            table.add_column(heading, justify=justify, overflow="fold", no_wrap=place in whole)
+        for place, row in enumerate(rows):
+            table.add_row(*row, style="bold" if place in bold else "")
         self.print(table)
 
     def legend(self, cells: list[str]) -> str:

@@ -21,12 +21,7 @@ _MODULES = {"md": "page_markdown", "html": "html_report", "json": "records", "cs
 
 
 def compose(session: Path, format: str, item: str | None, damage: list[Damage] | None = None) -> Iterator[str]:
-    """Yield the report piece by piece; ``damage`` gets what of the session could not be read.
-
-    Raises:
-        UsageError: The format or the item is unknown; at the first piece.
-        SessionError: The session cannot be read.
-    """
+    """Yield the report piece by piece; ``damage`` gets what of the session could not be read."""
     if format not in _MODULES:
         yield _foreign(session, format, item)
         return
@@ -58,12 +53,7 @@ def foreign_names() -> tuple[str, ...]:
 
 
 def render_foreign(path: str, session: SessionReader, item: str | None) -> str:
-    """Return the report of a format of another package.
-
-    Args:
-        path: Its dotted path.
-        session: The session.
-        item: Must be None: such a format knows whole sessions only.
+    """Return the report of a format of another package, which knows whole sessions only.
 
     Raises:
         UsageError: It cannot be imported or lacks something, or an item is asked for.

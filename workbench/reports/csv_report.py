@@ -103,7 +103,7 @@ def _candidates(reader: SessionReader, outcome: Regenerated, ks: Sequence[int]) 
             former = (f"{old.verdict} {wording.iso(old.at) or ''}".strip() for old in reader.former_verdicts(one.id))
             values = {
                 **asdict(one),
-                **records.picked(task, "path", "qualified_name:function", "occurrence", "docs", "docs_scope"),
+                **wording.picked(task, "path", "qualified_name:function", "occurrence", "docs", "docs_scope"),
                 "candidate": one.id,
                 "task": task.id,
                 "run": one.run_id,

@@ -176,7 +176,6 @@ _SURE, _UNSURE = "blue!65!black", "black!55"
 
 
 def _forest(figure: Forest, label: str) -> str:
-    """Return a forest plot: a dot for each value, a line for its interval, coloured where 0 is outside it."""
     low, upper, ticks = scale_of(figure.bars)
     count = len(figure.bars)
     names = ",".join(f"{{{latex(shortened(bar.label, _MOST_LABEL))}}}" for bar in figure.bars)
@@ -217,7 +216,6 @@ def _plot(colour: str, bars: Iterable[tuple[int, Bar]]) -> list[str]:
 
 
 def _heat(figure: Heat, label: str) -> str:
-    """Return a matrix: the higher the value, the stronger the colour; its number stands in each cell."""
     rows = []
     for place, heading in enumerate(figure.headings):
         at = (place + 0.5) * _CELL_WIDE

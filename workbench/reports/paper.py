@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import workbench
-from workbench.reports.page import Bar, Facts, Forest, Grid, Heat, HeatCell, Note, Page, Part, Points, Section
+from workbench.reports.page import Bar, Facts, Forest, Grid, Heat, HeatCell, Note, Page, Part, Points, Section, grid_of
+from workbench.reports.wording import picked
 from workbench.statistics.rankings import ranking_words
 
 if TYPE_CHECKING:
-    from workbench.metrics.paper import Cell, Paper, Setting
+    from workbench.metrics.paper import Cell, PairedCell, Paper, Setting
 
 
 CANNOT = (
@@ -61,20 +62,18 @@ def _table_1(paper: Paper) -> Iterator[Part]:
             for system in systems
         ),
     )
-    yield Grid(
-        "Printed / unweighted mean over repositories / mean weighted by tasks.",
-        ("doc system", *heads),
-        tuple(
-            (
-                _cell(system),
-                *(
-                    f"{one.printed:.2f} / {one.mean:.4f} / {one.by_tasks:.4f}"
-                    for one in (at[system, setting] for setting in paper.settings)
-                ),
-            )
-            for system in systems
-        ),
-    )
+    rows = [
+        (
+            _cell(system),
+            *(
+                f"{one.printed:.2f} / {one.mean:.4f} / {one.by_tasks:.4f}"
+                for one in (at[system, each] for each in paper.settings)
+            ),
+        )
+        for system in systems
+    ]
+    caption = "Printed / unweighted mean over repositories / mean weighted by tasks."
+    yield Grid(caption, ("doc system", *heads), tuple(rows))
     worst = max(paper.means, key=lambda one: one.off)
     by_tasks = max(abs(one.printed - one.by_tasks) for one in paper.means)
     yield Note(
@@ -86,20 +85,15 @@ def _table_1(paper: Paper) -> Iterator[Part]:
 
 def _rankings(paper: Paper) -> Iterator[Part]:
     count = paper.repositories
-    yield Grid(
-        "Rankings of doc systems by setting.",
-        ("setting", "ranking, models averaged", "repositories that keep it", "keep the order of all five columns"),
-        tuple(
-            (
-                _setting(setting),
-                ranking_words(paper.rankings[setting]),
-                f"{paper.keeping_in[setting]} of {count}",
-                f"{paper.whole_order[setting]} of {count} ({100 * paper.whole_order[setting] / count:.0f} %)",
-            )
-            for setting in paper.settings
+    columns: dict[str, Callable[[Setting], str]] = {
+        "setting": _setting,
+        "ranking, models averaged": lambda one: ranking_words(paper.rankings[one]),
+        "repositories that keep it": lambda one: f"{paper.keeping_in[one]} of {count}",
+        "keep the order of all five columns": lambda one: (
+            f"{paper.whole_order[one]} of {count} ({100 * paper.whole_order[one] / count:.0f} %)"
         ),
-        frozenset({0, 1}),
-    )
+    }
+    yield grid_of("Rankings of doc systems by setting.", paper.settings, columns, 2)
     taus = [tau for tau in paper.taus.values() if tau is not None]
     yield Note(
         f"{len(paper.keeping)} of {count} repositories keep RepoAgent > OSA > default in all {len(paper.settings)} settings. Kendall's tau of "
@@ -125,53 +119,39 @@ def _rankings(paper: Paper) -> Iterator[Part]:
 
 
 def _paired(paper: Paper) -> Iterator[Part]:
+    bars = []
+    for one in paper.paired:
+        value, (low, high) = one.difference.value or 0.0, _interval(one)
+        words = f"{_signed(value)} {_bounds(low, high)}"
+        bars.append(Bar(f"{one.model} docs, {_setting(one.setting)}", value, low, high, words))
     yield Forest(
         "RepoAgent − OSA, paired over repositories, with 95 % intervals; coloured where 0 is outside.",
-        tuple(
-            Bar(
-                f"{one.model} docs, {_setting(one.setting)}",
-                one.difference.value or 0.0,
-                one.difference.interval.low,
-                one.difference.interval.high,
-                f"{_signed(one.difference.value or 0.0)} {_bounds(one.difference.interval.low or 0.0, one.difference.interval.high or 0.0)}",
-            )
-            for one in paper.paired
-        ),
+        tuple(bars),
         "difference in pass@k",
     )
-    yield Grid(
-        "RepoAgent − OSA, paired over repositories.",
-        (
-            "model of both",
-            "setting",
-            "difference",
-            "95 % Student's",
-            "percentile bootstrap",
-            "won / tied / lost",
-            "p",
-            "Holm",
+    columns: dict[str, Callable[[PairedCell], str]] = {
+        "model of both": lambda one: one.model,
+        "setting": lambda one: _setting(one.setting),
+        "difference": lambda one: _signed(one.difference.value or 0.0),
+        "95 % Student's": lambda one: _bounds(*_interval(one)),
+        "percentile bootstrap": lambda one: _bounds(*one.bootstrap),
+        "won / tied / lost": lambda one: (
+            f"{one.difference.repositories.wins} / {one.difference.repositories.ties} / {one.difference.repositories.losses}"
         ),
-        tuple(
-            (
-                one.model,
-                _setting(one.setting),
-                _signed(one.difference.value or 0.0),
-                _bounds(one.difference.interval.low or 0.0, one.difference.interval.high or 0.0),
-                _bounds(*one.bootstrap),
-                f"{one.difference.repositories.wins} / {one.difference.repositories.ties} / {one.difference.repositories.losses}",
-                f"{one.test.p or 0.0:.4f}",
-                f"{one.adjusted:.4f}",
-            )
-            for one in paper.paired
-        ),
-        frozenset({0, 1}),
-    )
+        "p": lambda one: f"{one.test.p or 0.0:.4f}",
+        "Holm": lambda one: f"{one.adjusted:.4f}",
+    }
+    yield grid_of("RepoAgent − OSA, paired over repositories.", paper.paired, columns, 2)
     sure = [one for one in paper.paired if (one.difference.interval.low or 0.0) > 0]
     yield Note(
         f"{len(sure)} of {len(paper.paired)} intervals exclude 0. The unit is the repository; p by a paired permutation test of "
         f"{paper.paired[0].test.ways:,} random ways, Holm over the {len(paper.paired)}. The bootstrap covers .93 of 28 repositories where it "
         "says .95."
     )
+
+
+def _interval(one: PairedCell) -> tuple[float, float]:
+    return one.difference.interval.low or 0.0, one.difference.interval.high or 0.0
 
 
 def _strata(paper: Paper) -> Grid:
@@ -251,14 +231,7 @@ def paper_json(paper: Paper) -> dict[str, Any]:
         "type": "paper",
         "repositories": paper.repositories,
         "table_1": [
-            {
-                "doc_system": one.system[0],
-                "doc_model": one.system[1],
-                **_setting_json(one.setting),
-                "printed": one.printed,
-                "mean": one.mean,
-                "by_tasks": one.by_tasks,
-            }
+            {**_cell_json(one.system), **_setting_json(one.setting), **picked(one, "printed", "mean", "by_tasks")}
             for one in paper.means
         ],
         "rankings": [
@@ -277,13 +250,7 @@ def paper_json(paper: Paper) -> dict[str, Any]:
         "pair_orders": [
             {
                 **_setting_json(setting),
-                "better": one.better,
-                "worse": one.worse,
-                "difference": one.difference,
-                "repositories": one.repositories,
-                "ties": one.ties,
-                "of": one.of,
-                "resampled": one.resampled,
+                **picked(one, "better", "worse", "difference", "repositories", "ties", "of", "resampled"),
             }
             for setting, orders in paper.orders.items()
             for one in orders
@@ -301,13 +268,12 @@ def paper_json(paper: Paper) -> dict[str, Any]:
             for one in paper.paired
         ],
         "interquartile_ranges": [
-            {"doc_system": cell[0], "doc_model": cell[1], **_setting_json(setting), "value": value}
+            {**_cell_json(cell), **_setting_json(setting), "value": value}
             for (cell, setting), value in paper.spreads.items()
         ],
         "strata": [
             {
-                "name": one.name,
-                "repositories": one.repositories,
+                **picked(one, "name", "repositories"),
                 "means": [{**_setting_json(setting), **means} for setting, means in one.means.items()],
             }
             for one in paper.strata
@@ -315,6 +281,10 @@ def paper_json(paper: Paper) -> dict[str, Any]:
         "disagreements": disagreements(paper),
         "cannot": list(CANNOT),
     }
+
+
+def _cell_json(cell: Cell) -> dict[str, Any]:
+    return {"doc_system": cell[0], "doc_model": cell[1]}
 
 
 def _setting_json(setting: Setting) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from workbench.reports.contents import Contents, Run, Trial, tier_points
 from workbench.reports.excerpts import split_answer
 from workbench.reports.readme_facts import check_values, grounding_values
 from workbench.reports.regenerated import Regenerated, former_failing
+from workbench.reports.wording import picked
 from workbench.rubric.spread import own_points
 from workbench.session.groups import settings_of
 from workbench.session.labels import criterion_of
@@ -20,12 +21,6 @@ from workbench.text import json_text
 
 Values = dict[str, Any]
 JUDGE_SCOPE = "/judge"
-
-
-def picked(row: object, *names: str) -> Values:
-    """Return attributes of a row under their own names, or under the one behind a colon: ``qualified_name:function``."""
-    pairs = (name.partition(":") for name in names)
-    return {wanted or own: getattr(row, own) for own, _, wanted in pairs}
 
 
 def _moments(row: object, *names: str) -> Values:
@@ -60,10 +55,7 @@ def trial_values(trial: Trial) -> Values:
         **{name: getattr(row, name) or None for name in ("parent", "fork_step", "edited")},
         **picked(row, "state:status", "error_kind", "error"),
         "problem": trial.problem or None,
-        "rubric": main.rubric if main else None,
-        "judge": main.judge if main else None,
-        "score": main.total if main else None,
-        "out_of": main.out_of if main else None,
+        **picked(main, "rubric", "judge", "total:score", "out_of"),
         "unscored_tiers": list(main.unscored) if main else [],
         "given_by_format": trial.given,
         "own_points": own[0] if own else None,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from workbench.catalog.published import CODE_DOC_CORRELATION, MOST_LEXICAL_CORRELATION
 from workbench.metrics.tasks import PAIRS, MetricColumn
-from workbench.reports.page import Bar, Forest, Grid, Note, Part, Section
+from workbench.reports.page import Bar, Forest, Grid, Note, Part, Section, grid_of
 from workbench.reports.study_figures import NOTHING, figure, part_words, percent
 from workbench.statistics.correlations import FEWEST, Correlation
 from workbench.statistics.rankings import EQUAL
@@ -48,25 +48,22 @@ def _drawn(one: MetricsOf, k: int) -> Iterator[Part]:
         if each.correlations[k] and (found := each.correlations[k][0]).value is not None
     )
     if bars:
-        caption = (
-            f"{_whose(one)}: Pearson's correlation of metrics with pass@{k}; coloured where 0 is outside its interval."
-        )
-        yield Forest(caption, bars, f"Pearson's correlation with pass@{k}")
+        said = f"Pearson's correlation of metrics with pass@{k}; coloured where 0 is outside its interval."
+        yield Forest(f"{_whose(one)}: {said}", bars, f"Pearson's correlation with pass@{k}")
 
 
 def _with_pass(one: MetricsOf, k: int) -> Grid:
-    rows = tuple(
-        (
-            each.metric,
-            each.pair,
-            f"{len(each.values):,}",
-            _mean(each),
-            *(map(_correlation, each.correlations[k] or (None,) * 3)),
-        )
-        for each in one.metrics
-    )
-    heads = ("metric", "of", "tasks", "mean", "Pearson", "Spearman", "Kendall")
-    return Grid(f"{_whose(one)}: with pass@{k}.", heads, rows, frozenset({0, 1}))
+    def correlation(place: int) -> Callable[[MetricColumn], str]:
+        return lambda each: _correlation(each.correlations[k][place] if each.correlations[k] else None)
+
+    columns: dict[str, Callable[[MetricColumn], str]] = {
+        "metric": lambda each: each.metric,
+        "of": lambda each: each.pair,
+        "tasks": lambda each: f"{len(each.values):,}",
+        "mean": _mean,
+        **{name: correlation(place) for place, name in enumerate(("Pearson", "Spearman", "Kendall"))},
+    }
+    return grid_of(f"{_whose(one)}: with pass@{k}.", one.metrics, columns, 2)
 
 
 def _by_column(outcome: StudyOutcome, columns: Sequence[MetricsOf]) -> Iterator[Part]:
@@ -97,12 +94,9 @@ def _spearman(one: MetricColumn, k: int) -> Correlation | None:
 
 
 def _mean(one: MetricColumn) -> str:
-    bounds = (
-        ""
-        if one.interval.low is None or one.interval.high is None
-        else f" [{one.interval.low:.3f}, {one.interval.high:.3f}]"
-    )
-    return figure(one.mean, 3) + bounds.replace("-", "−")
+    low, high = one.interval.low, one.interval.high
+    bounds = "" if low is None or high is None else f" [{low:.3f}, {high:.3f}]".replace("-", "−")
+    return figure(one.mean, 3) + bounds
 
 
 def _correlation(one: Correlation | None) -> str:
@@ -184,51 +178,33 @@ def leaks_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section
         return
     figures = (words for measure in measures for words in (measure, f"{measure} without"))
     heads = ("docs", "tasks", "leaking", "share", "overlap", *figures)
-    yield Section(
-        "Docs that carry the code",
-        (
-            Grid("Leakage check: pass@k with and without docs that carry the code.", heads, rows),
-            Note(
-                "Leaking: the docstring repeats at least 40 % of the body's runs of four tokens, or one of twelve with an operator (ngram-1). "
-                "Overlap: mean share that it repeats, over documented tasks. Rankings without leaking docs stand among those of parts."
-            ),
-        ),
+    said = (
+        "Leaking: the docstring repeats at least 40 % of the body's runs of four tokens, or one of twelve with an operator (ngram-1). "
+        "Overlap: mean share that it repeats, over documented tasks. Rankings without leaking docs stand among those of parts."
     )
+    grid = Grid("Leakage check: pass@k with and without docs that carry the code.", heads, rows)
+    yield Section("Docs that carry the code", (grid, Note(said)))
 
 
 def strata_section(outcome: StudyOutcome, analysis: Analysis) -> Iterator[Section]:
     if not analysis.strata:
         return
+
+    measure = outcome.study.measures[0]
     heads = ("functions", "which", "count", *(one.title for one in outcome.by_column))
-    parts: list[Part] = [
-        Grid(
-            f"{measure} by kinds of functions.",
-            heads,
-            tuple(
-                (
-                    one.property,
-                    one.name,
-                    f"{one.functions:,}",
-                    *(
-                        part_words(one.means[column.name][measure], measure, one.functions)
-                        for column in outcome.columns
-                    ),
-                )
-                for one in analysis.strata
-            ),
-            frozenset({0, 1}),
-        )
-        for measure in outcome.study.measures[:1]
-    ]
-    parts.append(
-        Note(
-            "Parts of about equal size; equal values are in one part. Means are unweighted over rows, as those of the whole. Difficulty is "
-            "the mean over all columns, so a stratum's means are near it: what it shows is how columns differ there. Length of docs "
-            "divides each column's own docs. A mean of fewer functions than the part has says of how many; columns that are not comparable "
-            "are in no mean over all. Other k are in --format json."
-        )
+    rows = []
+    for one in analysis.strata:
+        means = (one.means[column.name][measure] for column in outcome.columns)
+        words = (part_words(mean, measure, one.functions) for mean in means)
+        rows.append((one.property, one.name, f"{one.functions:,}", *words))
+    said = (
+        "Parts of about equal size; equal values are in one part. Means are unweighted over rows, as those of the whole. Difficulty is "
+        "the mean over all columns, so a stratum's means are near it: what it shows is how columns differ there. Length of docs "
+        "divides each column's own docs. A mean of fewer functions than the part has says of how many; columns that are not comparable "
+        "are in no mean over all. Other k are in --format json."
     )
-    yield Section("By kinds of functions", tuple(parts))
+    grid = Grid(f"{measure} by kinds of functions.", heads, tuple(rows), frozenset({0, 1}))
+    yield Section("By kinds of functions", (grid, Note(said)))
 
 
 def stability_section(analysis: Analysis) -> Iterator[Section]:
@@ -242,15 +218,11 @@ def stability_section(analysis: Analysis) -> Iterator[Section]:
     kept = sum(one.tau is not None and one.tau >= 1 - EQUAL for one in parts)
     unordered = sum(one.tau is None for one in parts)
     heads = ("model", "measure", "functions", "ranking", "count", "tau")
-    yield Section(
-        "Do rankings hold in parts?",
-        (
-            Grid("Rankings on parts of the functions that all systems have.", heads, rows, frozenset({0, 1, 2, 3})),
-            Note(
-                f"{kept:,} of {len(parts):,} strata (below) have the ranking of all functions and are left out here"
-                + (f"; {unordered:,} have no order" if unordered else "")
-                + ". tau: Kendall's, with the ranking on all functions. Without leaking docs, and documented everywhere: under each of "
-                "the systems that write docs."
-            ),
-        ),
+    said = (
+        f"{kept:,} of {len(parts):,} strata (below) have the ranking of all functions and are left out here"
+        + (f"; {unordered:,} have no order" if unordered else "")
+        + ". tau: Kendall's, with the ranking on all functions. Without leaking docs, and documented everywhere: under each of "
+        "the systems that write docs."
     )
+    grid = Grid("Rankings on parts of the functions that all systems have.", heads, rows, frozenset({0, 1, 2, 3}))
+    yield Section("Do rankings hold in parts?", (grid, Note(said)))

@@ -19,18 +19,8 @@ CELLS = f"A cell per sample: {glyphs.legend((*glyphs.VERDICTS.values(), glyphs.R
 FORMER_WORDS = glyphs.WORDS[glyphs.FORMER]
 _YEAR_10000 = 253_402_300_800
 _PLAN_FIRST = (
-    "cases",
-    "source",
-    "agent",
-    "model",
-    "docs",
-    "docs_scope",
-    "evaluator",
-    "evaluators",
-    "samples",
-    "k",
-    "judge",
-)
+    "cases", "source", "agent", "model", "docs", "docs_scope", "evaluator", "evaluators", "samples", "k", "judge",
+)  # fmt: skip
 
 
 def points(value: float | None) -> str:
@@ -162,3 +152,9 @@ def plan_words(config: str) -> str:
             words = str(value)
         said.append(f"{key.replace('_', ' ')} {words}")
     return " · ".join(said)
+
+
+def picked(row: object, *names: str) -> dict[str, Any]:
+    """Return attributes of a row under their own names or the one behind a colon, ``total:score``; without a row, all None."""
+    pairs = (name.partition(":") for name in names)
+    return {wanted or own: None if row is None else getattr(row, own) for own, _, wanted in pairs}

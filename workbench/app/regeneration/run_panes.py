@@ -20,7 +20,7 @@ from workbench.app.regeneration.building import Building, ExcludedList
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine
 from workbench.app.regeneration.sample_pane import Detail, SamplePane
-from workbench.app.regeneration.search import Finder, Hit
+from workbench.app.regeneration.search import Hit, hits_of
 from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.regeneration.wording import short_name
 from workbench.app.toolkit.document import Subject
@@ -114,7 +114,6 @@ class RunPanes(RunScreen):
     view: RunView | None = None
     improvements = ""
     following: Following
-    finder: Finder
 
     def __init__(self) -> None:
         super().__init__()
@@ -196,6 +195,26 @@ class RunPanes(RunScreen):
         if self.table.go_to_task(task, sample):
             self.title_tasks()
             self.show_sample()
+
+    def search_for(self, text: str) -> None:
+        """Search for a text and go to the first hit in the selected task or below it."""
+        reader, view, lines, selected = self.reader, self.view, tuple(self.table.rows), self.selected_task
+        if reader is None or view is None:
+            return
+        places = {line.id: place for place, line in enumerate(lines)}
+        here = places.get(selected.id, 0) if selected is not None else 0
+        self.finder.begin(
+            text,
+            lambda needle, stopped: hits_of(reader, lines, view.group, needle, stopped),
+            lambda hits: next((n for n, hit in enumerate(hits) if places.get(hit.task, 0) >= here), 0),
+        )
+
+    def mark_hits(self, needle: str) -> None:
+        self.detail.mark(needle)
+
+    def remark_on(self, hit: Hit) -> str:
+        keys = f"{key_of('regeneration.next-hit')} {key_of('regeneration.previous-hit')} go on"
+        return f" · {hit.tab.lower() or 'name'} · {keys}, {key_of('regeneration.escape')} ends"
 
     def go_to_hit(self, hit: Hit) -> None:
         """Select the task and the sample of a hit and bring it into sight."""

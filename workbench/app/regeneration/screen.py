@@ -15,7 +15,6 @@ from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine, headline
 from workbench.app.regeneration.run_panes import RunPanes
-from workbench.app.regeneration.search import Finder
 from workbench.app.regeneration.standings import Standings, beside
 from workbench.app.regeneration.wording import header, trouble
 from workbench.app.toolkit.header import Part
@@ -47,7 +46,6 @@ class RegenerationScreen(RunPanes):
         self._goal: Place | None = None  # where somebody wanted to go in the run that is shown
         self._place: Place | None = None  # the same until it is reached
         self._problem = -1  # which failed self-check was gone to last
-        self.finder = Finder(self)
         self.actions = Actions(self)
         self.following = Following(self)
         read, show, failed = self._read_improvements, self._show_improvements, lambda sentence: None
@@ -175,7 +173,7 @@ class RegenerationScreen(RunPanes):
             return
         self._place = None
         self.go_to(place.item, place.number)
-        self.finder.begin(place.needle)
+        self.search_for(place.needle)
 
     def show_begun(self) -> None:
         """Say in the header, as long as it was not looked at, that another run began elsewhere."""
@@ -219,7 +217,7 @@ class RegenerationScreen(RunPanes):
         if self.shows_building:
             self.building.find(message.text)
         else:
-            self.finder.begin(message.text)
+            self.search_for(message.text)
 
     def on_prompt_line_left(self) -> None:
         self.focus_pane(self.query_one("#excluded" if self.shows_building else "#tasks"))

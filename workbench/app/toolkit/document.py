@@ -131,10 +131,10 @@ def styled(*parts: tuple[str, str], indent: int = 0) -> Line:
     return Line(text, tuple(spans), indent=indent)
 
 
-def of_lines(lines: Iterable[Line]) -> Document:
+def of_lines(lines: Iterable[Line], *, numbered: bool = False) -> Document:
     """Return lines as a document that copies as it is shown."""
     lines = tuple(lines)
-    return Document(lines, "\n".join(line.text for line in lines))
+    return Document(lines, "\n".join(line.text for line in lines), numbered=numbered)
 
 
 def note(*sentences: str) -> Document:

@@ -53,6 +53,8 @@ class Latest:
 
     Attributes:
         due: Whether something is to be called :meth:`soon`.
+        asked: For what was asked last with :meth:`ask_for`.
+        shown: Of these that whose result was taken.
         took: Seconds that the last job took.
         ended: When it ended, on the clock of :func:`time.perf_counter`.
     """
@@ -82,6 +84,8 @@ class Latest:
         self._waiting: list[_Job] = []
         self.due = False
         self.took = self.ended = 0.0
+        self.asked: tuple[object, ...] = ()
+        self.shown: tuple[object, ...] = ()
 
     @property
     def idle(self) -> bool:
@@ -101,6 +105,30 @@ class Latest:
         what it thinks fit.
         """
         self._ask(_Job(work, done, failed))
+
+    def ask_for(
+        self,
+        key: tuple[object, ...],
+        work: Callable[[], Any],
+        done: Callable[[Any], None],
+        failed: Callable[[str], None] | None = None,
+    ) -> None:
+        """Ask for what belongs to a key, unless that was asked for last; what belongs to another one is not taken any more."""
+        if key == self.asked:
+            return
+        self.asked = key
+
+        def taken(value: Any) -> None:
+            if key == self.asked:
+                done(value)
+                self.shown = key
+
+        def missed(sentence: str) -> None:
+            if key == self.asked and failed is not None:
+                self.shown = ()
+                failed(sentence)
+
+        self.ask(work, taken, missed if failed is not None else None)
 
     def report(self, show: Callable[[Any], None], value: Any) -> None:
         """Have ``show`` called with a value on the app's loop; for a job that has something to show before it ends."""
