@@ -97,8 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_patch(patch)
     same = ("source", "evaluator", "samples", "sandbox", "engine", "prompt", "context", "spend_limit")
     base = RegenerationPlan(tasks=tuple(arguments.task), **picked(arguments, *same))
-    own = ("writer", "held_out", "below", "attempts", "limit", "second_evaluator")
-    asked = ImprovementPlan(base, **picked(arguments, *own))
+    own = ("writer", "held_out", "below", "attempts", "second_evaluator")
+    asked = ImprovementPlan(base, most=arguments.limit, **picked(arguments, *own))
     plan = improvement_client.resolved_improvement(session, improvement_client.as_before(session, asked))
     what = f"{arguments.source} × {plan.base.evaluator}, docstrings by {plan.writer}"
     if plan.second_evaluator:
