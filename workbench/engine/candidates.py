@@ -97,7 +97,6 @@ class Candidates:
             self._told(kind, end=True)
 
     async def _closer(self, asking: Sequence[asyncio.Task[None]], testers: Sequence[object]) -> None:
-        """Once everything has been asked, let the testers finish the queue and end."""
         for gate in self._gates.values():
             await gate.opened.wait()
         if asking:

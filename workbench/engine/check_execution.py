@@ -84,10 +84,6 @@ async def _check(writer: SessionWriter, row: CheckRow) -> None:
 
 
 def _ready(session: Path, row: CheckRow) -> tuple[str, Path, Checked | None]:
-    """Return the README, the folder of its repository, and what the last check of it said.
-
-    Raises WorkbenchError: one of them cannot be had.
-    """
     with SessionReader(session) as reader:
         trial = reader.trial(row.trial_id)
         if trial is None or trial.readme_blob is None:

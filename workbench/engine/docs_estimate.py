@@ -71,18 +71,8 @@ def kept_rates() -> list[DocsRate]:
         count, tokens = told.counts["requests"], told.counts["prompt_tokens"] + told.counts["completion_tokens"]
         definitions = sum(int(told.counts[kind]) for kind in ("function", "class", "module"))
         # Dollars of what the session answered again are not among the counts, so none are taken from here.
-        found.append(
-            DocsRate(
-                told.program,
-                told.source,
-                count,
-                tokens / count,
-                told.counts["seconds"] / count,
-                None,
-                True,
-                definitions,
-            )
-        )
+        of_a_request = (tokens / count, told.counts["seconds"] / count, None)
+        found.append(DocsRate(told.program, told.source, count, *of_a_request, True, definitions))
     return found
 
 
@@ -104,7 +94,6 @@ def _summed(
 
 
 def _of_a_request(measured: Measured, rates: Sequence[DocsRate], docs: str) -> dict[str, float | None]:
-    """Return tokens, seconds and dollars of a request of a doc system, each None where nothing like it was measured."""
     model = model_of(parse_docs(docs))
     own = [one for one in rates if one.docs == docs]
     kind = docs.partition(":")[0]

@@ -364,7 +364,6 @@ def _median(rates: Sequence[Rate]) -> Rate:
 
 
 def _of_a_request(rates: Sequence[Rate]) -> tuple[float, float | None]:
-    """Return the seconds and US dollars that a request took."""
     priced = [rate.dollars / rate.requests for rate in rates if rate.dollars is not None]
     return median(rate.seconds / rate.requests for rate in rates), median(priced) if priced else None
 

@@ -161,7 +161,6 @@ class Improvement:
     # -- what the writer says, and the gates that need no sample
 
     def _ask(self, run: str, proposals: Sequence[_Proposal], number: int) -> None:
-        """Ask for a docstring of each function and let it pass the gates that need no sample."""
         limit = self._execution.begin(f"docstrings of attempt {number}", run)
         for one in proposals:
             self._execution.tell(Attempt(one.task, number))
@@ -227,7 +226,6 @@ class Improvement:
     # -- the gates that need samples
 
     def _test(self, run: str, proposals: Sequence[_Proposal]) -> None:
-        """Ask for samples of new docstrings: of the numbers that the writer saw, and of the rest where these are better."""
         base = self._base
         folder = _documented(proposals)
         # Only its own docstring is another one in the prompt of a function, whatever else is proposed in its file.
@@ -289,7 +287,6 @@ class Improvement:
 
 
 async def _answer(gateway: Gateway, request: Request) -> str | Refusal:
-    """Return what a writer says, or why it said nothing; what every request would meet ends the order."""
     try:
         return (await gateway.complete(request)).text
     except EmptyAnswer:

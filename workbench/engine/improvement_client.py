@@ -93,7 +93,6 @@ def plan_of(row: ImprovementRow) -> ImprovementPlan | None:
 
 
 def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
-    """Return the first ask of a model in the run of a session that an order continues; None where it has none."""
     from workbench.engine.orders import is_same_work
     from workbench.engine.regeneration_client import resolved
 

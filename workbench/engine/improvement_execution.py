@@ -57,7 +57,6 @@ class OrderExecution:
         return order
 
     def _settle(self, order: Order) -> None:
-        """Make sure that an order came to its end. Raises WorkbenchError: it did not."""
         with SessionReader(self._session) as reader:
             row = reader.run(order.run)
             if said := refusal(reader, order):
@@ -70,7 +69,6 @@ class OrderExecution:
         raise WorkbenchError((row.error if row is not None else "") or "The regeneration came to no end.")
 
     def _limit(self, run: str, left: float) -> None:
-        """Let a run spend what is left of the order's limit, whatever it had cost before."""
         if not left:
             return
         with SessionWriter(self._session) as writer, writer.transaction(), SessionReader(self._session) as reader:
@@ -99,7 +97,6 @@ class OrderExecution:
             writer.set_improvement(self._id, stage=stage, now_run=run)
 
     def _left(self) -> float:
-        """Return what may still be spent, 0 for no limit. Raises WorkbenchError: nothing."""
         limit = self._plan.base.spend_limit
         if not limit:
             return 0.0

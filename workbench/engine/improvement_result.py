@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.engine.orders import Order, ordered_work
-from workbench.engine.plan import Ask, ImprovementPlan, RegenerationPlan
+from workbench.engine.plan import Ask, ImprovementPlan
 from workbench.improving.attempts import Attempt, Gain, Refusal, Share
 from workbench.improving.changes import Change, commit_message
 from workbench.improving.standing import Standing, standings
@@ -49,39 +49,25 @@ def improved(session: Path, improvement: str) -> Improved:
         assert row is not None
         plan = ImprovementPlan.from_json(row.plan)
         attempts = attempts_of(reader, row, plan)
-        found = standings_of(reader, row, plan)
+        found = _standings(reader, row, plan)
         kept = [(one.task, task_source(reader, one.task)[0], one.docstring) for one in attempts if one.is_kept]
     changes = tuple(Change(path, before, after) for path, (before, after) in sorted(spliced(kept).items()))
     return Improved(found, attempts, changes, plan, row.run_id or "")
 
 
-def standings_of(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[Standing, ...]:
-    order = base_order(reader, row, plan)
-    if order is None:
-        return ()
-    work = ordered_work(reader, order)
-    dropped = reader.dropped(order.run)
-    return standings(work.tasks, work.candidates, dropped, below=plan.below, samples=plan.base.samples)
-
-
-def base_order(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> Order | None:
-    """Return the order of the samples with the original docs, None before the run is there."""
-    run = reader.run(row.run_id) if row.run_id else None
+def _standings(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[Standing, ...]:
+    run, base = reader.run(row.run_id) if row.run_id else None, plan.base
     if run is None:
-        return None
-    base = plan.base
+        return ()
     asks = base.asks or (Ask(base.evaluator, base.samples, base.tasks, base.limit, base.prompt, base.context),)
-    return Order(run.id, asks[0], RegenerationPlan.from_json(run.config).k)
+    work = ordered_work(reader, Order(run.id, asks[0], base.k))
+    return standings(work.tasks, work.candidates, reader.dropped(run.id), below=plan.below, samples=base.samples)
 
 
 def attempts_of(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[Attempt, ...]:
     """Return the attempts of an order, in the order of the functions, then by number; those that lie beyond it are left out."""
-    found = []
-    for one in reader.docstring_attempts(row.id):
-        task = reader.task(one.task_id)
-        if task is not None and one.number <= plan.attempts:
-            found.append(_attempt(reader, one, task))
-    return tuple(found)
+    rows = [(one, reader.task(one.task_id)) for one in reader.docstring_attempts(row.id) if one.number <= plan.attempts]
+    return tuple(_attempt(reader, one, task) for one, task in rows if task is not None)
 
 
 def _attempt(reader: SessionReader, row: AttemptRow, task: TaskRow) -> Attempt:

@@ -140,7 +140,6 @@ class _Adding:
         )
 
     def _renamed(self, column: str) -> str:
-        """Return SQL for the value that a column of ``src`` has in ``main``."""
         if column == "item":
             return _ITEM
         if (kind := _REFERS.get(column)) is None:
@@ -217,7 +216,6 @@ class _Adding:
         return [row for row in ours if row["id"] not in same]
 
     def _is_same_trial(self, mine: _Row, theirs: _Row) -> bool:
-        """Return whether a trial was recorded once: the same row, steps and files."""
         if any(mine[name] != theirs[name] for name in mine if name not in {"run_id", "position"}):
             return False
         for table in ("steps", "seen"):
@@ -392,7 +390,6 @@ class _Adding:
 
 
 def _possible_names(name: str, source: str) -> Iterator[str]:
-    """Yield a name, the name with that of its session behind it, and then with a number too."""
     yield from (name, f"{name} ({source})")
     yield from (f"{name} ({source} {number})" for number in itertools.count(2))
 

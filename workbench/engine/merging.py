@@ -96,7 +96,6 @@ def _folder_beside(target: Path) -> Iterator[Path]:
 
 
 def _add(building: Path, path: Path, copy: Path) -> Tally:
-    """Add a consistent copy of a source; the source itself is only read."""
     with SessionReader(path) as reader:
         if reader.damage:
             raise SessionError(f"{path.name} is not merged: {summary(reader.damage)}")
@@ -113,10 +112,6 @@ def _add(building: Path, path: Path, copy: Path) -> Tally:
 
 
 def _checked(building: Path, tallies: Sequence[Tally]) -> tuple[dict[str, int], dict[str, int]]:
-    """Return how many rows there are, and how many were equal, once that is what went in.
-
-    Raises MergeFailed: it is not.
-    """
     with translated(building), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as connection:
         schema.prune_changes(connection)
         problems = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]

@@ -1,4 +1,7 @@
-"""What one person asked a regeneration run for: a run grows by orders, and each is followed and told of by itself."""
+"""What one person asked a regeneration run for: a run grows by orders, and each is followed by itself.
+
+Also which work a session has already: which options change what a result means, so that an order is new work, and which do not.
+"""
 
 from __future__ import annotations
 

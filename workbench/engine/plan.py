@@ -207,7 +207,6 @@ def _decoded(values: str | Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _made(kind: type[Plan], decoded: object) -> Plan:
-    """Return a plan from the known fields of ``decoded``, checking that each has its declared type."""
     kept: dict[str, Any] = {}
     for item in fields(kind):  # type: ignore[arg-type]
         if not isinstance(decoded, Mapping):

@@ -1,4 +1,4 @@
-"""Checks of a plan before a session is written for it, whether it comes from the app, the CLI or a program."""
+"""Checks of a plan before a session is written for it, whether it comes from the app, the CLI or a program; and of the machine."""
 
 from __future__ import annotations
 

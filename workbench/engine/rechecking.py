@@ -107,7 +107,6 @@ class Rechecks:
         return due, done, disagreeing
 
     async def _again(self, due: _Due) -> bool | None:
-        """Look at one candidate; return whether the verdicts agree, None when there was no second verdict."""
         item, row = due.item, due.row
         try:
             content = splice(item.source, item.function, due.body)

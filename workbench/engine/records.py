@@ -275,7 +275,6 @@ def _call_of(reader: SessionReader, trial: str, step: int) -> int | None:
 
 
 def _last_own_call(reader: SessionReader, trial: str, step: int) -> int | None:
-    """Return the last call up to a step that the trial made itself, None where all of them are inherited."""
     found = reader.query(
         "SELECT max(call_id) FROM steps JOIN calls ON calls.id = call_id WHERE trial_id = ? AND number <= ? AND scope = trial_id",
         (trial, step),

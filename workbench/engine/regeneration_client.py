@@ -156,7 +156,6 @@ def full_ask(plan: RegenerationPlan) -> Ask:
 
 
 def _worded(ask: Ask, prompt: str, context: str, own: OwnPrompt | None) -> Ask:
-    """Fill in the prompt version and context policy that suit the model, unless the user chose them."""
     from workbench.models.defaults import is_local
     from workbench.regeneration.context import DEFAULT_POLICY
     from workbench.regeneration.prompts import PROMPT_VERSION
@@ -175,10 +174,6 @@ def _worded(ask: Ask, prompt: str, context: str, own: OwnPrompt | None) -> Ask:
 
 
 def _own_prompt(prompt: str, recorded: Sequence[Ask]) -> OwnPrompt | None:
-    """Return the prompt in the file that is named, or that the run was asked with before; None for one of the program's.
-
-    Raises UsageError: it is neither, or a name that is no longer used.
-    """
     from workbench.regeneration.prompts import FORMER_NAMES, PROMPTS, OwnPrompt, read_prompt
 
     before = next((one for one in recorded if one.prompt == prompt), None)
@@ -224,7 +219,6 @@ def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan, own: OwnPrompt |
 
 
 def _recorded(text: str) -> str:
-    """Return ``replay:SESSION`` with the session's whole path."""
     return f"replay:{resolve_session(text.removeprefix('replay:')).resolve()}"
 
 

@@ -171,10 +171,6 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
 
 
 def _evaluator_of(plan: RegenerationPlan, rows: Sequence[CandidateRow]) -> str:
-    """Return the evaluator whose samples the rows are.
-
-    Raises UsageError: they are of several, and nobody said whose are meant.
-    """
     names = list(dict.fromkeys(row.evaluator for row in rows if not row.control))
     if len(names) > 1:
         raise UsageError(f"There are samples of {', '.join(names[:-1])} and {names[-1]}; say whose with --model.")

@@ -1,4 +1,4 @@
-"""The names of session files: validated before anything is opened or created, and resolved to files."""
+"""The names of session files, validated and resolved to files; new ones, and writable copies of the bundled examples."""
 
 from __future__ import annotations
 

@@ -35,6 +35,8 @@ from workbench.studies.checking import check_study, column_problem
 from workbench.studies.declaration import AGENTS, PAPER, SESSION, BadStudy, Column, Study
 from workbench.studies.following import declared
 
+_LOOK_SECONDS = 0.2
+
 
 def resolved_study(study: Study, session: Path | None = None) -> Study:
     """Return a study with its rows and this machine's defaults written out, so that it means the same elsewhere.
@@ -104,7 +106,6 @@ def _written_out(study: Study) -> Study:
 
 
 def _resolved_column(study: Study, column: Column) -> Column:
-    """Return a column of agents with its model; one whose agent cannot be reached stays, and its cells say why."""
     try:
         return replace(column, model=client.with_defaults(document_plan(study, column)).model)
     except WorkbenchError as error:
@@ -212,7 +213,6 @@ def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
 
 
 def _ordered_trials(session: Path, plan: DocumentPlan) -> tuple[str | None, list[client.MeantTrial]]:
-    """Plan a run for the trials and scores that a session lacks; returns it, None if nothing lacks, and all trials meant."""
     with keys_unneeded():
         full, trials = client.meant_trials(session, plan)
     if all(one.state for one in trials) and not _lacks(session, full, trials):
@@ -259,7 +259,6 @@ def study_runs(reader: SessionReader, name: str) -> list[str]:
 
 
 def _runs_by_cell(reader: SessionReader, name: str) -> dict[tuple[str, str], list[str]]:
-    """Return the runs of each cell by row and column: the one that was planned for it, and those of its trials."""
     cells = [(cell, settings_of(cell.pointer).get("trials") or []) for cell in reader.study_cells(name)]
     every = json.dumps([trial for _, trials in cells for trial in trials])
     of_trial = dict(
@@ -284,9 +283,6 @@ def pending_runs(reader: SessionReader, name: str) -> list[str]:
 def titles_of(reader: SessionReader, name: str, run: str) -> Sequence[str]:
     """Return the cells of a study that a run has, ``word_counter × none · local``, for a line that says what is executed."""
     return [f"{row} × {column}" for (row, column), runs in _runs_by_cell(reader, name).items() if run in runs]
-
-
-_LOOK_SECONDS = 0.2
 
 
 def each_run(session: Path, name: str) -> Iterator[str]:

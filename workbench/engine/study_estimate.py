@@ -1,4 +1,4 @@
-"""What a study will take before it starts: items, requests, time and cost of what the session lacks, by measured rates."""
+"""What a study, or an order to improve docstrings, will take before it starts, by measured rates; what the session has is left out."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
     plans = _plans(study)
     planned = {column for column, _ in plans}
     left_out = tuple(dict.fromkeys(column.name for column in study.columns if column not in planned))
-    there = _there(session, study)
+    there = _there(session, study.samples)
     cells, names, orders = [], [], []
     for row in study.rows:
         source, first = absolute_source(row), True
@@ -155,7 +155,6 @@ def _plans(study: Study) -> list[tuple[Column, RegenerationPlan]]:
 
 
 def _missing(measured: Measured, study: Study, plan: RegenerationPlan, there: _There) -> int | None:
-    """Return how many candidates a cell lacks, None where nobody knows yet how many tasks there are."""
     ask = plan.asks[0]
     tasks = known_tasks(measured, plan.source, ask.limit)
     if tasks is None or ask.tasks:
@@ -167,24 +166,18 @@ def _missing(measured: Measured, study: Study, plan: RegenerationPlan, there: _T
 
 def is_documented(session: Path, plan: RegenerationPlan) -> bool:
     """Return whether a session has what a doc system wrote for an order, all of it."""
-    if not session.exists():
-        return False
-    with SessionReader(session, surveyed=False) as reader:
-        there = _There(reader.runs(), documented=_documented(reader))
+    there = _there(session, 0)
     run = there.run_of(plan)
     return run is not None and run.id in there.documented
 
 
-def _there(session: Path, study: Study) -> _There:
+def _there(session: Path, samples: int) -> _There:
     if not session.exists():
         return _There()
     with SessionReader(session, surveyed=False) as reader:
-        counted = {(run, *group): int(n) for run, *group, n in reader.query(_HAD, (study.samples,))}
-        return _There(reader.runs(), counted, _documented(reader))
-
-
-def _documented(reader: SessionReader) -> frozenset[str]:
-    return frozenset(str(run) for (run,) in reader.query(_DOCUMENTED))
+        counted = {(run, *group): int(n) for run, *group, n in reader.query(_HAD, (samples,))}
+        documented = frozenset(str(run) for (run,) in reader.query(_DOCUMENTED))
+        return _There(reader.runs(), counted, documented)
 
 
 def estimate_improvement(measured: Measured, session: Path, plan: ImprovementPlan) -> Estimate:

@@ -167,7 +167,6 @@ class TaskTable:
                     self._writer.update("tasks", {"id": key}, {"state": "excluded", "reason": why})
 
     def _wanted(self, tasks: Sequence[Task], asks: Sequence[Ask]) -> list[Task]:
-        """Return the tasks to document: all, but only those meant where docstrings cost requests."""
         if not self._system.needs_model:
             return list(tasks)
         known = {row_id(row): row.id for row in self._rows()}
@@ -270,7 +269,6 @@ class TaskTable:
         return {row_id(row): Docstring(text) for row, text in texts if text is not None or not row.docstring_blob}
 
     def _kept_documented(self) -> dict[str, bytes]:
-        """Return the documented files that the session has of a system that costs something, where the scope is the repository."""
         if not self._system.needs_model or self._scope == "target":
             return {}
         rows = self._rows_of_system()

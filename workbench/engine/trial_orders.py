@@ -100,7 +100,6 @@ def _is_due(reader: SessionReader, known: CheckRow | None, anew: bool) -> bool:
 
 
 def _left_without_work(reader: SessionReader, taken: Sequence[Key]) -> list[str]:
-    """Return the interrupted runs that have nothing left to check once these checks are another run's."""
     rows = [row for row in reader.checks() if row.state not in ("done", "failed")]
     former = {row.run_id for row in rows if key_of(row) in taken}
     keep = {row.run_id for row in rows if key_of(row) not in taken}

@@ -1,4 +1,4 @@
-"""An attempt at a better docstring, and why one was refused."""
+"""An attempt at a better docstring: why it was refused, or what it is worth on samples that its writer never saw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a new docstring must hold before any sample is asked for it, the cheapest first."""
+"""How a docstring is read from an answer, and what it must hold before any sample is asked for it, the cheapest first."""
 
 from __future__ import annotations
 
@@ -181,7 +181,6 @@ def _of_parameters(docstring: str, function: Function) -> Iterator[str]:
 
 
 def _sections(docstring: str) -> Iterator[str]:
-    """Yield the names that sections of parameters list, in Google's and NumPy's style."""
     lines = docstring.splitlines()
     for number, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())

@@ -1,4 +1,4 @@
-"""What a writer of docstrings is asked."""
+"""What a writer of docstrings is asked, with the bodies that failed by the docstring as it is."""
 
 from __future__ import annotations
 

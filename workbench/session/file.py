@@ -117,7 +117,6 @@ def translate(error: sqlite3.Error, path: Path) -> SessionError:
 
 
 def _disk_error(error: sqlite3.Error, path: Path) -> SessionError:
-    """Return the sentence for "disk I/O error", which has many causes; a full disk is only one of them."""
     limit = _size_limit(path)
     if limit is not None and _name_of(error) in _WRITING:
         return SessionFull(
@@ -309,12 +308,10 @@ _NO_ROOM = 64 * 1024
 
 
 def _name_of(error: sqlite3.Error) -> str:
-    """Return SQLite's extended name of an error, ``SQLITE_IOERR_SHORT_READ``; "" for an error that is not SQLite's own."""
     return str(getattr(error, "sqlite_errorname", "") or "")
 
 
 def _has_no_room(path: Path) -> bool:
-    """Return whether the disk that holds ``path`` is full for this user."""
     return is_full(path.resolve().parent, _NO_ROOM)
 
 
@@ -342,7 +339,6 @@ def _log_was_deleted(error: sqlite3.Error, path: Path) -> bool:
 
 
 def _has_no_descriptor() -> bool:
-    """Return whether this process may open no more files (``ulimit -n``)."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What an importer of another package has; :mod:`workbench.interchange.reading` asks it."""
+"""What classes of other packages have that read or write sessions: importers and report formats."""
 
 from __future__ import annotations
 

@@ -324,7 +324,6 @@ def foreign_part(connection: sqlite3.Connection) -> str:
 
 
 def _is_plain_table(sql: str) -> bool:
-    """Return whether a table has columns and constraints alone, which call no function and compute nothing."""
     bare = _NOT_CODE.sub(" x ", sql)
     named = re.sub(r"(?i)^create table (?:if not exists )?\w+|\breferences\s+\w+", "key", bare)
     called = {word.lower() for word in re.findall(r"(\w+)\s*\(", named)}

@@ -326,7 +326,6 @@ class Survey:
         )
 
     def _beneath(self, table: str) -> str:
-        """Return the name under which the table itself can still be read, once a copy has taken its own name."""
         if not self._all("SELECT 1 FROM temp.sqlite_master WHERE name = ?", (table,)):
             return f"main.{table}"
         self._connection.execute(f"ALTER TABLE temp.{table} RENAME TO raw_{table}")
