@@ -41,6 +41,7 @@ from workbench.app.search.hit_list import FacetList
 from workbench.app.search.screen import SearchScreen
 from workbench.app.sessions.screen import SessionsScreen
 from workbench.app.study.nothing import BeginList
+from workbench.app.toolkit.cell_table import CellTable
 from workbench.app.toolkit.fields import Field, Offer, PickList
 from workbench.app.toolkit.row_list import HeadedList, RowList
 from workbench.app.toolkit.run_screen import RunScreen
@@ -49,7 +50,7 @@ from workbench.app.toolkit.typed_line import LineInput, NarrowLine
 from workbench.app.trials.spread_plot import SpreadPlot
 from workbench.session import SessionWriter, create
 
-ABSTRACT = {HeadedList, Table, DifferenceList}
+ABSTRACT = {HeadedList, Table, CellTable, DifferenceList}
 SEARCHED_BY_THEIR_SCREEN = {
     "CheckList",
     "TaskTable",
