@@ -71,7 +71,7 @@ async def test_every_attempt_is_stepped_through_beside_the_docstring_as_it_is(tm
         assert re.search(r"0/3 → 3/3 +\+1\.00", screen_text(app))
         assert "samples of openai/second" in screen_text(app)
         await pilot.press("x")
-        await until(pilot, lambda: isinstance(app.screen, HandingDialog), "the dialog")
+        await until(pilot, lambda: isinstance(app.screen, HandingDialog) and app.screen.query("#branch"), "the dialog")
         app.screen.query_one("#patch", Input).value = str(tmp_path / "better.patch")
         app.screen.query_one("#branch", Input).value = "better"
         await pilot.press("enter")
@@ -84,7 +84,7 @@ async def test_every_attempt_is_stepped_through_beside_the_docstring_as_it_is(tm
         assert '-    """Do it."""' in written
         assert "Return the sum, text 3." in written
         await pilot.press("x")
-        await until(pilot, lambda: isinstance(app.screen, HandingDialog), "the dialog")
+        await until(pilot, lambda: isinstance(app.screen, HandingDialog) and app.screen.query("#branch"), "the dialog")
         app.screen.query_one("#patch", Input).value = str(tmp_path / "better.patch")
         await pilot.press("enter")
         await until(pilot, lambda: "is there already" in screen_text(app), "that a patch is not replaced")

@@ -58,6 +58,9 @@ SEARCHED_BY_THEIR_SCREEN = {
     "ExcludedList",
     "HitList",
     "GroundingList",
+    "RepositoryPane",
+    "ScorePane",
+    "StepList",
 }
 NEVER_FOCUSED = {"Head"}
 
