@@ -182,7 +182,7 @@ def _left_out(found: Comparison) -> str:
 
 def _forest(found: Comparison) -> Iterable[_Row]:
     bounds = [end for one in found.by_row.values() for end in (one.value, one.interval.low, one.interval.high)]
-    scale = axis([0.0, *(end for end in bounds if end is not None)], most=4)
+    scale = axis([0.0, *(end for end in bounds if end is not None)])
     longest = max(map(len, found.by_row))
 
     def divided(width: int) -> tuple[int, int]:
