@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from workbench import paths
-from workbench.app.cases.listing import last_scores
 from workbench.app.runs import begin, default_session, new_session
 from workbench.engine.plan import DocumentPlan
+from workbench.results.scores import last_scores
 from workbench.session import SessionReader
 
 SIZES = [(80, 24), (120, 40), (200, 60)]

@@ -82,7 +82,7 @@ async def test_a_difference_keeps_the_tabs_of_its_lines(tmp_path: Path) -> None:
 
 
 async def test_what_is_too_long_to_be_copied_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.app.trajectory.content_pane.COPIED_AT_MOST", 100_000)
+    monkeypatch.setattr("workbench.app.trajectory.step_content.COPIED_AT_MOST", 100_000)
     made = recorded.Recorder(tmp_path / "s.session")
     made.run()
     made.trial("t1", state="running")

@@ -13,6 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from workbench.agents.names import current_name
+from workbench.app import runs
 from workbench.app.cases import starting as cases
 from workbench.app.regeneration import starting as regeneration
 from workbench.app.session_app import end_words, notification
@@ -22,6 +23,7 @@ from workbench.cli import build_parser
 from workbench.engine import client
 from workbench.engine.plan import DocumentPlan, RegenerationPlan
 from workbench.engine.regeneration_client import full_ask
+from workbench.errors import WorkbenchError
 from workbench.settings import Settings, load
 
 
@@ -162,3 +164,25 @@ async def test_tab_completes_what_was_typed_and_else_goes_on(start: Any, tmp_pat
         await person.press("tab")
         assert model.value == f"replay:{tmp_path}/recording.session"
         assert dialog.focused is model
+
+
+async def test_what_cannot_begin_is_said_in_the_dialog_and_nothing_typed_is_lost(
+    start: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise WorkbenchError("The disk is full.")
+
+    monkeypatch.setattr(runs, "begin", refuse)
+    async with start() as person:
+        await person.sees("word_counter")
+        await person.press("enter")
+        await person.sees("Run countdown_timer", "= 1 trial")
+        dialog = person.app.screen
+        dialog.query_one("#repeats").value = "0"
+        await person.sees("✗ Repeats must be a number from 1 to 100.")
+        dialog.query_one("#repeats").value = "2"
+        await person.sees("2 repeats")
+        await person.press("enter")
+        await person.sees("The disk is full.", "2 repeats")
+        assert person.app.screen is dialog
+        assert dialog.values["repeats"] == "2"

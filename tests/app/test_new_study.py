@@ -112,7 +112,7 @@ async def test_marked_cases_become_a_study_that_is_started_and_shown(launched: L
         await pilot.press("1", "X")
         dialog = await dialog_of(pilot)
         assert dialog.query_one("#agents", Several).value == ("single-file",), "what was chosen is remembered"
-        assert dialog.draft().numbers["repeats"] == "2"
+        assert dialog.values["repeats"] == "2"
 
 
 async def test_the_other_kind_keeps_what_was_marked_and_each_mistake_is_said_at_its_field(launched: Launched) -> None:
@@ -124,7 +124,7 @@ async def test_the_other_kind_keeps_what_was_marked_and_each_mistake_is_said_at_
         await pilot.press("right")
         await until(pilot, lambda: "evaluators" in screen_text(app), "the other kind")
         await until(pilot, lambda: " source " in screen_text(app), "what it takes")
-        assert dialog.draft().rows == ("countdown_timer",)
+        assert dialog.values["cases"] == ("countdown_timer",)
         assert "1 source × 2 doc systems" in screen_text(app)
         await until(pilot, lambda: isinstance(dialog.focused, Choice), "the field where one was")
         for field, text, said in (
@@ -190,7 +190,7 @@ async def test_a_declaration_is_saved_and_opened_again(tmp_path: Path, launched:
         await pilot.press("g", "j", "enter")
         dialog = await dialog_of(pilot)
         assert "6 cases × 5 agents = 30 trials" in screen_text(app)
-        assert dialog.draft().rows == ("all",)
+        assert dialog.values["cases"] == ("all",)
 
 
 async def test_checks_of_readmes_are_chosen_saved_and_remembered(tmp_path: Path, launched: Launched) -> None:

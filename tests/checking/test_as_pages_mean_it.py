@@ -7,11 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from planted import any_project, write_project
+from planted import any_project, judge, write_project
 
 from workbench.checking.claims import agreed, claims_of_page
 from workbench.checking.comparing import doctest_difference, of_the_machine, shell_difference
-from workbench.checking.judging import judge
 from workbench.checking.judging_commands import Context
 from workbench.checking.kinds import kind_of
 from workbench.checking.nearest import slip_of

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from planted import any_project, write_project
+from planted import any_project, judge, write_project
 
 from workbench.checking.claims import claims_of_page
 from workbench.checking.comparing import doctest_difference, shell_difference
-from workbench.checking.judging import judge
 from workbench.checking.judging_commands import Context
 from workbench.checking.kinds import commands_of, kind_of
 from workbench.checking.needs import why_not_python, why_not_shell

@@ -7,11 +7,10 @@ import datetime
 from pathlib import Path
 
 import pytest
-from planted import any_project, write_project
+from planted import any_project, judge, write_project
 
 from workbench.checking import check
 from workbench.checking.comparing import doctest_difference, random_alone
-from workbench.checking.judging import judge
 from workbench.checking.judging_commands import Context
 from workbench.checking.steps import Step
 

@@ -12,7 +12,7 @@ from workbench.cli import main
 from workbench.documenters import programs
 from workbench.documenters.programs import program as doc_programs
 from workbench.documenters.programs.installing import Installable, environment, installed, interpreter
-from workbench.documenters.programs.work_folder import Documented, WorkFolder
+from workbench.documenters.programs.work_folder import Documented, WorkFolder, read_documented
 from workbench.errors import UsageError
 from workbench.repository import Snapshot
 from workbench.repository.definitions import DefinitionKey
@@ -150,6 +150,6 @@ def test_what_an_older_version_kept_is_used_and_listed(two_kept, capsys):
         if name not in ("edited", "program", "source", "digest")
     }
     place.write_text(json.dumps(older))
-    assert done.load().texts == {("a.py", DefinitionKey("function", "f", 1)): "Doc."}
+    assert read_documented(done.folder).texts == {("a.py", DefinitionKey("function", "f", 1)): "Doc."}
     assert main(["docs", "kept"]) == 0
     assert "by an older version" in capsys.readouterr().out

@@ -6,14 +6,8 @@ import asyncio
 
 import pytest
 
-from workbench.documenters import (
-    Docstring,
-    DocumentationFailed,
-    extract_docstring,
-    make_doc_system,
-    parse_docs,
-)
-from workbench.documenters.llm import documenter_prompt
+from workbench.documenters import Docstring, DocumentationFailed, make_doc_system, parse_docs
+from workbench.documenters.llm import documenter_prompt, extract_docstring
 from workbench.documenters.making import document_file
 from workbench.errors import UsageError
 from workbench.models.types import Answer, Sampling, Usage

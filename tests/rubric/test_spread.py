@@ -12,16 +12,14 @@ import pytest
 from app.recorded import Recorder, card, word_counter
 
 from workbench import cli
-from workbench.app.cases.listing import last_scores
 from workbench.app.toolkit.table import Arrangement
-from workbench.app.trials.spread_plot import against_score, scores_by_agent
 from workbench.app.trials.table import TrialTable
 from workbench.errors import UsageError
 from workbench.interchange.exporting import export
 from workbench.interchange.tables import session_rows
 from workbench.reports import write_report
-from workbench.results.scores import totals_of
-from workbench.results.trials import TrialLine, load_trials, matrix_of
+from workbench.results.scores import last_scores, totals_of
+from workbench.results.trials import TrialLine, against_score, load_trials, matrix_of, scores_by_agent
 from workbench.search.entries import Part, read_part
 from workbench.session import SessionReader
 

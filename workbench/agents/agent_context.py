@@ -21,18 +21,10 @@ from workbench.agents.protocol import (
     tool_message,
 )
 from workbench.agents.tools import Observation, edited, use_tool
-from workbench.models.types import Answer, Message, ModelError, Request, Sampling
+from workbench.models.types import Answer, Asker, Message, ModelError, Request, Sampling
 from workbench.repository import View
 
 DEFAULT_ANSWER_TOKENS = 4096
-
-
-class Asker(Protocol):
-    """Answers requests; implemented by the gateway."""
-
-    async def complete(self, request: Request) -> Answer:
-        """Return the answer; raises :class:`ModelError`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,9 +40,7 @@ KINDS = ("synthetic", "real", "own")
 class Facts:
     """The ground truth of a test case; an agent never sees it.
 
-    Attributes:
-        must_mention: Words that a good README contains verbatim.
-        main_file: POSIX path of the most important file.
+    ``must_mention`` are words that a good README contains verbatim, ``main_file`` the POSIX path of the most important file.
     """
 
     main_purpose: str

@@ -190,11 +190,7 @@ _WRITES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Steps that are run together.
-
-    Attributes:
-        imports: Places of earlier snippets whose imports they use; those have to have gone well.
-    """
+    """Steps that are run together; ``imports`` are places of earlier snippets whose imports they use, which have to have gone well."""
 
     steps: tuple[int, ...]
     imports: tuple[int, ...] = ()

@@ -49,16 +49,6 @@ _HOME = re.compile(r"(?<![\w./])(?:/(?:home|root|Users)/|~[/\\])|\b[A-Z]:\\{1,2}
 _INSTALLED = re.compile(r" ?\(?/\S*/site-packages/[^\s)]*\)?")
 
 
-def judge(step: Step, ended: Mapping[str, Any], context: Context) -> Part:
-    """Return the verdict on a step by how it ended: of a session's examples the first alarm's, else the first one not run."""
-    found = judge_parts(step, ended, context)
-    for wanted in (Verdict.FAILS, Verdict.DIFFERS, Verdict.NOT_RUN):
-        for one in found:
-            if one.verdict is wanted:
-                return one
-    return works(step)
-
-
 def judge_parts(step: Step, ended: Mapping[str, Any], context: Context) -> tuple[Part, ...]:
     """Return the verdicts on the parts of a step by how it ended: on each example of a Python session, else one on all of it."""
     if ended.get("timeout"):

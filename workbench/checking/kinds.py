@@ -108,13 +108,21 @@ _SEPARATORS = {"|", "||", "&&", ";", "&", "|&", "(", ")"}
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*")
 
 
+def names_bound(node: ast.AST) -> set[str]:
+    """Return the names that code assigns, and those of functions and classes in it."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return assigned(node) | {one.name for one in ast.walk(node) if isinstance(one, kinds)}
+
+
+def assigned(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command, which may be of several lines.
+    """A command, which may be of several lines, the first being ``line`` within the block, from 0.
 
-    Attributes:
-        line: Its first line within the block, from 0.
-        expected: What the page says that it prints; None where it says nothing.
+    ``expected`` is what the page says that it prints; None where it says nothing.
     """
 
     line: int

@@ -257,9 +257,7 @@ class DefaultClaims:
                 yield self._compared(keyword.arg or "", said, line, values)
 
     def _compared(self, name: str, said: str, line: int, real: set[str]) -> ClaimResult:
-        def claim(text: str, truth: Truth, reason: str = "", near: str = "", exact: bool = False) -> ClaimResult:
-            return ClaimResult(self._page.path, line, "default", text, truth, reason, near, exact)
-
+        claim = partial(ClaimResult, self._page.path, line, "default")
         of_option = name.startswith("-")
         if any(value and _same(said, value, of_option=of_option) for value in real):
             return claim(f"{name} {said}", Truth.TRUE)

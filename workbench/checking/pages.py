@@ -15,7 +15,7 @@ from workbench.checking.environment import Environment, NotInstalled, environmen
 from workbench.checking.executing import NotSandboxed
 from workbench.checking.page import Page, find_pages, read_page
 from workbench.checking.project import Project
-from workbench.checking.running import STEP_SECONDS, Known, run_page, settled
+from workbench.checking.running import STEP_SECONDS, run_page, settled
 from workbench.checking.steps import plan_of, up_to, with_commands
 from workbench.checking.verdicts import BlockResult, Checked, ClaimResult
 from workbench.errors import UsageError
@@ -67,12 +67,17 @@ async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems:
     pages = [with_commands(page, project) for page in pages]
     said = list(problems)
     names = tuple(page.path for page in pages)
-    environment, problem = None, ""
+    environment: Environment | None = None
+    problem = ""
     runs = asked.run and any(page.codes for page in pages)
     if runs:
         require_isolation()
-        environment, problem = await _environment(pages, project, asked.on_progress)
-        said += [problem] if problem else []
+        extras, others = installs.wanted(pages, project)
+        try:
+            environment = await environment_for(project.root, project.declared, extras, others, asked.on_progress)
+        except NotInstalled as error:
+            problem = str(error)
+            said.append(problem)
     asked.on_progress("running blocks and looking up claims" if runs else "looking up claims")
     # Claims are looked up while blocks run: neither needs the other.
     looked_up = asyncio.create_task(_claims(pages, project, environment))
@@ -109,16 +114,6 @@ def _pages(root: Path, files: Sequence[Path]) -> tuple[list[Page], list[str]]:
     return pages, problems
 
 
-async def _environment(
-    pages: Sequence[Page], project: Project, on_progress: Callable[[str], None]
-) -> tuple[Environment | None, str]:
-    extras, others = installs.wanted(pages, project)
-    try:
-        return await environment_for(project.root, project.declared, extras, others, on_progress), ""
-    except NotInstalled as error:
-        return None, str(error)
-
-
 async def _blocks(
     pages: Sequence[Page],
     project: Project,
@@ -130,12 +125,9 @@ async def _blocks(
     """Run pages side by side, as they do not depend on one another."""
     room = asyncio.Semaphore(max(1, os.cpu_count() or 1))
 
-    def known(page: Page) -> Known:
-        # Of several pages nobody follows each block.
-        def tell(blocks: Sequence[BlockResult], waiting: Sequence[int]) -> None:
-            asked.on_known(Checked((page.path,), tuple(blocks), problems=tuple(problems), waiting=tuple(waiting)))
-
-        return tell
+    def tell(blocks: Sequence[BlockResult], waiting: Sequence[int]) -> None:
+        names = (pages[0].path,)
+        asked.on_known(Checked(names, tuple(blocks), problems=tuple(problems), waiting=tuple(waiting)))
 
     async def one(page: Page) -> tuple[BlockResult, ...]:
         plan = await asyncio.to_thread(plan_of, page, project, environment, problem.rstrip("."))
@@ -145,7 +137,7 @@ async def _blocks(
             return settled(page, plan, project)
         async with room:
             try:
-                told = known(page) if len(pages) == 1 else None
+                told = tell if len(pages) == 1 else None  # of several pages nobody follows each block
                 return await run_page(page, plan, project, environment, asked.seconds, told, room)
             except NotSandboxed as error:
                 problems.append(str(error))

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from workbench.checking.declared_options import Option, literal_of, options_of
 from workbench.checking.environment import tree_files
-from workbench.checking.kinds import python_of
+from workbench.checking.kinds import names_bound, python_of
 from workbench.checking.nearest import slip_of
 from workbench.regeneration.declarations import Declarations, declarations
 from workbench.regeneration.project_layout import import_roots, own_modules
@@ -227,10 +227,7 @@ class Project:
 
     def parameters_named(self, owner: str) -> tuple[str, ...] | None:
         """Return the parameters of the one function or class of that name outside tests; None where that is not one."""
-        found = []
-        for node in self._definitions_with(owner):
-            if node.name == owner:
-                found.append(parameters_of(node))
+        found = [parameters_of(node) for node in self._definitions_with(owner) if node.name == owner]
         return found[0] if len(found) == 1 else None
 
     def members(self, name: str, depth: int = 0) -> tuple[frozenset[str], bool] | None:
@@ -248,7 +245,11 @@ class Project:
         found: set[str] = set()
         whole = depth < 5
         for node in classes:
-            found |= {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute) and not _is_load(one)}
+            found |= {
+                one.attr
+                for one in ast.walk(node)
+                if isinstance(one, ast.Attribute) and not isinstance(one.ctx, ast.Load)
+            }
             found |= {one for statement in node.body for one in _declared_by(statement)}
             makers = [
                 one for one in node.decorator_list if not re.match(r"(?:dataclasses\.)?dataclass\b", ast.unparse(one))
@@ -339,8 +340,9 @@ def is_test(path: str) -> bool:
 def parameters_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> tuple[str, ...] | None:
     """Return the keywords that a call may use, None where decorators, bases or ``**`` leave that open."""
     if isinstance(node, ast.ClassDef):
-        makers = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
-        if node.decorator_list or node.keywords or len(makers) != 1 or _makes_itself(node):
+        methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
+        makers = [one for one in methods if one.name == "__init__"]
+        if node.decorator_list or node.keywords or len(makers) != 1 or any(one.name == "__new__" for one in methods):
             return None
         found = parameters_of(makers[0])
         return found[1:] if found else None
@@ -371,10 +373,6 @@ def _declared_by(node: ast.stmt) -> frozenset[str]:
     return frozenset([node.name]) if is_definition else _bound_by(node)  # type: ignore[attr-defined]
 
 
-def _is_load(node: ast.Attribute) -> bool:
-    return isinstance(node.ctx, ast.Load)
-
-
 def _with_defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, ast.expr]]:
     named = node.args
     positional = [*named.posonlyargs, *named.args]
@@ -388,15 +386,8 @@ def _with_defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tup
 
 def _bound_by(node: ast.AST) -> frozenset[str]:
     """Return the names that a statement binds, those of functions and imports in it included."""
-    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    names |= {
-        one.name for one in ast.walk(node) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    }
-    return frozenset(names | {one.asname or one.name for one in ast.walk(node) if isinstance(one, ast.alias)})
-
-
-def _makes_itself(node: ast.ClassDef) -> bool:
-    return any(isinstance(one, ast.FunctionDef) and one.name == "__new__" for one in node.body)
+    imported = {one.asname or one.name for one in ast.walk(node) if isinstance(one, ast.alias)}
+    return frozenset(names_bound(node) | imported)
 
 
 def _absolute(module: str, node: ast.ImportFrom, package: bool) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
-from workbench.checking.kinds import kind_of, python_of
+from workbench.checking.kinds import assigned, kind_of, names_bound, python_of
 from workbench.checking.nearest import nearest, one_letter_off, slip_of
 from workbench.checking.page import Code, Page, Span
 from workbench.checking.project import Project
@@ -45,7 +45,7 @@ class PythonClaims:
             if kind in ("python", "doctest") and not code.skip:
                 trees += [(code.line, tree) for tree in _trees(code, kind)]
         for _, tree in trees:
-            self._defined |= _defined_in(tree)
+            self._defined |= names_bound(tree)
             self._foreign.update(_imported_of_others(tree, self._project.modules))
         for line, tree in trees:
             yield from self._in(tree, line)
@@ -76,12 +76,12 @@ class PythonClaims:
                 yield from self._from(node, line)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 yield from self._misspelt_module(node.module, line)
-        assigned = _assigned(tree)
+        reassigned = assigned(tree)
         for node in ast.walk(tree):
             line = first + getattr(node, "lineno", 1) - 1
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load):
                 meant = self._bound.get(node.value.id)
-                if meant and not meant.name and node.value.id not in assigned:
+                if meant and not meant.name and node.value.id not in reassigned:
                     yield self._name(meant.module, node.attr, line, f"{node.value.id}.{node.attr}")
             elif isinstance(node, ast.Call):
                 yield from self._call(node, line)
@@ -287,18 +287,9 @@ def _trees(code: Code, kind: str) -> Iterator[ast.Module]:
         yield tree
 
 
-def _defined_in(tree: ast.Module) -> set[str]:
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return _assigned(tree) | {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
-
-
 def _imported_of_others(tree: ast.Module, own: Set[str]) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (one.asname or one.name for one in node.names if one.name.split(".")[0] not in own)
         elif isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").split(".")[0] not in own:
             yield from (one.asname or one.name for one in node.names)
-
-
-def _assigned(tree: ast.Module) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

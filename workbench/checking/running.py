@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from workbench.checking.environment import Environment
 from workbench.checking.executing import Way, executed
 from workbench.checking.judging import judge_parts, set_apart, went_well
 from workbench.checking.judging_commands import Context, part
-from workbench.checking.kinds import python_of
+from workbench.checking.kinds import names_bound, python_of
 from workbench.checking.page import Page
 from workbench.checking.project import Project
 from workbench.checking.steps import Plan, only, up_to, without
@@ -161,7 +161,7 @@ class _Run:
 def _judged(
     page: Page, plan: Plan, project: Project, environment: Environment | None, ended: Mapping[int, Mapping[str, Any]]
 ) -> tuple[BlockResult, ...]:
-    names = frozenset(_names(page))
+    imported = frozenset(_imported(page))
     not_shell = [
         code.code
         for code, kind in zip(page.codes, plan.kinds, strict=True)
@@ -185,7 +185,7 @@ def _judged(
                 environment.commands if environment else frozenset(),
                 f"{code.before}\0{code.code}",
                 before,
-                names,
+                imported,
                 "\n".join(not_shell),
                 frozenset(name for name, section in bound.items() if section != code.section),
                 frozenset(unbound),
@@ -194,10 +194,10 @@ def _judged(
             if code.another_time:
                 found = tuple(set_apart(one, code.another_time) for one in found)
         if plan.kinds[step.block] in ("python", "doctest"):
-            names_bound = _bound_by(step.code)
-            bound.update(dict.fromkeys(names_bound, code.section))
-            worked = all(map(went_well, found))
-            unbound = unbound - names_bound if worked else unbound | names_bound
+            tree = python_of(typed(step.code))
+            names = names_bound(tree) if tree is not None else set()
+            bound.update(dict.fromkeys(names, code.section))
+            unbound = unbound - names if all(map(went_well, found)) else unbound | names
         bad = next((one for one in found if not went_well(one)), None)
         if bad is not None and not step.harmless and not before:
             what = "was not run" if bad.verdict is Verdict.NOT_RUN else "did not work"
@@ -224,25 +224,12 @@ def settled(page: Page, plan: Plan, project: Project, reason: str = "") -> tuple
     return _judged(page, Plan(plan.kinds, steps), project, None, {})
 
 
-def _bound_by(code: str) -> frozenset[str]:
-    tree = python_of(typed(code))
-    nodes = ast.walk(tree) if tree is not None else ()
-    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return frozenset(
-        node.name if isinstance(node, defined) else node.id
-        for node in nodes
-        if isinstance(node, defined) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    )
-
-
-def _names(page: Page) -> list[str]:
-    found: list[str] = []
+def _imported(page: Page) -> Iterator[str]:
     for code in page.codes:
         tree = python_of(code.code)
         for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.alias):
-                found.append((node.asname or node.name).split(".")[0])
-    return found
+                yield (node.asname or node.name).split(".")[0]
 
 
 def _block(page: Page, index: int, kind: str, parts: Sequence[Part], is_command: bool) -> BlockResult:

@@ -151,11 +151,9 @@ class ClaimResult:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Everything a check said.
+    """Everything a check said; ``problems`` are what could not be checked, one sentence each.
 
-    Attributes:
-        problems: What could not be checked, one sentence each.
-        waiting: While it is under way, the places in ``blocks`` of those that have no verdict yet; they are *not run* there.
+    While it is under way, ``waiting`` has the places in ``blocks`` of those that have no verdict yet; they are *not run* there.
     """
 
     pages: tuple[str, ...] = ()

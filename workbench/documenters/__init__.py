@@ -11,9 +11,9 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "llm": ["DOCUMENTER_PROMPT_VERSION", "LlmDocs", "extract_docstring"],
+        "llm": ["LlmDocs"],
         "making": ["DocumentedFile", "as_documented", "document_file", "make_doc_system"],
-        "names": ["SCOPES", "DocsName", "parse_docs", "parse_scope"],
-        "types": ["Asker", "DocSystem", "Docstring", "DocumentationFailed", "Progress"],
+        "names": ["SCOPES", "parse_docs", "parse_scope"],
+        "types": ["DocSystem", "Docstring", "DocumentationFailed", "Progress"],
     },
 )

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 
 from workbench.documenters.fixed import Sources
-from workbench.documenters.types import Asker, Docstring, DocumentationFailed, Progress
+from workbench.documenters.types import Docstring, DocumentationFailed, Progress
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.reasoning import split_reasoning
-from workbench.models.types import Message, Request, Sampling
+from workbench.models.types import Asker, Message, Request, Sampling
 from workbench.regeneration.context import build_context
 from workbench.regeneration.extraction import MAX_ANSWER
 from workbench.regeneration.fences import read_blocks
@@ -23,7 +23,6 @@ from workbench.repository.indentation import dedent
 from workbench.repository.splicing import SpliceError, body_text, replace_docstring
 from workbench.session.identity import task_id
 
-DOCUMENTER_PROMPT_VERSION = "docstring-1"
 MAX_DOCSTRING = 8000  # characters; what is longer is no docstring
 DOCSTRING_TOKENS = 4_096  # more than a docstring of that length has, also after some reasoning
 

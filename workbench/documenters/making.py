@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, cast
 from workbench.documenters.fixed import CopiedDocs, NoDocs, OriginalDocs
 from workbench.documenters.llm import LlmDocs
 from workbench.documenters.names import DOCSTRINGS_ONLY, SCOPES, DocsName, parse_docs
-from workbench.documenters.types import Asker, Docstring, DocSystem, DocumentationFailed, Progress
+from workbench.documenters.types import Docstring, DocSystem, DocumentationFailed, Progress
 from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import failure, load, make
 from workbench.files import expanded
-from workbench.models.types import ModelError
+from workbench.models.types import Asker, ModelError
 from workbench.repository.definitions import DefinitionKey, DefinitionKind, find_definitions
 from workbench.repository.documenting import document, without_other_texts
 from workbench.repository.functions import Function, find_functions
@@ -27,11 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DocumentedFile:
-    """A file as a doc system documents it.
+    """A file with a doc system's docstrings and no others.
 
-    Attributes:
-        source: The file with the system's docstrings and no others.
-        failed: What has no docstring because the system failed there, and why.
+    ``failed`` is what has no docstring because the system failed there, and why.
     """
 
     source: bytes

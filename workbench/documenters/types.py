@@ -10,18 +10,11 @@ from typing import TYPE_CHECKING, Protocol
 from workbench.errors import WorkbenchError
 
 if TYPE_CHECKING:
-    from workbench.models.types import Answer, Request
     from workbench.repository import Snapshot
 
 
 class DocumentationFailed(WorkbenchError):
     """A doc system gave no docstring; the sentence says why."""
-
-
-class Asker(Protocol):
-    """Whoever puts a request to a model; the gateway does. ``complete`` raises ``ModelError`` where there is no answer."""
-
-    async def complete(self, request: Request) -> Answer: ...
 
 
 @dataclass(frozen=True, slots=True)

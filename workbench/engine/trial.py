@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.agents import Submission, make_agent
-from workbench.agents.agent_context import DEFAULT_ANSWER_TOKENS, AgentContext, Asker, Assignment, OutOfSteps
+from workbench.agents.agent_context import DEFAULT_ANSWER_TOKENS, AgentContext, Assignment, OutOfSteps
 from workbench.agents.inherited import ForkDiverged, Inherited
 from workbench.agents.remote_names import is_peer, is_remote
 from workbench.catalog import TestCase, resolve_case, view_of
@@ -22,7 +22,7 @@ from workbench.engine.records import JUDGE, SessionCallLog, TrialLog, inherited_
 from workbench.engine.trial_contents import ContentChanged, content_for
 from workbench.errors import WorkbenchError
 from workbench.extensions import failure, is_dotted
-from workbench.models.types import ModelError, Sampling
+from workbench.models.types import Asker, ModelError, Sampling
 from workbench.repository import View
 from workbench.rubric import make_judge, score
 from workbench.rubric.judging import Judge, Kept

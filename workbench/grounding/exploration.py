@@ -190,16 +190,16 @@ def _parent_of(folder: str, looked_into: set[str]) -> bool:
 
 
 def _portion(share: float) -> str:
-    named = (
-        (0.0, "nothing"),
-        (0.25, "a quarter"),
-        (1 / 3, "a third"),
-        (0.5, "half"),
-        (2 / 3, "two thirds"),
-        (0.75, "three quarters"),
-    )
-    value, name = min(named, key=lambda one: abs(one[0] - share))
-    return name if abs(value - share) < 0.03 and value else f"{100 * share:.0f} %"
+    named = {
+        0.0: "nothing",
+        0.25: "a quarter",
+        1 / 3: "a third",
+        0.5: "half",
+        2 / 3: "two thirds",
+        0.75: "three quarters",
+    }
+    value = min(named, key=lambda one: abs(one - share))
+    return named[value] if abs(value - share) < 0.03 and value else f"{100 * share:.0f} %"
 
 
 def _times(count: int) -> str:

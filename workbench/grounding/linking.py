@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from workbench.grounding import words
 from workbench.grounding.items import (
     NOT_SEEN,
     NOWHERE,
@@ -72,7 +71,7 @@ def ground(
     if not claims:
         return Grounding((), repository is not None, cut)
     needles = {claim: _needles(claim) for claim in claims}
-    wanted = words.union(needle.words for groups in needles.values() for group in groups for needle in group)
+    wanted = frozenset().union(*(needle.words for groups in needles.values() for group in groups for needle in group))
     wanted |= {_parameter(claim.text) for claim in claims if claim.kind == "option" and claim.text.startswith("--")}
     finder = _Finder(wanted)
     texts = [(one.step, finder.text(one)) for one in sorted(shown, key=lambda one: one.step)]
@@ -107,7 +106,7 @@ class _Found:
 
 
 def _needles(claim: Claim) -> list[list[_Needle]]:
-    return [[_Needle(one, words.words_of(one)) for one in group] for group in claim.needles]
+    return [[_Needle(one, _words_of(one)) for one in group] for group in claim.needles]
 
 
 class _Finder:
@@ -131,7 +130,7 @@ class _Finder:
         """Return a text ready to be searched."""
         has = self._known.get(data) if len(data) > 200 else None
         if has is None:
-            has = words.present(data, self._wanted)
+            has = _present(data, self._wanted)
             if len(data) > 200:
                 self._known[data] = has
         return _Text(name, data, has)
@@ -185,12 +184,12 @@ class _Finder:
                 at = text.data.find(needle.spelling.encode("utf-8", "surrogatepass"))
                 return at, at + len(needle.spelling)  # it is a word of the text: where it begins is only shown
             kind = "identifier" if " " in needle.spelling else "attribute"
-            return next(words.places_of(kind, needle.spelling, text.data), None)
-        places = words.places_of(claim.kind, needle.spelling, text.data)
+            return next(_places_of(kind, needle.spelling, text.data), None)
+        places = _places_of(claim.kind, needle.spelling, text.data)
         if not claim.context:
             return next(places, None)
         for place in islice(places, _MOST_PLACES):
-            if words.has_beginning(_around(text.data, *place), claim.context):
+            if _has_beginning(_around(text.data, *place), claim.context):
                 return place
         return None
 
@@ -282,7 +281,7 @@ def _lying(
                 defined.add((claim, group_number))
             if definition is not None or not places[claim].get(group_number, ("", 0))[1]:
                 at = found[0] if definition is None else definition
-                places[claim][group_number] = (file.path, words.line_of(data, at))
+                places[claim][group_number] = (file.path, _line_of(data, at))
     return {
         claim: places[claim][max(numbers)] for claim, numbers in missing.items() if len(places[claim]) == len(numbers)
     }
@@ -344,3 +343,80 @@ def _items(
         items.append(Item(kind, text, places, status, steps, path, line))
     items.sort(key=lambda item: (STATUSES.index(item.status), item.places[0].start))
     return tuple(items)
+
+
+# -- words of texts
+
+# A text is cut into words by two passes in C (``bytes.translate`` and ``bytes.split``): a tenth of what a regular expression
+# takes. Only where all words of a spelling are there is the spelling itself looked for.
+
+_IS_WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+_TABLE = bytes(code if code in _IS_WORD or code >= 0x80 else 0x20 for code in range(256))
+_WORD = re.compile(r"[A-Za-z0-9_\x80-\U0010ffff]+")
+
+
+def _words_of(spelling: str) -> frozenset[bytes]:
+    """Return the words that any text with this spelling has."""
+    return frozenset(word.encode("utf-8", "surrogatepass") for word in _WORD.findall(spelling))
+
+
+def _present(text: bytes, wanted: frozenset[bytes]) -> frozenset[bytes]:
+    """Return those of the wanted words that a text has."""
+    return wanted.intersection(text.translate(_TABLE).split())
+
+
+_LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_DIGITS = frozenset(b"0123456789")
+_WORDS = frozenset(_IS_WORD) | frozenset(range(0x80, 0x100))
+_DASH, _DOT, _V = b"-.v"
+# What may not stand right before and right behind a spelling, and what may not follow a dot or dash behind it.
+_BEFORE = {"option": {*_WORDS, _DASH}, "path": {*_WORDS, _DASH}, "command": {*_WORDS, _DASH}, "attribute": set(),
+           "dependency": {*_WORDS, _DASH, _DOT}, "number": {*_WORDS, _DOT}}  # fmt: skip
+_BEHIND = {
+    "option": {*_WORDS, _DASH},
+    "path": {*_WORDS, _DASH},
+    "command": {*_WORDS, _DASH},
+    "number": {*_DIGITS, ord("_")},
+}
+_AFTER_DOT = {"path": _WORDS, "dependency": _LETTERS, "number": _DIGITS}
+_AFTER_DASH = {"dependency": _WORDS}
+
+
+def _places_of(kind: str, spelling: str, text: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where a spelling stands as a whole: ``--top`` is not in ``--topmost``, ``3.1`` not in ``3.11``.
+
+    ``bytes.find`` and a look at two bytes: a pattern with a look-behind tries every place of the text.
+    """
+    exact = spelling.encode("utf-8", "surrogatepass")
+    before, behind = _BEFORE.get(kind, _WORDS), _BEHIND.get(kind, _WORDS)
+    after_dot, after_dash = _AFTER_DOT.get(kind, frozenset()), _AFTER_DASH.get(kind, frozenset())
+    at = text.find(exact)
+    while at >= 0:
+        end = at + len(exact)
+        first = at - 1
+        if kind == "number" and first >= 0 and text[first] == _V:
+            first -= 1
+        if (first < 0 or text[first] not in before) and (end >= len(text) or text[end] not in behind):
+            after = text[end + 1] if end + 1 < len(text) else -1
+            mark = text[end] if end < len(text) else -1
+            if not ((mark == _DOT and after in after_dot) or (mark == _DASH and after in after_dash)):
+                yield at, end
+        at = text.find(exact, at + 1)
+
+
+def _has_beginning(text: bytes, stems: frozenset[str]) -> bool:
+    """Tell whether a word, or a part of a name, begins with one of some stems; a text of a few lines."""
+    low = text.lower()
+    for stem in stems:
+        exact = stem.encode("utf-8", "surrogatepass")
+        at = low.find(exact)
+        while at >= 0:
+            if at == 0 or low[at - 1] not in _LETTERS:
+                return True
+            at = low.find(exact, at + 1)
+    return False
+
+
+def _line_of(text: bytes, at: int) -> int:
+    """Return the line (from 1) of a byte."""
+    return text.count(b"\n", 0, at) + 1

@@ -94,7 +94,7 @@ class Example:
                 for keyword in node.keywords:
                     # What a function is given to hand on is the reader's own.
                     if keyword.arg and keyword.arg not in self._parameters:
-                        yield from self._named(keyword.arg, keyword.lineno)
+                        yield from self._claim(spelling.identifier, keyword.arg, keyword.lineno)
 
     def _fields(self) -> Iterator[ast.Attribute]:
         """Yield attributes of variables that are compared: fields of the reader's own data, as in ``User.age > 30``."""
@@ -105,34 +105,31 @@ class Example:
                         yield part
 
     def _attribute(self, node: ast.Attribute) -> Iterator[Claim]:
-        place = self._place(node.attr, node.end_lineno or node.lineno)
-        claim = spelling.attribute(node.attr, place) if place is not None else None
-        if claim is not None:
-            yield claim
+        yield from self._claim(spelling.attribute, node.attr, node.end_lineno or node.lineno)
 
     def _imported(self, alias: ast.alias, line: int, others: set[str]) -> Iterator[Claim]:
         top = alias.name.split(".")[0]
         if self._own(top):
             self._bound.add(alias.asname or top)
             if "." in alias.name:
-                yield from self._imports(alias.name, line)
+                yield from self._claim(spelling.imported, alias.name, line)
         elif not known.is_python(top):
             others.add(alias.asname or top)
-            yield from self._depends(top, line)
+            yield from self._claim(spelling.dependency, top, line)
 
     def _imported_from(self, node: ast.ImportFrom, others: set[str]) -> Iterator[Claim]:
         module = node.module or ""
         top = module.split(".")[0]
         if self._own(top):
             if "." in module:
-                yield from self._imports(module, node.lineno)
+                yield from self._claim(spelling.imported, module, node.lineno)
             for alias in node.names:
                 self._bound.add(alias.asname or alias.name)
                 if alias.name != "*":
-                    yield from self._imports(alias.name, alias.lineno)
+                    yield from self._claim(spelling.imported, alias.name, alias.lineno)
         elif not known.is_python(top):
             others.update(alias.asname or alias.name for alias in node.names)
-            yield from self._depends(top, node.lineno)
+            yield from self._claim(spelling.dependency, top, node.lineno)
 
     def _bind(self, node: ast.AST) -> None:
         value: ast.expr | None = None
@@ -161,20 +158,8 @@ class Example:
             else:
                 return node.id if isinstance(node, ast.Name) else ""
 
-    def _imports(self, name: str, line: int) -> Iterator[Claim]:
+    def _claim(self, make: Callable[[str, Place], Claim | None], name: str, line: int) -> Iterator[Claim]:
         place = self._place(name, line)
-        claim = spelling.imported(name, place) if place is not None else None
-        if claim is not None:
-            yield claim
-
-    def _named(self, name: str, line: int) -> Iterator[Claim]:
-        place = self._place(name, line)
-        claim = spelling.identifier(name, place) if place is not None else None
-        if claim is not None:
-            yield claim
-
-    def _depends(self, name: str, line: int) -> Iterator[Claim]:
-        place = self._place(name, line)
-        claim = spelling.dependency(name, place) if place is not None else None
+        claim = make(name, place) if place is not None else None
         if claim is not None:
             yield claim

@@ -146,7 +146,6 @@ def _refused(session: Path) -> dict[str, str]:
 def _atif(output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
     """A file for one trajectory; a folder, a file each, for several or where the place is a folder."""
     from workbench.interchange.atif import to_atif
-    from workbench.interchange.recorded import as_json
 
     written = Written(0, "trajectories")
     first: tuple[str, Trajectory] | None = None
@@ -159,10 +158,10 @@ def _atif(output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
                 f"These are several trajectories, and {shown(output)} is one file; name a folder or one trial."
             )
         else:
-            write_text(output / f"{file_name(one, trial)}.json", as_json(to_atif(one)))
+            write_text(output / f"{file_name(one, trial)}.json", json.dumps(to_atif(one), ensure_ascii=False, indent=2))
         written.count += 1
     if first is not None:
-        write_text(output, as_json(to_atif(first[1])))
+        write_text(output, json.dumps(to_atif(first[1]), ensure_ascii=False, indent=2))
     return written
 
 

@@ -49,12 +49,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How files are read.
-
-    Attributes:
-        case: Id of the test case that the trajectories are about, "" for what the files say.
-        readme: Whether the last message of each is the README that was handed in.
-    """
+    """How files are read: for which test case ("" for what the files say), and whether each last message is the README handed in."""
 
     case: str = ""
     readme: bool = False

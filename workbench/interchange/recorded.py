@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -153,7 +152,3 @@ def _step(reader: SessionReader, row: StepRow) -> Step:
     if answer != answer_text(step):
         own["answer"] = answer
     return replace(step, extra={OWN: {key: value for key, value in own.items() if value is not None}})
-
-
-def as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)

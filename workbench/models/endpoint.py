@@ -17,9 +17,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from workbench.models.types import Answer, Message, ModelError, Request, Sampling
+from workbench.models.types import Answer, Asker, Message, ModelError, Request, Sampling
 from workbench.text import one_line
 
 _MOST_HEAD, _MOST_BODY = 64 * 2**10, 32 * 2**20  # bytes
@@ -31,14 +31,6 @@ _WORDS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 402: "Payment Requ
           413: "Content Too Large", 429: "Too Many Requests", 500: "Internal Server Error", 502: "Bad Gateway",
           503: "Service Unavailable", 504: "Gateway Timeout"}  # fmt: skip
 _ENDING = frozenset({"budget"})  # no later request can be answered either
-
-
-class Completes(Protocol):
-    """Whoever answers; the gateway does."""
-
-    async def complete(self, request: Request) -> Answer:
-        """Return the answer, or raise ``ModelError``."""
-        ...
 
 
 @dataclass(slots=True)
@@ -72,7 +64,7 @@ class ChatEndpoint:
     """
 
     def __init__(
-        self, gateway: Completes | None, model: str, *, purpose: str, scope: str, most_tokens: int | None = None
+        self, gateway: Asker | None, model: str, *, purpose: str, scope: str, most_tokens: int | None = None
     ) -> None:
         self._gateway = gateway
         self._model = model

@@ -270,6 +270,14 @@ class CallRecord:
         return self.answer.cost_usd if self.answer else self.error.cost_usd if self.error else None
 
 
+class Asker(Protocol):
+    """Whoever answers requests; the gateway does."""
+
+    async def complete(self, request: Request) -> Answer:
+        """Return the answer, or raise :class:`ModelError`."""
+        ...
+
+
 class CallLog(Protocol):
     """Stores calls; the engine's implementation writes them to the session file."""
 

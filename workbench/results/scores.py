@@ -139,3 +139,41 @@ def imported_scores(reader: SessionReader, trial: str) -> tuple[ImportedScore, .
         for one in (found if isinstance(found, list) else ())
         if isinstance(one, dict)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AgentScore:
+    """The newest score of an agent on a case."""
+
+    agent: str
+    total: Total
+    state: str
+
+    @property
+    def share(self) -> float | None:
+        """Points over possible points, 0 to 1; None while tiers are unscored."""
+        return None if self.total.share is None else self.total.share / 100
+
+
+def last_scores(reader: SessionReader, rubric: str = "aeo-bench") -> dict[str, tuple[AgentScore, ...]]:
+    """Return the newest score of each agent by case, in the order in which the agents were first used."""
+    totals: dict[str, Total] = {}
+    for (trial_id, _, _), total in totals_of(reader, [row for row in reader.scores() if row.rubric == rubric]).items():
+        # Of several judges the one that stands first everywhere.
+        totals.setdefault(trial_id, total)
+    runs = {run.id: reader.run_state(run) for run in reader.runs()}
+    newest: dict[str, dict[str, AgentScore]] = {}
+    for trial in reader.trials():
+        if trial.parent:  # a fork says nothing of what the agent does by itself
+            continue
+        by_agent = newest.setdefault(trial.case_id, {})
+        # A trial whose engine is gone still says that it runs; what its run says is what a person should see.
+        going = trial.state in {"queued", "running"}
+        run = runs.get(trial.run_id, trial.state)
+        state = run if going and run not in {"queued", "running"} else trial.state
+        score = AgentScore(trial.agent, totals.get(trial.id, Total()), state)
+        before = by_agent.get(trial.agent)
+        # A trial that only waits does not hide the score that is there.
+        if before is None or score.total.points is not None or before.total.points is None:
+            by_agent[trial.agent] = score
+    return {case: tuple(scores.values()) for case, scores in newest.items()}

@@ -11,23 +11,11 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "spread": ["Agreement", "agreements"],
-        "judging": [
-            "Brief",
-            "Document",
-            "Found",
-            "Judge",
-            "JudgeName",
-            "Question",
-            "Rubric",
-            "Rule",
-            "make_judge",
-            "parse_judge",
-        ],
-        "llm_judge": ["Asker", "LLMJudge"],
-        "metadata": ["Finding", "metadata_findings"],
+        "judging": ["Brief", "Document", "Judge", "Question", "make_judge", "parse_judge"],
+        "llm_judge": ["LLMJudge"],
+        "metadata": ["metadata_findings"],
         "offline_judge": ["OfflineJudge"],
-        "scorecard": ["Criterion", "Evidence", "PASS_MARK", "Scorecard", "Spread", "TierScore"],
+        "scorecard": ["Criterion", "Evidence", "Scorecard", "Spread"],
         "scoring": ["rubrics", "score"],
     },
 )

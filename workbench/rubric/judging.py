@@ -15,8 +15,8 @@ from workbench.session.judges import OFFLINE, RULE
 
 if TYPE_CHECKING:
     from workbench.catalog import Facts
+    from workbench.models.types import Asker
     from workbench.repository import View
-    from workbench.rubric.llm_judge import Asker
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +224,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A criterion that a function scores.
+    """A criterion that a function scores, from 0 to ``maximum`` points (0 for a remark).
 
-    Attributes:
-        maximum: The most points that it gives; 0 for a remark.
-        function: Looks at the document and returns points from 0 to ``maximum``.
-        needs_answer: Whether an answer that does not parse gets 0 points without being looked at.
+    Where ``needs_answer``, an answer that does not parse gets 0 points without being looked at.
     """
 
     tier: int
@@ -249,10 +246,7 @@ class Rule:
 class Rubric:
     """A list of criteria; to add one, add its entry.
 
-    Attributes:
-        accuracy_limit: Characters of the README that a model judge sees for tier 3.
-        quality_limit: Characters of the README that it sees for tier 4.
-        credits_missing_facts: Whether a case without facts gets the original's points for tier 3.
+    A model judge sees so many characters of the README for tier 3 (``accuracy_limit``) and for tier 4 (``quality_limit``).
     """
 
     name: str

@@ -7,11 +7,12 @@ import json
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
 from workbench.json_answers import no_constant, objects_in
 from workbench.models.reasoning import split_reasoning
+from workbench.models.types import Asker, Message, Request, Sampling
 from workbench.rubric import spans
 from workbench.rubric.judging import FAILED, Brief, Question, unscored
 from workbench.rubric.scorecard import Criterion, Evidence
@@ -19,7 +20,6 @@ from workbench.task_groups import task_group
 
 if TYPE_CHECKING:
     from workbench.catalog import Facts
-    from workbench.models.types import Answer, Request, Sampling
 
 METADATA_LIMIT = 4_000
 """Characters of the metadata that the judge is shown."""
@@ -115,12 +115,6 @@ TRIES = 3
 """How often one repeat is asked before it stays unscored; each time with what was wrong with the answer before."""
 
 
-class Asker(Protocol):
-    """The part of the gateway that a judge needs; ``complete`` raises ``ModelError`` where there is no answer."""
-
-    async def complete(self, request: Request) -> Answer: ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Verdict:
     """One repeat: the numbers by key, or why there are none; ``answered`` is whether the model said anything."""
@@ -142,11 +136,9 @@ class LLMJudge:
     ) -> None:
         if repeats < 1:
             raise ValueError("repeats must be at least 1")
-        from workbench.models.types import Sampling as _Sampling
-
         self.name = model
         self._gateway = gateway
-        self._sampling = sampling if sampling is not None else _Sampling(temperature=0.3)
+        self._sampling = sampling if sampling is not None else Sampling(temperature=0.3)
         self._repeats = repeats
         self._scope = scope
 
@@ -175,8 +167,6 @@ class LLMJudge:
         return verdict
 
     async def _conversation(self, text: str, brief: Brief, sample: int) -> tuple[_Verdict, str]:
-        from workbench.models.types import Message, Request
-
         messages = [Message("system", SYSTEM), Message("user", text)]
         shape = schema(brief)
         problem, source = "", ""

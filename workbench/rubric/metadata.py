@@ -120,11 +120,14 @@ _MOST = 50
 _DEEPEST = 6
 _CONTEXTS = re.compile(r"https?://(www\.)?schema\.org/?")
 _PREFIX = re.compile(r"^(https?://(www\.)?schema\.org/|schema:)")
-_URL = re.compile(r"^(https?|ftp|git|git\+https|git\+ssh|ssh|mailto|urn|doi):\S+$", re.IGNORECASE)
-_DATE = re.compile(r"^\d{4}(-\d\d(-\d\d)?)?$")
-_DATETIME = re.compile(r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$")
-_DURATION = re.compile(r"^P(?=.)(\d+[YMWD])*(T(\d+(\.\d+)?[HMS])+)?$")
-_NUMBER = re.compile(r"^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$")
+_FORMS = {
+    "URL": re.compile(r"^(https?|ftp|git|git\+https|git\+ssh|ssh|mailto|urn|doi):\S+$", re.IGNORECASE),
+    "Date": re.compile(r"^\d{4}(-\d\d(-\d\d)?)?$"),
+    "DateTime": re.compile(r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$"),
+    "Duration": re.compile(r"^P(?=.)(\d+[YMWD])*(T(\d+(\.\d+)?[HMS])+)?$"),
+    "Number": re.compile(r"^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$"),
+    "Integer": re.compile(r"^[+-]?\d+$"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,21 +281,7 @@ def _fits(value: object, kind: str) -> bool:
     if not isinstance(value, str) or len(value) > 100_000:
         return False
     text = value.strip()
-    match kind:
-        case "Text":
-            return True
-        case "URL":
-            return _URL.match(text) is not None
-        case "Date":
-            return _DATE.match(text) is not None
-        case "DateTime":
-            return _DATETIME.match(text) is not None
-        case "Duration":
-            return _DURATION.match(text) is not None
-        case "Number":
-            return _NUMBER.match(text) is not None
-        case "Integer":
-            return re.fullmatch(r"[+-]?\d+", text) is not None
-        case "Boolean":
-            return _PREFIX.sub("", text).lower() in {"true", "false"}
-    return False
+    if kind == "Boolean":
+        return _PREFIX.sub("", text).lower() in {"true", "false"}
+    pattern = _FORMS.get(kind)
+    return kind == "Text" or (pattern is not None and pattern.match(text) is not None)

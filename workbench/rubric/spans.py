@@ -13,10 +13,6 @@ def sound(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def line_at(readme: str, offset: int) -> int:
-    return readme.count("\n", 0, offset) + 1
-
-
 def quote(text: str, width: int = _SHOWN) -> str:
     """Return a short, terminal-safe, single-line rendering of text from outside."""
     # Cut before cleaning: the text may be megabytes long.
@@ -30,7 +26,7 @@ def counted(number: int, noun: str) -> str:
 def at(readme: str, start: int, end: int) -> Evidence:
     start = max(0, min(start, len(readme)))
     end = max(start, min(end, len(readme)))
-    return Evidence("readme", quote(readme[start:end]), start, end, line=line_at(readme, start))
+    return Evidence("readme", quote(readme[start:end]), start, end, line=readme.count("\n", 0, start) + 1)
 
 
 def fact(text: str) -> Evidence:

@@ -23,11 +23,9 @@ FORMAT_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """The points of a trial by one rubric and judge.
+    """The points of a trial by one rubric and judge, of which the answer's format earned ``given`` by itself.
 
-    Attributes:
-        given: Those of the points that the answer's format earned by itself.
-        credited: Whether tier 3 has the points that the original gives a case without facts.
+    ``credited`` says whether tier 3 has the points that the original gives a case without facts.
     """
 
     points: float | None = None

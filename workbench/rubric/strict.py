@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from functools import partial
 
 from workbench import python_syntax
 from workbench.rubric import aeo_bench, commands, spans
@@ -90,15 +91,8 @@ def _metadata(document: Document) -> Found:
     return Found(len(have) + clean, reason, evidence)
 
 
-def _installation(document: Document) -> Found:
-    return _section(document.readme, "installation", 8.0, _INSTALLATION)
-
-
-def _usage(document: Document) -> Found:
-    return _section(document.readme, "usage", 9.0, _USAGE)
-
-
-def _section(readme: str, name: str, maximum: float, pattern: re.Pattern[str]) -> Found:
+def _section(document: Document, name: str, maximum: float, pattern: re.Pattern[str]) -> Found:
+    readme = document.readme
     page = outline(readme)
     best: tuple[float, Heading, str] | None = None
     for heading in page.headings:
@@ -207,8 +201,14 @@ RUBRIC = Rubric(
         Rule(1, "json", "Answer parses", 5.0, aeo_bench.answer_parses, needs_answer=False),
         Rule(1, "readme", "README", 5.0, _readme),
         Rule(1, "metadata", "Schema.org metadata", 5.0, _metadata),
-        Rule(2, "installation", "Installation", 8.0, _installation),
-        Rule(2, "usage", "Usage", 9.0, _usage),
+        Rule(
+            2,
+            "installation",
+            "Installation",
+            8.0,
+            partial(_section, name="installation", maximum=8.0, pattern=_INSTALLATION),
+        ),
+        Rule(2, "usage", "Usage", 9.0, partial(_section, name="usage", maximum=9.0, pattern=_USAGE)),
         Rule(2, "examples", "Runnable examples", 8.0, _examples),
         *STRICT_ACCURACY,
         Rule(3, "must_mention", "Must mention", 4.0, _must_mention, needs_answer=False),

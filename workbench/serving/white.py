@@ -19,7 +19,7 @@ from a2a.types import AgentSkill, Message, Part, Role, Task, TaskState, TaskStat
 from starlette.types import ASGIApp
 
 from workbench.agents import Submission, agent_info, make_agent
-from workbench.agents.agent_context import AgentContext, Asker, Assignment, Step, Turn
+from workbench.agents.agent_context import AgentContext, Assignment, Step, Turn
 from workbench.agents.agent_context import Conversation as Messages
 from workbench.agents.protocol import CLOSE, CUT, OPEN, OWN_CLOSINGS, RESPOND
 from workbench.agents.remote_names import is_remote
@@ -29,7 +29,7 @@ from workbench.engine.records import SessionReplay, recorded_model
 from workbench.errors import UsageError, WorkbenchError
 from workbench.models import Gateway, Limits
 from workbench.models.reasoning import split_reasoning
-from workbench.models.types import Answer, CallRecord, Request
+from workbench.models.types import Answer, Asker, CallRecord, Request
 from workbench.repository import View
 from workbench.serving.listening import Place, app_for, card_for
 from workbench.settings import Settings

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from workbench import numbers
 from workbench.agents.names import agent_info, current_name
@@ -30,92 +30,70 @@ NUMBERS = {AGENTS: ("repeats", "steps"), DOCS: ("samples", "k", "tasks")}
 """Its numbers, likewise; ``spend`` is one of both."""
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What a form holds: lists as they were picked, all else as it was typed.
-
-    Attributes:
-        numbers: Texts of the fields of :data:`NUMBERS` and ``spend``; "" where that means something.
-        scope: Of ``docs``: where their docstrings stand.
-        base: What no field asks for: title, seed, results of others, other settings.
-    """
-
-    kind: str
-    name: str
-    rows: tuple[str, ...]
-    systems: tuple[str, ...]
-    models: tuple[str, ...]
-    judges: tuple[str, ...] = ()
-    numbers: Mapping[str, str] = field(default_factory=dict)
-    scope: str = SCOPES[0]
-    checks: bool = False
-    base: Study | None = None
-
-
-def draft_of(study: Study) -> Draft:
-    limits = study.limits
+def values_of(study: Study) -> dict[str, Any]:
+    """Return what stands in the fields of a form for a study: lists as tuples, all else as text."""
+    kind, limits = study.kind, study.limits
     typed = {
         "repeats": str(study.repeats), "samples": str(study.samples), "k": ", ".join(map(str, study.k)),
         "steps": str(limits.steps or ""), "tasks": str(limits.tasks or ""), "spend": f"{study.spend_limit:g}" if study.spend_limit else "",
     }  # fmt: skip
-    return Draft(
-        study.kind,
-        study.name,
-        study.rows,
-        tuple(dict.fromkeys(one.system for one in study.columns)),
-        tuple(dict.fromkeys(one.model for one in study.columns if one.model)),
-        study.settings.judges,
-        {name: typed[name] for name in (*NUMBERS[study.kind], "spend")},
-        study.settings.docs_scope or SCOPES[0],
-        study.settings.checks,
-        study,
-    )
+    agents = {"judges": study.settings.judges, "checks": "yes" if study.settings.checks else "no"}
+    return {
+        "compare": kind,
+        "name": study.name,
+        ROWS[kind]: study.rows,
+        SYSTEMS[kind]: tuple(dict.fromkeys(one.system for one in study.columns)),
+        MODELS[kind]: tuple(dict.fromkeys(one.model for one in study.columns if one.model)),
+        **{name: typed[name] for name in (*NUMBERS[kind], "spend")},
+        **(agents if kind == AGENTS else {"scope": study.settings.docs_scope or SCOPES[0]}),
+    }
 
 
-def drafted(draft: Draft) -> Study:
+def drafted(values: Mapping[str, Any], like: Study | None = None) -> Study:
     """Return the study that a form declares; what it names is not looked up, see :func:`look_up`.
 
     Raises:
         BadField: It says which field cannot be so, and why.
     """
-    kind = draft.kind
-    name = draft.name.strip()
+    kind, name = values["compare"], values["name"].strip()
+    rows, models = values[ROWS[kind]], values[MODELS[kind]]
+    base = like if like is not None and like.kind == kind else Study(name, kind)
     if not name or not name.isprintable() or "/" in name or len(name) > 60:
         raise BadField("name", "The name must have 1 to 60 characters on one line, without '/'.")
-    if not draft.rows:
+    if not rows:
         raise BadField(ROWS[kind], f"Choose at least one of the {ROWS[kind]}.")
-    results = draft.base.results if draft.base is not None else ()
-    if not draft.systems and not results:
+    if not values[SYSTEMS[kind]] and not base.results:
         raise BadField(SYSTEMS[kind], f"Choose at least one {'agent' if kind == AGENTS else 'doc system'}.")
-    systems = [current_name(one) if kind == AGENTS else one for one in draft.systems]
+    systems = [current_name(one) if kind == AGENTS else one for one in values[SYSTEMS[kind]]]
     for number, one in enumerate(systems):
         if one in systems[:number]:
             raise BadField(SYSTEMS[kind], f"{one} is there twice; each is named once.")
-    columns = tuple(Column(one, model) for one, model in itertools.product(systems, draft.models or ("",)))
-    if len(draft.rows) * len(columns) > MOST_CELLS:
-        cells = len(draft.rows) * len(columns)
+    columns = tuple(Column(one, model) for one, model in itertools.product(systems, models or ("",)))
+    if len(rows) * len(columns) > MOST_CELLS:
+        cells = len(rows) * len(columns)
         raise BadField(ROWS[kind], f"A study has at most {MOST_CELLS:,} cells, and this one {cells:,}.")
-    samples = _whole(draft, "samples", 1) if kind == DOCS else 1
-    base = draft.base if draft.base is not None else Study(name, kind)
+    samples = _whole(values, "samples", 1) if kind == DOCS else 1
     limits = Limits(
-        base.limits.steps if kind == DOCS else _whole(draft, "steps", 1, empty=0),
+        base.limits.steps if kind == DOCS else _whole(values, "steps", 1, empty=0),
         base.limits.read,
         base.limits.answer_tokens,
-        _whole(draft, "tasks", 1, empty=0) if kind == DOCS else base.limits.tasks,
+        _whole(values, "tasks", 1, empty=0) if kind == DOCS else base.limits.tasks,
     )
-    settings = replace(base.settings, judges=draft.judges, checks=draft.checks) if kind == AGENTS else base.settings
-    if kind == DOCS and draft.scope != (settings.docs_scope or SCOPES[0]):
-        settings = replace(settings, docs_scope=draft.scope)
+    settings = base.settings
+    if kind == AGENTS:
+        settings = replace(settings, judges=values["judges"], checks=values["checks"] == "yes")
+    elif values["scope"] != (settings.docs_scope or SCOPES[0]):
+        settings = replace(settings, docs_scope=values["scope"])
     study = replace(
         base,
         name=name,
         kind=kind,
-        rows=draft.rows,
+        rows=rows,
         columns=columns,
-        repeats=_whole(draft, "repeats", 1, numbers.MOST_REPEATS) if kind == AGENTS else 1,
+        repeats=_whole(values, "repeats", 1, numbers.MOST_REPEATS) if kind == AGENTS else 1,
         samples=samples,
-        k=_ks(draft, samples) if kind == DOCS else base.k,
-        spend_limit=_dollars(draft),
+        k=_ks(values, samples) if kind == DOCS else base.k,
+        spend_limit=_dollars(values),
         limits=limits,
         settings=settings,
     )
@@ -126,8 +104,10 @@ def drafted(draft: Draft) -> Study:
     return study
 
 
-def _whole(draft: Draft, name: str, least: int, most: int = numbers.MOST_ITEMS, *, empty: int | None = None) -> int:
-    text = draft.numbers.get(name, "").strip()
+def _whole(
+    values: Mapping[str, Any], name: str, least: int, most: int = numbers.MOST_ITEMS, *, empty: int | None = None
+) -> int:
+    text = values[name].strip()
     if not text and empty is not None:
         return empty
     return _read(name, text, lambda: numbers.whole(text, least, most))
@@ -142,8 +122,8 @@ def _read(name: str, text: str, read: Callable[[], _T]) -> _T:
         raise BadField(name, f"{name} must be {wanted}{', ' if said else ''}{said}.") from None
 
 
-def _ks(draft: Draft, samples: int) -> tuple[int, ...]:
-    texts = [one for one in draft.numbers.get("k", "").replace(",", " ").split() if one]
+def _ks(values: Mapping[str, Any], samples: int) -> tuple[int, ...]:
+    texts = [one for one in values["k"].replace(",", " ").split() if one]
     found = tuple(sorted({_read("k", one, lambda one=one: numbers.whole(one, 1)) for one in texts}))  # type: ignore[misc]
     if not found:
         raise BadField("k", "k must be one whole number or several, such as 1, 3.")
@@ -152,8 +132,8 @@ def _ks(draft: Draft, samples: int) -> tuple[int, ...]:
     return found
 
 
-def _dollars(draft: Draft) -> float:
-    text = draft.numbers.get("spend", "").strip().removeprefix("$")
+def _dollars(values: Mapping[str, Any]) -> float:
+    text = values["spend"].strip().removeprefix("$")
     return _read("spend", text, lambda: numbers.amount(text)) if text else 0.0
 
 

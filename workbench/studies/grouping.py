@@ -95,51 +95,48 @@ def _task_facts(reader: SessionReader, outcome: StudyOutcome) -> dict[tuple[str,
 # -- which groups there are
 
 
-def _steps(value: float | None, bounds: Sequence[tuple[float, str]], above: str) -> Key:
-    """Return the name of the step in which a value lies: the first whose bound it does not pass."""
-    if value is None:
-        return UNKNOWN
-    return next((name for bound, name in bounds if value <= bound), above)
-
-
-_SIZE = ((20_000, "up to 20 kB"), (200_000, "20 to 200 kB"))
-_TASK_COUNT = ((20, "up to 20 tasks"), (60, "21 to 60 tasks"))
-_LINES = ((5, "up to 5 lines"), (15, "6 to 15 lines"))
-_TESTS = ((2, "1 or 2 tests"), (9, "3 to 9 tests"))
-_DOCS = ((0, "no docstring"), (100, "docstring up to 100 characters"), (400, "docstring of 101 to 400 characters"))
-_COVER = ((0.799, "less than 80 % covered"), (0.999, "80 to 99 % covered"))
-_ABOVE = {
-    "size": "more than 200 kB", "tasks": "more than 60 tasks", "function length": "more than 15 lines", "tests": "10 tests or more",
-    "docs length": "docstring of more than 400 characters", "coverage": "all lines covered",
-}  # fmt: skip
-_STEPS = {
-    "size": _SIZE, "tasks": _TASK_COUNT, "function length": _LINES, "tests": _TESTS, "docs length": _DOCS, "coverage": _COVER,
-}  # fmt: skip
-
-_OF_ROWS: dict[str, Callable[[RowFacts], Key]] = {
-    "domain": lambda one: one.domain or UNKNOWN,
-    "kind": lambda one: one.kind or UNKNOWN,
-    "size": lambda one: _steps(one.bytes, _SIZE, _ABOVE["size"]),
-    "number of tasks": lambda one: _steps(one.tasks, _TASK_COUNT, _ABOVE["tasks"]),
-    "popularity": lambda one: (
-        UNKNOWN if one.stars is None else f"{'more than' if one.stars > 100 else 'up to'} 100 stars"
+_STEPS: dict[str, tuple[tuple[tuple[float, str], ...], str]] = {
+    "size": (((20_000, "up to 20 kB"), (200_000, "20 to 200 kB")), "more than 200 kB"),
+    "number of tasks": (((20, "up to 20 tasks"), (60, "21 to 60 tasks")), "more than 60 tasks"),
+    "popularity": (((100, "up to 100 stars"),), "more than 100 stars"),
+    "function length": (((5, "up to 5 lines"), (15, "6 to 15 lines")), "more than 15 lines"),
+    "tests": (((2, "1 or 2 tests"), (9, "3 to 9 tests")), "10 tests or more"),
+    "coverage": (((0.799, "less than 80 % covered"), (0.999, "80 to 99 % covered")), "all lines covered"),
+    "docs length": (
+        ((0, "no docstring"), (100, "docstring up to 100 characters"), (400, "docstring of 101 to 400 characters")),
+        "docstring of more than 400 characters",
     ),
 }
-_OF_TASKS: dict[str, Callable[[TaskFacts], Key]] = {
-    "function length": lambda one: _steps(one.lines, _LINES, _ABOVE["function length"]),
-    "tests": lambda one: _steps(one.tests, _TESTS, _ABOVE["tests"]),
-    "coverage": lambda one: _steps(one.coverage, _COVER, _ABOVE["coverage"]),
-    "docs length": lambda one: _steps(one.docs, _DOCS, _ABOVE["docs length"]),
+"""Steps of what is a number, each with its bound, and what is above the last."""
+_OF_ROWS: dict[str, Callable[[RowFacts], str | float | None]] = {
+    "domain": lambda one: one.domain,
+    "kind": lambda one: one.kind,
+    "size": lambda one: one.bytes,
+    "number of tasks": lambda one: one.tasks,
+    "popularity": lambda one: one.stars,
+}
+_OF_TASKS: dict[str, Callable[[TaskFacts], float | None]] = {
+    "function length": lambda one: one.lines,
+    "tests": lambda one: one.tests,
+    "coverage": lambda one: one.coverage,
+    "docs length": lambda one: one.docs,
 }
 FILE = "file"
 
 
+def _key(by: str, value: str | float | None) -> Key:
+    if isinstance(value, str) or value is None:
+        return value or UNKNOWN
+    bounds, above = _STEPS[by]
+    return next((name for bound, name in bounds if value <= bound), above)
+
+
 def groupings(outcome: StudyOutcome, facts: Facts) -> tuple[str, ...]:
     """Return by what the rows, or tasks, of a study can be grouped so that there is more than one group."""
-    found = [by for by, key in _OF_ROWS.items() if len({key(one) for one in facts.rows.values()}) > 1]
+    found = [by for by, of in _OF_ROWS.items() if len({_key(by, of(one)) for one in facts.rows.values()}) > 1]
     if outcome.study.kind == AGENTS:
         return tuple(found)
-    found += [by for by, key in _OF_TASKS.items() if len({key(one) for one in facts.tasks.values()}) > 1]
+    found += [by for by, of in _OF_TASKS.items() if len({_key(by, of(one)) for one in facts.tasks.values()}) > 1]
     return (FILE, *found) if facts.tasks else tuple(found)
 
 
@@ -155,7 +152,7 @@ def grouped(outcome: StudyOutcome, by: str, facts: Facts) -> tuple[Group, ...]:
     if by in _OF_ROWS:
         of_row = _OF_ROWS[by]
         for one in outcome.by_row:
-            key = of_row(facts.rows[one.row])
+            key = _key(by, of_row(facts.rows[one.row]))
             members.setdefault(key, []).append(replace(one, group=key))
     else:
         of_task = _OF_TASKS[by]
@@ -163,18 +160,14 @@ def grouped(outcome: StudyOutcome, by: str, facts: Facts) -> tuple[Group, ...]:
 
             def key_of(file: str, name: str, row: str = one.row) -> Key:
                 known = facts.tasks.get((row, name))
-                return UNKNOWN if known is None else of_task(known)
+                return UNKNOWN if known is None else _key(by, of_task(known))
 
             for key, cells in _divided(outcome, one.row, key_of).items():
                 members.setdefault(key, []).append(_part(one.title, one.row, key, key, cells, outcome))
-    order = [*(name for _, name in _STEPS.get(_step_name(by), ())), _ABOVE.get(_step_name(by), "")]
-    steps = {name: number for number, name in enumerate(order)}
+    bounds, above = _STEPS.get(by, ((), ""))
+    steps = {name: number for number, name in enumerate([*(name for _, name in bounds), above])}
     keys = sorted(members, key=lambda key: (key == UNKNOWN, steps.get(key, -1), key))
     return tuple(_group(outcome, key, members[key]) for key in keys)
-
-
-def _step_name(by: str) -> str:
-    return "tasks" if by == "number of tasks" else by
 
 
 def _of_files(outcome: StudyOutcome, one: RowSummary) -> Group:

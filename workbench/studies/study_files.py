@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from workbench import numbers
 from workbench.agents.names import current_name
@@ -28,6 +27,7 @@ from workbench.studies.declaration import (
     Study,
 )
 
+_N = TypeVar("_N", int, float)
 _FOLDER = Path(__file__).parent / "packaged"
 _COLUMN_KEYS = {AGENTS: ("agents", "models"), DOCS: ("docs", "evaluators")}
 _NUMBERS = {AGENTS: ("repeats",), DOCS: ("samples",)}
@@ -119,8 +119,8 @@ def _parsed(values: Mapping[str, object], file: Path) -> Study:
         samples=samples,
         k=_ks(table, values, samples) if kind == DOCS else (1,),
         seed=_whole(table, values, "seed", 0, 0),
-        spend_limit=_dollars(table, values),
-        limits=Limits(**_limits(table, "limits", _LIMITS[kind], file)),
+        spend_limit=_number(table, values, "spend_limit", 0.0, numbers.amount),
+        limits=_limits(table, _LIMITS[kind], file),
         settings=_settings(table, kind, file),
     )
     if not study.rows:
@@ -191,32 +191,26 @@ def _ks(table: Table, values: Mapping[str, object], samples: int) -> tuple[int, 
     return ks
 
 
-def _whole(
-    table: Table, values: Mapping[str, object], key: str, default: int, least: int, most: int = numbers.MOST_ITEMS
-) -> int:
+def _number(table: Table, values: Mapping[str, object], key: str, default: float, read: Callable[[object], _N]) -> _N:
     value = values.get(key, default)
     try:
         if isinstance(value, str):
             raise ValueError("a number, not a text")
-        return numbers.whole(value, least, most)
+        return read(value)
     except ValueError as expected:
         raise table.wrong(key, str(expected)) from None
 
 
-def _dollars(table: Table, values: Mapping[str, object]) -> float:
-    value = values.get("spend_limit", 0.0)
-    try:
-        if isinstance(value, str):
-            raise ValueError("a number, not a text")
-        return numbers.amount(value)
-    except ValueError as expected:
-        raise table.wrong("spend_limit", str(expected)) from None
+def _whole(
+    table: Table, values: Mapping[str, object], key: str, default: int, least: int, most: int = numbers.MOST_ITEMS
+) -> int:
+    return _number(table, values, key, default, lambda value: numbers.whole(value, least, most))
 
 
-def _limits(table: Table, key: str, known: Sequence[str], file: Path) -> dict[str, int]:
-    given = table.table(key) or {}
-    inner = Table(given, file, known, key)
-    return {name: _whole(inner, given, name, 0, 0, 1_000_000_000) for name in given}
+def _limits(table: Table, known: Sequence[str], file: Path) -> Limits:
+    given = table.table("limits") or {}
+    inner = Table(given, file, known, "limits")
+    return Limits(**{name: _whole(inner, given, name, 0, 0, 1_000_000_000) for name in given})
 
 
 def _settings(table: Table, kind: str, file: Path) -> Settings:
@@ -238,36 +232,30 @@ def _settings(table: Table, kind: str, file: Path) -> Settings:
 # -- written
 
 
-# JSON's escapes are TOML's, but for these: TOML forbids DEL, and JSON leaves it as it is.
-_CONTROL = re.compile(r"[\x7f]")
-
-
 def study_toml(study: Study) -> str:
     """Return the text of a ``study.toml``; what is as by default is left out.
 
     Raises:
         BadStudy: Its columns are not each system with each model, which a file cannot say.
     """
-    lines = [f"name = {_text(study.name)}", f"kind = {_text(study.kind)}"]
-    if study.title:
-        lines.append(f"title = {_text(study.title)}")
-    if study.kind == PAPER:
-        return "\n".join(lines) + "\n"
-    lines.append(f"rows = {_texts(study.rows)}")
-    if study.results:
-        lines.append(f"results = {_texts(study.results)}")
-    if study.kind == AGENTS:
-        lines.append(f"repeats = {study.repeats}")
-    else:
-        lines += [f"samples = {study.samples}", f"k = {list(study.k)}"]
-    if study.seed:
-        lines.append(f"seed = {study.seed}")
-    if study.spend_limit:
-        lines.append(f"spend_limit = {study.spend_limit!r}")
-    lines += _columns_table(study)
-    lines += _table("limits", study.limits, Limits())
-    lines += _table("settings", study.settings, Settings())
+    numbered = ("repeats",) if study.kind == AGENTS else ("samples", "k")
+    lines = _lines(study, ("name", "kind")) + _lines(study, ("title",), Study("", ""))
+    if study.kind != PAPER:
+        lines += _lines(study, ("rows",)) + _lines(study, ("results",), Study("", "")) + _lines(study, numbered)
+        lines += _lines(study, ("seed", "spend_limit"), Study("", "")) + _columns_table(study)
+        for name, values, plain in (("limits", study.limits, Limits()), ("settings", study.settings, Settings())):
+            if found := _lines(values, values.__dataclass_fields__, plain):
+                lines += ["", f"[{name}]", *found]
     return "\n".join(lines) + "\n"
+
+
+def _lines(values: object, keys: Iterable[str], plain: object = None) -> list[str]:
+    """Return a line for each key; for those that are not as in ``plain`` where that is given."""
+    return [
+        f"{key} = {_toml(getattr(values, key))}"
+        for key in keys
+        if plain is None or getattr(values, key) != getattr(plain, key)
+    ]
 
 
 def _columns_table(study: Study) -> list[str]:
@@ -278,30 +266,10 @@ def _columns_table(study: Study) -> list[str]:
     if [(one.system, one.model) for one in study.columns] != [(one, model) for one in systems for model in models]:
         raise BadStudy("A study.toml has each system with each model, and this study has other columns.")
     of_systems, of_models = _COLUMN_KEYS[study.kind]
-    found = ["", "[columns]", f"{of_systems} = {_texts(systems)}"]
-    return found if models == [""] else [*found, f"{of_models} = {_texts(models)}"]
+    found = ["", "[columns]", f"{of_systems} = {_toml(systems)}"]
+    return found if models == [""] else [*found, f"{of_models} = {_toml(models)}"]
 
 
-def _table(name: str, values: Limits | Settings, plain: Limits | Settings) -> list[str]:
-    found = []
-    for key in values.__dataclass_fields__:
-        value = getattr(values, key)
-        if value != getattr(plain, key):
-            found.append(f"{key} = {_value(value)}")
-    return ["", f"[{name}]", *found] if found else []
-
-
-def _value(value: object) -> str:
-    if isinstance(value, tuple):
-        return _texts([str(one) for one in value])
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return _text(value) if isinstance(value, str) else str(value)
-
-
-def _texts(values: Sequence[str]) -> str:
-    return f"[{', '.join(map(_text, values))}]"
-
-
-def _text(value: str) -> str:
-    return _CONTROL.sub(r"\\u007f", json.dumps(value, ensure_ascii=False))
+def _toml(value: object) -> str:
+    # JSON's values and escapes are TOML's, but for DEL, which TOML forbids and JSON leaves as it is.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -7,11 +7,12 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from workbench.app.cases.listing import GROUPS, TITLES, AgentScore, CaseEntry
+from workbench.app.cases.listing import GROUPS, TITLES, CaseEntry
 from workbench.app.keys import bind
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import RUNNING, STATES, UNSCORED, WAITING
+from workbench.results.scores import AgentScore
 from workbench.rubric.scorecard import standing
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -68,7 +69,6 @@ class CaseList(RowList):
         return marked or ([self.entry] if self.entry else [])
 
     def go_to_key(self, key: str) -> None:
-        """Put the cursor on a case."""
         if (at := self._place(key)) >= 0:
             self.set_cursor(at)
 

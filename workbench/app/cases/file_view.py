@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import BindingType
 
 from workbench.app.cases.files import Node, Repository
-from workbench.app.cases.listing import AgentScore, CaseEntry, sources_of
+from workbench.app.cases.listing import CaseEntry, sources_of
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bind
 from workbench.app.toolkit.document import Document, Line, Span
@@ -17,6 +17,7 @@ from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.typed_line import FindLine, ask_line
 from workbench.app.toolkit.virtual_view import Part
+from workbench.results.scores import AgentScore
 from workbench.text import clean, one_line, shortened
 
 if TYPE_CHECKING:
@@ -92,12 +93,7 @@ class FileView(TextPane):
 
 
 def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
-    """Return what there is to know of a case, ground truth included: people may see it, agents never do.
-
-    Args:
-        entry: The case.
-        scores: The newest score of each agent in the open session, in the order of the bars in the list.
-    """
+    """Return what there is to know of a case, ground truth included: people may see it, agents never do."""
     case = entry.case
     lines: list[Line] = [_styled(case.name, "heading"), Line(clean(case.description), indent=0), Line("")]
 
@@ -141,7 +137,6 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
 
 
 def sentence(text: str, style: str = "dim") -> Document:
-    """Return one sentence as a document."""
     lines = tuple(_styled(part, style) for part in clean(text).split("\n"))
     return Document(lines, text)
 
@@ -168,7 +163,6 @@ class RepositoryTree(RowList):
         self._opened: tuple[set[str], list[tuple[int, Node]]] = set(), []  # before the tree was narrowed
 
     def show(self, repository: Repository | None) -> None:
-        """Show another repository from its top."""
         self.repository = repository
         self.narrowed = ""
         self._open = set()
@@ -177,7 +171,6 @@ class RepositoryTree(RowList):
 
     @property
     def node(self) -> Node | None:
-        """The file or folder under the cursor."""
         return self._rows[self.cursor][1] if 0 <= self.cursor < len(self._rows) else None
 
     def row_count(self) -> int:
@@ -301,7 +294,6 @@ class Outline(RowList):
         self.items: tuple[OutlineItem, ...] = ()
 
     def show(self, items: tuple[OutlineItem, ...]) -> None:
-        """Show another file's outline."""
         self.items = items
         self.rows_changed(cursor=0)
 

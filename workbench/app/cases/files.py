@@ -37,13 +37,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """The files of a case, ready to be opened folder by folder.
+    """The files of a case, ready to be opened folder by folder: ``children`` are by folder path ("" is the root), folders first.
 
-    Attributes:
-        key: The entry's key.
-        snapshot: Where the files are.
-        children: Folder path ("" is the root) to what is in it, folders first.
-        hidden: How many files agents do not see.
+    ``hidden`` is how many files agents do not see.
     """
 
     key: str
@@ -165,6 +161,5 @@ class Fetcher:
             raise WorkbenchError("\n".join(said).rpartition("workbench: ")[2])
 
     def close(self) -> None:
-        """End what is still being fetched."""
         for process in tuple(self._running):
             process.kill()

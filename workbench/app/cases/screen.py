@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -10,26 +11,34 @@ from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
-from workbench.app.cases.browsing import Browsing, Scores
 from workbench.app.key_table import key_of
 from workbench.app.keys import bind
 from workbench.app.location import Location, Place
+from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 
 if TYPE_CHECKING:
     from workbench.app.cases.case_list import CaseList
     from workbench.app.cases.file_view import FileView, Outline, RepositoryTree
-    from workbench.app.cases.files import FileShown, Repository
+    from workbench.app.cases.files import Fetcher, FileShown, Repository
     from workbench.app.cases.listing import CaseEntry
     from workbench.app.toolkit.row_list import RowList
     from workbench.repository.functions import OutlineItem
+    from workbench.results.scores import AgentScore
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
 
+Scores = dict[str, tuple["AgentScore", ...]]
+
+
 class CasesScreen(ModeScreen):
-    """Left the cases, in the middle the files of one, right the text of one of these with its outline."""
+    """Left the cases, in the middle the files of one, right the text of one of these with its outline.
+
+    Attributes:
+        entries: The cases of the catalogue, and the repositories that a person opened.
+    """
 
     mode_name = "Cases"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -46,7 +55,14 @@ class CasesScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.browsing = Browsing(self)
+        self.entries: tuple[CaseEntry, ...] = ()
+        self._notes: dict[
+            str, tuple[str, bool]
+        ] = {}  # by case: how far a fetch is, or (True) why its files cannot be had
+        self._fetcher: Fetcher | None = None
+        self._listing, self._scoring = Latest(self, "case-listing"), Latest(self, "case-scores")
+        self._opening, self._reading = Latest(self, "case-files"), Latest(self, "case-file")
+        self._adding = Latest(self, "case-add", every=True)
         self._shown_key: str | None = None
         self._shown_path: str | None = None
         self._ready = False
@@ -62,8 +78,11 @@ class CasesScreen(ModeScreen):
 
     @property
     def files_of(self) -> str:
-        entry = self.browsing.entry(self._shown_key)
-        return entry.case.name if entry is not None else ""
+        return self._shown.case.name if self._shown is not None else ""
+
+    @property
+    def _shown(self) -> CaseEntry | None:
+        return next((entry for entry in self.entries if entry.key == self._shown_key), None)
 
     def go_to_file(self, path: str) -> None:
         self.workbench.leave_place()
@@ -73,7 +92,7 @@ class CasesScreen(ModeScreen):
     def show_case(self, key: str, path: str = "") -> None:
         """Put the cursor on a case, and on a file of it as soon as its files have been read."""
         self._wanted_case, self._wanted_path = key, path
-        if not self._ready or not self.browsing.entries:
+        if not self._ready or not self.entries:
             return
         self._wanted_case = ""
         self.case_list.go_to_key(key)
@@ -120,7 +139,7 @@ class CasesScreen(ModeScreen):
         self._ready = True
         if self.is_current:
             self.case_list.focus()
-        self.browsing.list_cases()
+        self._list_cases()
         self._read_scores()
 
     # -- the session
@@ -134,30 +153,51 @@ class CasesScreen(ModeScreen):
 
     def _read_scores(self) -> None:
         reader = self.workbench.reader
-        if self._ready and reader is not None:
-            self.browsing.read_scores(reader)
+        if not self._ready or reader is None:
+            return
 
-    def show_scores(self, scores: Scores) -> None:
+        def work() -> Scores | None:
+            from workbench.errors import WorkbenchError
+            from workbench.results.scores import last_scores
+
+            try:
+                return last_scores(reader)
+            except (WorkbenchError, ValueError, TypeError):
+                return None  # the feed, and the notice at opening, tell what is wrong with the file
+
+        self._scoring.ask(work, self._show_scores)
+
+    def _show_scores(self, scores: Scores | None) -> None:
         from workbench.app.cases.file_view import about
 
+        if scores is None:
+            return
         self.case_list.scores = scores
         self.case_list.refresh()
-        entry = self.browsing.entry(self._shown_key)
-        if entry is not None and self._shown_path is None:
-            self.file_view.show(about(entry, scores.get(entry.key, ())), keep_place=True)
+        if self._shown is not None and self._shown_path is None:
+            self.file_view.show(about(self._shown, scores.get(self._shown.key, ())), keep_place=True)
 
     # -- the list
 
-    def show_problems(self, problems: Sequence[str]) -> None:
-        """Say which cases of the catalogue cannot be used."""
-        if problems:
-            self.notify("\n".join(problems), title="Test cases", severity="warning", timeout=12)
+    def _list_cases(self) -> None:
+        def work() -> tuple[Sequence[CaseEntry], Sequence[str]]:
+            from workbench.app.cases.listing import list_cases
 
-    def show_list(self) -> None:
+            return list_cases()
+
+        def done(found: tuple[Sequence[CaseEntry], Sequence[str]]) -> None:
+            listed, problems = found
+            self._show_list((*listed, *self.entries))
+            if problems:
+                self.notify("\n".join(problems), title="Test cases", severity="warning", timeout=12)
+
+        self._listing.ask(work, done)
+
+    def _show_list(self, entries: Sequence[CaseEntry]) -> None:
         """Show all cases, at first the one under the cursor."""
         from workbench.app.cases.file_view import sentence
 
-        entries = self.browsing.entries
+        self.entries = tuple(entries)
         self.case_list.show(entries)
         self._title_list()
         if not entries:
@@ -186,7 +226,7 @@ class CasesScreen(ModeScreen):
         self.retitle("#text", "About")
         self.file_view.show(about(entry, self.case_list.scores.get(entry.key, ())))
         self.retitle("#files", entry.case.name)
-        self.browsing.open(entry)
+        self._open(entry)
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         if message.row_list is self.case_list:
@@ -211,7 +251,7 @@ class CasesScreen(ModeScreen):
 
     # -- files
 
-    def _show_files_note(self, text: str, *, failed: bool = False) -> None:
+    def _show_files_note(self, text: str, failed: bool = False) -> None:
         from workbench.app.toolkit.texts import Static
 
         self.file_tree.display = not text
@@ -220,12 +260,29 @@ class CasesScreen(ModeScreen):
         state.update(text)
         state.set_class(failed, "-failed")
 
-    def show_note(self, entry: CaseEntry, text: str, *, failed: bool = False) -> None:
-        """Say in the place of a case's files how far they are, or why there are none."""
-        if entry.key == self._shown_key:
-            self._show_files_note(text, failed=failed)
+    def _open(self, entry: CaseEntry) -> None:
+        """Read the files of a case, unless they are being fetched or could not be had."""
+        if entry.key in self._notes:
+            self._show_files_note(*self._notes[entry.key])
+            return
+        self._show_files_note("Reading…")
 
-    def show_repository(self, entry: CaseEntry, repository: Repository | None) -> None:
+        def work() -> Repository | None:
+            from workbench.app.cases.files import open_repository
+
+            return open_repository(entry)
+
+        self._opening.ask(
+            work, lambda found: self._show_repository(entry, found), lambda said: self._note(entry, said, failed=True)
+        )
+
+    def _note(self, entry: CaseEntry, text: str, *, failed: bool = False) -> None:
+        """Say in the place of a case's files how far they are, or why there are none."""
+        self._notes[entry.key] = text, failed
+        if entry.key == self._shown_key:
+            self._show_files_note(text, failed)
+
+    def _show_repository(self, entry: CaseEntry, repository: Repository | None) -> None:
         """Show the files of a case, None where they must be fetched first."""
         if entry.key != self._shown_key:
             return
@@ -251,18 +308,56 @@ class CasesScreen(ModeScreen):
 
     def action_fetch(self) -> None:
         entry = self.case_list.entry
-        if entry is not None and not self.browsing.fetch(entry):
+        if entry is None:
+            return
+        _, failed = self._notes.get(entry.key, ("", None))
+        if failed is None and entry.fetched:
             self.notify(f"The files of {entry.case.name} are here already.")
+        elif failed is not False:  # not while it is being fetched
+            self._fetch(entry)
+
+    def _fetch(self, entry: CaseEntry) -> None:
+        self._note(entry, f"Fetching {entry.case.name}…")
+        fetching = Latest(self, "case-fetch")  # one of its own: several cases may be fetched at once
+
+        def work() -> Repository | None:
+            from workbench.app.cases.files import Fetcher, open_repository
+
+            if self._fetcher is None:
+                self._fetcher = Fetcher()
+            self._fetcher.fetch(entry, lambda said: fetching.report(lambda said: self._note(entry, said), said))
+            return open_repository(entry)
+
+        def done(repository: Repository | None) -> None:
+            del self._notes[entry.key]
+            self._show_list([replace(one, fetched=True) if one.key == entry.key else one for one in self.entries])
+            self._show_repository(entry, repository)
+
+        def failed(said: str) -> None:
+            self._note(entry, f"{said}\n\nPress {key_of('cases.fetch')} to try again.", failed=True)
+
+        fetching.ask(work, done, failed)
 
     def on_unmount(self) -> None:
-        self.browsing.close()
+        if self._fetcher is not None:  # what arrived so far is not in the cache, so nothing half is left
+            self._fetcher.close()
 
     def _preview(self) -> None:
         node, repository = self.file_tree.node, self.file_tree.repository
-        if node is not None and repository is not None and not node.folder:
-            self.browsing.read(repository, node.path)
+        if node is None or repository is None or node.folder:
+            return
+        key, path, root = repository.key, node.path, repository.snapshot.root
 
-    def show_file(self, key: str, path: str, shown: FileShown | None, problem: str = "") -> None:
+        def work() -> FileShown:
+            from workbench.app.cases.files import read_file
+
+            return read_file(root, path)
+
+        self._reading.ask(
+            work, lambda shown: self._show_file(key, path, shown), lambda said: self._show_file(key, path, None, said)
+        )
+
+    def _show_file(self, key: str, path: str, shown: FileShown | None, problem: str = "") -> None:
         """Show a file and its outline, or why it cannot be shown."""
         from workbench.app.cases.file_view import sentence
 
@@ -336,15 +431,24 @@ class CasesScreen(ModeScreen):
             )
         )
         if text:
-            self.browsing.add(text)
+            self._add(text)
 
-    def show_refusal(self, sentence: str) -> None:
-        """Say why a repository cannot be opened."""
-        self.notify(sentence, title="Open repository", severity="error", timeout=12)
+    def _add(self, text: str) -> None:
+        def work() -> CaseEntry:
+            from workbench.app.cases.listing import entry_of
+            from workbench.catalog import case_from_source, check_there
 
-    def show_added(self, entry: CaseEntry) -> None:
-        """Go to a case that was just opened, and fetch it if need be."""
-        self.case_list.go_to_key(entry.key)
-        if not entry.fetched:
-            self.action_fetch()
-        self.focus_pane(self.query_one("#files"))
+            case = case_from_source(text)
+            check_there(case)
+            return entry_of(case, case.source)
+
+        def done(entry: CaseEntry) -> None:
+            self._show_list([*(other for other in self.entries if other.key != entry.key), entry])
+            self.case_list.go_to_key(entry.key)
+            if not entry.fetched:
+                self.action_fetch()
+            self.focus_pane(self.query_one("#files"))
+
+        self._adding.ask(
+            work, done, lambda said: self.notify(said, title="Open repository", severity="error", timeout=12)
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from workbench.files import expanded
 from workbench.models.defaults import available_models
 from workbench.results.sessions import models_used
 from workbench.session.groups import CONTROLS
-from workbench.studies.checking import MODELS, NUMBERS, ROWS, SYSTEMS, Draft, draft_of
+from workbench.studies.checking import ROWS, SYSTEMS, values_of
 from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE
 from workbench.studies.study_files import study_named
 from workbench.text import one_line, plural
@@ -93,7 +93,7 @@ def _about(*parts: str) -> str:
 def first_values(kind: str, rows: Sequence[str], settings: Settings) -> dict[str, Any]:
     """Return what stands in the fields of a kind at first: what was answered last, on ``rows`` that were marked, if any were."""
     plain = defaults(kind, settings)
-    found = {**values_of(draft_of(study_named(kind))), **remembered(f"study-{kind}", plain), "name": f"my-{kind}"}
+    found = {**values_of(study_named(kind)), **remembered(f"study-{kind}", plain), "name": f"my-{kind}"}
     return {**found, ROWS[kind]: tuple(rows)} if rows else found
 
 
@@ -109,35 +109,6 @@ def defaults(kind: str, settings: Settings) -> dict[str, Any]:
     asked = regeneration_plan(settings)
     numbers = {"samples": str(asked.samples), "k": "1, 3" if asked.samples >= 3 else "1", "tasks": ""}
     return {**common, "evaluators": (asked.evaluator,), **numbers, "scope": SCOPES[0]}
-
-
-def values_of(draft: Draft) -> dict[str, Any]:
-    """Return what stands in the fields of a draft's kind."""
-    kind = draft.kind
-    of_kind = (
-        {"judges": draft.judges, "checks": "yes" if draft.checks else "no"}
-        if kind == AGENTS
-        else {"scope": draft.scope}
-    )
-    lists = {ROWS[kind]: draft.rows, SYSTEMS[kind]: draft.systems, MODELS[kind]: draft.models}
-    return {"name": draft.name, **lists, **of_kind, **draft.numbers}
-
-
-def draft_from(values: Mapping[str, Any], base: Study | None) -> Draft:
-    """Return what stands in the fields of the kind that is compared; ``base`` is what it began with, of any kind."""
-    kind = values["compare"]
-    return Draft(
-        kind,
-        values["name"],
-        values[ROWS[kind]],
-        values[SYSTEMS[kind]],
-        values[MODELS[kind]],
-        values["judges"] if kind == AGENTS else (),
-        {name: values[name] for name in (*NUMBERS[kind], "spend")},
-        values["scope"] if kind == DOCS else SCOPES[0],
-        checks=kind == AGENTS and values["checks"] == "yes",
-        base=base if base is not None and base.kind == kind else None,
-    )
 
 
 _NOUNS = {AGENTS: ("case", "agent", "model", "repeat"), DOCS: ("source", "doc system", "evaluator", "sample")}

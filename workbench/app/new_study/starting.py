@@ -22,7 +22,7 @@ from workbench.app.toolkit.texts import Button
 from workbench.documenters.names import SCOPES
 from workbench.errors import BadField, UsageError, WorkbenchError
 from workbench.session.groups import CONTROLS
-from workbench.studies.checking import MODELS, NUMBERS, ROWS, SYSTEMS, Draft, draft_of, drafted, look_up
+from workbench.studies.checking import MODELS, NUMBERS, ROWS, SYSTEMS, drafted, look_up, values_of
 from workbench.studies.declaration import AGENTS, DOCS, PAPER, SAMPLES, Study
 from workbench.studies.study_files import study_named
 
@@ -143,12 +143,8 @@ class NewStudyDialog(OrderForm[Study]):
             name.value = f"my-{kind}"
         super().changed()
 
-    def draft(self) -> Draft:
-        """Return what stands in the fields."""
-        return offering.draft_from(self.values, self._base)
-
     def read(self, values: Values) -> Study:
-        study = drafted(offering.draft_from(values, self._base))
+        study = drafted(values, self._base)
         look_up(study)
         role = "the agent" if study.kind == AGENTS else "the evaluator"
         for model in dict.fromkeys(one.model for one in study.columns if one.model):
@@ -236,6 +232,6 @@ def _first(
     values = {
         name: one for of in (DOCS, AGENTS) for name, one in offering.first_values(of, rows, host.settings).items()
     }
-    own = offering.values_of(draft_of(base)) if base is not None else {}
+    own = values_of(base) if base is not None else {}
     offered = {of: offering.offered(of, host.reader) for of in (AGENTS, DOCS)}
     return {**values, **own, "compare": kind}, offered, base

@@ -290,12 +290,12 @@ def load_detail(reader: SessionReader, one: FailedCandidate, test: str = "") -> 
     trace = reader.shown(row.traceback_blob, "this traceback", _TRACEBACK) if row.traceback_blob else ""
     found = source_of_test(text_of_test_file(reader, task, row.test_id), row.test_id, trace)
     if found is not None:
-        shown = of_lines(_source(found, row, one))
+        shown = replace(of_lines(_source(found, row, one)), numbered=True)
     else:
         said_lines = prepared(trace or row.message).split("\n")
         lines = [styled((part, "bad" if part[:1].strip() else ""), indent=4) for part in said_lines]
         shown = of_lines([styled((NOT_KEPT, "dim"), indent=4), Line(""), *lines])
-    return Detail(replace(shown, numbered=True), body, one_line(row.test_id, 200), title)
+    return Detail(shown, body, one_line(row.test_id, 200), title)
 
 
 def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> Iterator[Line]:

@@ -26,7 +26,7 @@ from workbench.app.regeneration.wording import short_name
 from workbench.app.toolkit.document import Subject
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.pane import Pane, PaneTabs
+from workbench.app.toolkit.pane import Pane, PaneTabs, Target
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.texts import Static
@@ -222,7 +222,7 @@ class RunPanes(RunScreen):
         if hit.tab == "Failing":
             self.uncover(self.detail.failing)
         elif hit.tab:
-            self.sample.choose(hit.tab, hit=hit.ordinal, reach=hit.reach)
+            self.sample.go(hit.tab, Target(hit=hit.ordinal, reach=hit.reach))
             self.uncover(self.sample)
 
     def labels_written(self) -> None:

@@ -40,8 +40,10 @@ class SamplePane(TabbedText):
     def __init__(self, detail: Detail) -> None:
         super().__init__(id="sample", classes="pane")
         self._detail = detail
-        self.tab = TABS[0]
-        self._hit: int | None = None
+
+    @property
+    def tab(self) -> str:
+        return self.wanted or TABS[0]
 
     @property
     def limit(self) -> int:
@@ -71,13 +73,6 @@ class SamplePane(TabbedText):
         self.text.show(document, keep_place=keep_place)
         self.arrive()
 
-    def choose(self, tab: str, *, hit: int | None = None, reach: int = 0) -> None:
-        """Show a tab, now and of the samples to come, and bring its hit number ``hit`` (from 0) into sight."""
-        self.tab = tab
-        self._hit = hit
-        self._reach(reach)
-        self._ask()
-
     def reading_all(self) -> Callable[[], Document] | None:
         return self._detail.reading_all(self.tab)
 
@@ -93,12 +88,6 @@ class SamplePane(TabbedText):
         )
         line.update(said)
         line.display = bool(remarks)
-
-    def arrive(self) -> None:
-        """Bring the hit that is wanted into sight."""
-        hit, self._hit = self._hit, None
-        if hit is not None:
-            self.text.go_to_hit(hit)
 
 
 class TextsPane(Pane):
@@ -148,7 +137,6 @@ class Detail(Container):
         super().__init__(id="detail", classes="pane-group")
         self.loader = Latest(self, "sample")
         self._now: tuple[SessionReader, RunView, TaskLine, int] | None = None
-        self._asked = self._shown = tuple[object, ...]()
         self._whole: Callable[[str], Document] | None = None  # reads all of a text of the sample that is shown
 
     def compose(self) -> ComposeResult:
@@ -173,7 +161,7 @@ class Detail(Container):
 
     def show_nothing(self, sentence: str) -> None:
         """Say why there is no sample."""
-        self._now, self._asked, self._shown, self._whole = None, (), (), None
+        self._now, self._whole, self.loader.asked, self.loader.shown = None, None, (), ()
         self.sample.show_nothing(sentence)
         self._show_failing("failing tests", note(""))
         self.texts.show({})
@@ -190,13 +178,13 @@ class Detail(Container):
 
     def read_again(self) -> None:
         """Something was noted on the sample: read it once more."""
-        self._asked = ()
+        self.loader.asked = ()
         self.ask()
 
     @property
     def candidate(self) -> str:
         """The id of the sample that is shown, "" where it was not asked for yet or is still being read."""
-        return self.sample.candidate if self._asked == self._shown else ""
+        return self.sample.candidate if self.loader.asked == self.loader.shown else ""
 
     def ask(self) -> None:
         if self._now is None:
@@ -206,12 +194,10 @@ class Detail(Container):
         texts = () if self.texts.has_class("-off") else TEXTS
         looked = (line.samples[number : number + 1], line.name, line.rechecked, line.disagreeing, line.newest)
         key = (str(reader.path), line.id, group, number, tab, limit, texts, looked)
-        if key == self._asked:
-            if key == self._shown:
-                self.sample.arrive()
-            return
-        self._asked = key
-        others = (*key[:4], *key[6:]) != (*self._shown[:4], *self._shown[6:])  # not the tab alone
+        before = self.loader.shown
+        if key == before:
+            self.sample.arrive()
+        others = (*key[:4], *key[6:]) != (*before[:4], *before[6:])  # not the tab alone
 
         def work() -> _Read | None:
             sample = read_sample(reader, line.id, group, number)
@@ -222,28 +208,24 @@ class Detail(Container):
             return sample, laid_out(reader, sample, tab, limit), shown, failing
 
         def done(read: _Read | None) -> None:
-            if key != self._asked:
-                return
             if read is None:
                 self.show_nothing(GONE)
                 return
             sample, document, shown, failing = read
             self._whole = partial(sample_content.read_all, reader, line.id, group, number)
-            self.sample.show_sample(line, sample, document, keep_place=key[:5] == self._shown[:5])
+            self.sample.show_sample(line, sample, document, keep_place=key[:5] == self.loader.shown[:5])
             if failing is not None:
                 self.texts.show(shown)
                 self._show_failing(*failing)
-            self._shown = key
 
         def failed(sentence: str) -> None:
             # What stands there is of another sample: "1 test passed" must not stand under a failed one.
-            if key == self._asked:
-                self._shown, self._whole = (), None
-                self.sample.show_nothing(sentence, f"{one_line(line.name, 40)} · sample {number + 1}")
-                self.texts.show({TEXTS[0]: note(sentence)})
-                self._show_failing("failing tests", note(sentence))
+            self._whole = None
+            self.sample.show_nothing(sentence, f"{one_line(line.name, 40)} · sample {number + 1}")
+            self.texts.show({TEXTS[0]: note(sentence)})
+            self._show_failing("failing tests", note(sentence))
 
-        self.loader.ask(work, done, failed)
+        self.loader.ask_for(key, work, done, failed)
 
     def mark(self, needle: str) -> None:
         """Mark a text wherever it stands, "" for no marks."""

@@ -74,7 +74,6 @@ def _entry(path: Path, *, example: bool) -> SessionEntry | None:
 
 
 def deleted_entries() -> list[SessionEntry]:
-    """Return the sessions in the trash, deleted last first."""
     found = deleted_sessions(paths.sessions_dir())
     return [SessionEntry(one.path, False, one.at, one.size, deleted=one) for one in found]
 
@@ -113,7 +112,6 @@ def latest_session() -> Path | None:
 
 
 def size_text(size: int) -> str:
-    """Return a size in kB or MB."""
     return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{max(1, round(size / 1e3)):,} kB"
 
 

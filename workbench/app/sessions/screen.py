@@ -262,8 +262,10 @@ class SessionsScreen(ModeScreen):
 
     # -- whole files
 
-    def _keep(self, what: Callable[[], Any], done: Callable[[Any], None]) -> None:
-        """Do something with files in a thread, then read the folder again."""
+    def _keep(
+        self, what: Callable[[], Any], done: Callable[[Any], None], undo: Callable[[], None] = lambda: None
+    ) -> None:
+        """Do something with files in a thread, then read the folder again; ``undo`` is called where it failed."""
 
         def after(value: Any) -> None:
             done(value)
@@ -271,6 +273,7 @@ class SessionsScreen(ModeScreen):
 
         def failed(said: str) -> None:
             self.notify(said, title="Sessions", severity="error", timeout=12)
+            undo()
             self.action_reload()
 
         self._keeping.ask(what, after, failed)
@@ -339,19 +342,15 @@ class SessionsScreen(ModeScreen):
                 runs.choose_session(place)
             return place
 
-        def done(now: Path) -> None:
-            self._arrived(now, f"{one_line(path.stem, 60)} is called {one_line(now.stem, 60)} now.")
+        def reopen(now: Path) -> None:
             if was_open:
                 self.workbench.open_session(now)
-            self.action_reload()
 
-        def failed(said: str) -> None:
-            self.notify(said, title="Sessions", severity="error", timeout=12)
-            if was_open:
-                self.workbench.open_session(path)
-            self.action_reload()
+        def done(now: Path) -> None:
+            self._arrived(now, f"{one_line(path.stem, 60)} is called {one_line(now.stem, 60)} now.")
+            reopen(now)
 
-        self._keeping.ask(work, done, failed)
+        self._keep(work, done, lambda: reopen(path))
 
     def _is_written(self, entry: SessionEntry) -> bool:
         running = entry.facts is not None and entry.facts.state in {"running", "queued"}

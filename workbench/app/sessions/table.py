@@ -25,7 +25,6 @@ UNUSABLE, READING, DELETED = "unusable", "reading", "deleted"
 
 
 def state_of_entry(entry: SessionEntry) -> str:
-    """Return the state of a session in the list."""
     if entry.deleted is not None:
         return DELETED
     if entry.problem:
@@ -62,7 +61,6 @@ _WHAT_TO_DO = {
 
 
 def about(entry: SessionEntry | None, *, is_chosen: bool) -> str:
-    """Return all that is to be said of a session, in lines."""
     if entry is None:
         return f"There are no sessions yet. Press {key_of('app.cases')}, choose a case and press {key_of('cases.run')} twice: a session begins with the first run."
     if entry.deleted is not None:
@@ -152,13 +150,7 @@ COLUMNS: tuple[Column[SessionEntry], ...] = (
 
 
 class SessionTable(Table[SessionEntry]):
-    """The user's own sessions, then the examples that came with the program, then deleted ones.
-
-    Attributes:
-        marked: The paths of those that are marked.
-        open_path: The session that is open.
-        next_path: The session that the next run goes into.
-    """
+    """The user's own sessions, then the examples that came with the program, then deleted ones; ``next_path`` gets the next run."""
 
     LEAD = 3
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -134,7 +134,6 @@ class StudyActions:
             host.follow(ResultList(lambda at: back(), locations, row="item"), at)
 
     def go_to_pair(self, outcome: StudyOutcome, comparison: Comparison, pair: ItemPair) -> None:
-        """Show both items of a pair side by side."""
         reader = self._host.reader
         if reader is not None and pair.left is not None and pair.right is not None:
             self._pairing.ask(lambda: _sides(reader, outcome, comparison, pair), self._host.show_pair)
@@ -181,7 +180,6 @@ def _sample(reader: SessionReader, session: Path, task: str, work: CellWork, tit
 
 
 def going(outcome: StudyOutcome) -> tuple[str, ...]:
-    """Return the runs of a study that an engine executes."""
     cells = outcome.cells.values()
     return tuple(dict.fromkeys(one.run for one in cells if one.state == "running" and one.run and not one.work.session))
 

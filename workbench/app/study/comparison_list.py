@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
@@ -13,6 +14,7 @@ from textual.binding import BindingType
 from workbench.app.key_table import with_keys
 from workbench.app.keys import bind
 from workbench.app.study.wording import NOTHING, UNKNOWN, bounds, chance, count, figure, signed
+from workbench.app.toolkit.plot import Axis, axis, interval_bar, place
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.statistics.paired import Difference, Tally
@@ -20,69 +22,18 @@ from workbench.studies.comparing import Comparison, ItemPair
 from workbench.text import one_line, shortened
 
 _LEAST = 11
+"""Cells that a plot needs."""
+_STYLES = {"●": "marked", "│": "rule", " ": "rule"}
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """From where to where the plot goes; zero always lies in it."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, values: Iterable[float | None]) -> Scale:
-        known = [0.0, *(one for one in values if one is not None)]
-        low, high = min(known), max(known)
-        return cls(low, high) if high > low else cls(-1.0, 1.0)
-
-    def cell(self, value: float, width: int) -> int:
-        """Return in which of ``width`` cells a value lies."""
-        share = (value - self.low) / (self.high - self.low)
-        return min(width - 1, max(0, round(share * (width - 1))))
-
-
-def forest_row(
-    value: float | None, low: float | None, high: float | None, scale: Scale, width: int, dot: str = "●"
-) -> list[Part]:
-    """Return the plot of one difference in ``width`` cells; without bounds the dot stands alone."""
-    signs = [" "] * width
-    zero = scale.cell(0.0, width)
-    signs[zero] = "│"
-    if low is not None and high is not None:
-        first, last = scale.cell(low, width), scale.cell(high, width)
-        for at in range(first, last + 1):
-            signs[at] = "┼" if at == zero else "─"
-        if last > first:
-            signs[first], signs[last] = "├", "┤"
-    if value is not None:
-        signs[scale.cell(value, width)] = dot
-    return _in_styles(signs, dot)
-
-
-def axis_row(low: str, high: str, scale: Scale, width: int) -> str:
-    """Return the ends of the scale, and zero where it has room between them."""
-    text = f"{low}{high.rjust(width - len(low))}" if len(low) + len(high) < width else ""
-    zero = scale.cell(0.0, width)
-    if text[max(0, zero - 1) : zero + 2].strip():
-        return text
-    return text[:zero] + "0" + text[zero + 1 :]
-
-
-def room_for_plot(width: int, names: int, figures: int) -> int:
-    """Return how many cells the plot has beside names and figures, 0 where these need all of them."""
-    room = width - names - figures
-    return room if room >= _LEAST else 0
-
-
-def _in_styles(signs: list[str], dot: str) -> list[Part]:
-    parts: list[Part] = []
-    for sign in signs:
-        style = "marked" if sign == dot else "rule" if sign in "│ " else "bar"
-        if parts and parts[-1][1] == style:
-            parts[-1] = parts[-1][0] + sign, style
-        else:
-            parts.append((sign, style))
-    return parts
+def forest_row(one: Difference, scale: Axis, width: int) -> list[Part]:
+    """Return the plot of one difference in ``width`` cells over the line at zero; without bounds the dot stands alone."""
+    value = one.value or 0.0
+    ends = (value if end is None else end for end in (one.interval.low, value, one.interval.high))
+    signs = interval_bar([scale.share(end) for end in ends], width)
+    zero = place(scale.share(0.0), width)
+    signs[zero] = {" ": "│", "─": "┼"}.get(signs[zero], signs[zero])
+    return [("".join(some), style) for style, some in groupby(signs, lambda sign: _STYLES.get(sign, "bar"))]
 
 
 _FIGURES = 25
@@ -230,30 +181,28 @@ def _left_out(found: Comparison) -> str:
 
 
 def _forest(found: Comparison) -> Iterable[_Row]:
-    """Yield a row for each row of the study with the plot of its difference, then the axis."""
-    every = [found.difference, *found.by_row.values()]
-    scale = Scale.of(value for one in every for value in (one.value, one.interval.low, one.interval.high))
-    longest, measure = max(map(len, found.by_row)), found.measure
+    bounds = [end for one in found.by_row.values() for end in (one.value, one.interval.low, one.interval.high)]
+    scale = axis([0.0, *(end for end in bounds if end is not None)], most=4)
+    longest = max(map(len, found.by_row))
 
     def divided(width: int) -> tuple[int, int]:
         names = min(longest + 3, max(10, width // 3))
-        plot = room_for_plot(width, names, 10)
-        return names if plot else width - 10, plot
+        plot = width - names - 10
+        return (names, plot) if plot >= _LEAST else (width - 10, 0)
 
     def plotted(name: str, one: Difference, width: int) -> Sequence[Part]:
         names, plot = divided(width)
         shown = fit(f"  {shortened(one_line(name, 400), names - 3)}", names)
-        parts = forest_row(one.value, one.interval.low, one.interval.high, scale, plot) if plot else []
-        return [(shown, ""), *parts, (f"{signed(one.value, measure):>9} ", "")]
+        parts = forest_row(one, scale, plot) if plot else []
+        return [(shown, ""), *parts, (f"{signed(one.value, found.measure):>9} ", "")]
 
-    def axis(width: int) -> Sequence[Part]:
+    def ticks(width: int) -> Sequence[Part]:
         names, plot = divided(width)
-        low, high = signed(scale.low, measure), signed(scale.high, measure)
-        return [(" " * names, ""), (axis_row(low, high, scale, plot), "dim")] if plot else []
+        return [(" " * names, ""), (scale.written(plot).replace("-", "−"), "dim")] if plot else []
 
     for name, one in found.by_row.items():
         yield _Row(partial(plotted, name, one), name, plotted=name)
-    yield _Row(axis)
+    yield _Row(ticks)
 
 
 def _heading(width: int) -> Sequence[Part]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -32,7 +32,8 @@ from workbench.app.study.wording import (
     share,
     signed,
 )
-from workbench.app.toolkit.columns import Column, Columns
+from workbench.app.toolkit.amounts import spend_in_figures
+from workbench.app.toolkit.columns import Column, Columns, number_column
 from workbench.app.toolkit.pane import TabLine
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
@@ -73,7 +74,6 @@ class StudyList(Table[StudyLine]):
         self._current = ""
 
     def show(self, lines: Sequence[StudyLine], current: str) -> None:
-        """Show studies, oldest first; ``current`` is the one that is shown."""
         self._current = current
         to = self.selected.name if self.selected is not None else current
         self.put(tuple(reversed(lines)))
@@ -87,6 +87,42 @@ class StudyList(Table[StudyLine]):
 
 
 Item = TrialTally | TaskTally
+
+
+def _task_columns(measure: str) -> tuple[Column[Any], ...]:
+    def value(task: TaskTally) -> float | None:
+        return pass_of(task, int(measure.removeprefix("pass@")))
+
+    def passed(task: TaskTally) -> str:
+        waiting = f" {STATES['queued']}{task.waiting}" if task.waiting else ""
+        return f"{task.passed}{DOUBTFUL if task.doubtful else ''}/{task.counted}{waiting}"
+
+    return (
+        Column(title="function", cell=lambda task: one_line(task.name, 400), width=8, widest=200, text=True, shorten=shortened,
+               sort=lambda task: task.name),
+        Column(title=measure, cell=lambda task: (figure(value(task), measure), "score"), width=8, sort=value),
+        Column(title="passed", cell=passed, width=8),
+        Column(title="tests", cell=lambda task: (f"{task.tests}", "dim"), width=5, sort=lambda task: task.tests),
+    )  # fmt: skip
+
+
+def _trial_columns(measure: str, scale: tuple[str, str]) -> tuple[Column[Any], ...]:
+    def state(trial: TrialTally) -> Part:
+        word, why = missing_of(trial, measure, scale) or (trial.state, trial.error)
+        shown = f"{STATES.get(word, UNSCORED)} {word}"
+        return one_line(f"{shown}: {why}" if why else shown, 400), STYLES.get(word, "dim")
+
+    def value(trial: TrialTally) -> float | None:
+        return value_of(trial, measure, scale)
+
+    return (
+        Column(title="repeat", cell=lambda trial: f"{trial.repeat}", width=6, sort=lambda trial: trial.repeat),
+        Column(title=measure, cell=lambda trial: (figure(value(trial), measure), "score"), width=6, sort=value, descending=True),
+        Column(title="steps", cell=lambda trial: f"{trial.steps:,}", width=5, priority=1),
+        Column(title="tokens", cell=lambda trial: f"{trial.tokens:,}", width=8, priority=2),
+        Column(title="$", cell=lambda trial: spend_in_figures(trial.cost_usd), width=7, priority=3),
+        Column(title="state", cell=state, width=14, widest=400, text=True, shorten=shortened),
+    )  # fmt: skip
 
 
 class CellItems(Table[Item]):
@@ -109,59 +145,12 @@ class CellItems(Table[Item]):
         if before is not None and before is cell and how == (self._measure, self._scale):
             return  # the study goes on elsewhere
         self.empty = "Nothing is behind this cell yet." if cell is not None else "No cell is chosen."
-        self.columns = Columns(self._of_tasks() if cell is not None and cell.work.tasks else self._of_trials())
+        self.columns = Columns(
+            _task_columns(measure) if cell is not None and cell.work.tasks else _trial_columns(measure, self._scale)
+        )
         if before is None or cell is None or (before.row, before.column) != (cell.row, cell.column):
             self.cursor = -1
         self.put((cell.work.trials or cell.work.tasks) if cell is not None else ())
-
-    def _of_tasks(self) -> Sequence[Column[Item]]:
-        def of(task: Item) -> TaskTally:
-            assert isinstance(task, TaskTally)
-            return task
-
-        def value(task: Item) -> Part:
-            return figure(pass_of(of(task), int(self._measure.removeprefix("pass@"))), self._measure), "score"
-
-        def passed(task: Item) -> str:
-            one = of(task)
-            waiting = f" {STATES['queued']}{one.waiting}" if one.waiting else ""
-            return f"{one.passed}{DOUBTFUL if one.doubtful else ''}/{one.counted}{waiting}"
-
-        return (
-            Column(title="function", cell=lambda task: one_line(of(task).name, 400), width=8, widest=200, text=True,
-                   shorten=shortened, sort=lambda task: of(task).name),
-            Column(title=self._measure, cell=value, width=8,
-                   sort=lambda task: pass_of(of(task), int(self._measure.removeprefix("pass@")))),
-            Column(title="passed", cell=passed, width=8),
-            Column(title="tests", cell=lambda task: (f"{of(task).tests}", "dim"), width=5, sort=lambda task: of(task).tests),
-        )  # fmt: skip
-
-    def _of_trials(self) -> Sequence[Column[Item]]:
-        def of(trial: Item) -> TrialTally:
-            assert isinstance(trial, TrialTally)
-            return trial
-
-        def cost(trial: Item) -> str:
-            usd = of(trial).cost_usd
-            return NOTHING if usd is None else f"{usd:.3f}"
-
-        def state(trial: Item) -> Part:
-            word, why = missing_of(of(trial), self._measure, self._scale) or (of(trial).state, of(trial).error)
-            shown = f"{STATES.get(word, UNSCORED)} {word}"
-            return one_line(f"{shown}: {why}" if why else shown, 400), STYLES.get(word, "dim")
-
-        def value(trial: Item) -> float | None:
-            return value_of(of(trial), self._measure, self._scale)
-
-        return (
-            Column(title="repeat", cell=lambda trial: f"{of(trial).repeat}", width=6, sort=lambda trial: of(trial).repeat),
-            Column(title=self._measure, cell=lambda trial: (figure(value(trial), self._measure), "score"), width=6, sort=value,
-                   descending=True),
-            Column(title="steps", cell=lambda trial: f"{of(trial).steps:,}", width=5, priority=1),
-            Column(title="tokens", cell=lambda trial: f"{of(trial).tokens:,}", width=8, priority=2),
-            Column(title="$", cell=cost, width=7, priority=3),
-            Column(title="state", cell=state, width=14, widest=400, text=True, shorten=shortened),
-        )  # fmt: skip
 
     def words_of_row(self, row: Item) -> str:
         if isinstance(row, TaskTally):
@@ -169,21 +158,8 @@ class CellItems(Table[Item]):
         return " ".join(missing_of(row, self._measure, self._scale) or (row.state, row.error))
 
 
-def _number(value: float | None, digits: int = 1) -> str:
+def _number(value: float | None, digits: int) -> str:
     return NOTHING if value is None else f"{value:,.{digits}f}"
-
-
-def _figure(
-    title: str, width: int, priority: int, value: Callable[[LeaderLine], float | None], digits: int = 1
-) -> Column[LeaderLine]:
-    return Column(
-        title=title,
-        cell=lambda line: _number(value(line), digits),
-        width=width,
-        priority=priority,
-        sort=value,
-        descending=True,
-    )
 
 
 def _tier(number: int) -> Callable[[LeaderLine], float | None]:
@@ -202,14 +178,14 @@ def _leader_columns(lines: Sequence[LeaderLine]) -> tuple[Column[LeaderLine], ..
                descending=True),
         Column(title="trials", cell=lambda line: progress(line.trials, line.trials + line.mean.undefined), width=9, priority=1),
         Column(title="interval", cell=lambda line: bounds(line.mean.interval, SCORE) or NOTHING, width=13, priority=5),
-        *(_figure(f"T{number + 1}", 5, 4, _tier(number)) for number in range(4)),
-        _figure("steps", 6, 3, lambda line: line.steps),
-        _figure("tokens", 8, 6, lambda line: line.tokens, 0),
-        _figure("$", 7, 2, lambda line: line.cost_usd, 3),
-        _figure("s", 6, 8, lambda line: line.seconds, 0),
+        *(number_column(f"T{number + 1}", 5, _tier(number), 1, priority=4) for number in range(4)),
+        number_column("steps", 6, lambda line: line.steps, 1, priority=3),
+        number_column("tokens", 8, lambda line: line.tokens, priority=6),
+        number_column("$", 7, lambda line: line.cost_usd, 3, priority=2),
+        number_column("s", 6, lambda line: line.seconds, priority=8),
         Column(title=f"> {GOOD:.0f}", cell=lambda line: share(line.above), width=6, priority=2, sort=lambda line: line.above,
                descending=True),
-        _figure("spread", 7, 7, lambda line: line.spread),
+        number_column("spread", 7, lambda line: line.spread, 1, priority=7),
     )  # fmt: skip
 
 
@@ -265,7 +241,6 @@ def _rests_on(lines: Sequence[LeaderLine]) -> list[tuple[str, str]]:
 
 
 def _judges(lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -> list[tuple[str, str]]:
-    """Return lines of text with their styles: the agents by each judge, and how far each two judges agree."""
     judges = sorted({judge for line in lines for judge in line.by_judge})
     if len(judges) < 2:
         return []
@@ -347,7 +322,6 @@ def matrix_title(outcome: StudyOutcome, matrix: StudyMatrix) -> str:
 
 
 def detail_title(outcome: StudyOutcome | None, matrix: StudyMatrix, detail: Detail) -> tuple[str, str]:
-    """Return the title of what stands beside the matrix, and what its figures are."""
     tab = title = detail.current
     cell, found = matrix.cell, detail.comparison.comparison
     titles = {one.column.name: one.title for one in outcome.by_column} if outcome is not None else {}

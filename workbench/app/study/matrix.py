@@ -27,13 +27,7 @@ SPREAD = "spread"
 
 
 class StudyMatrix(CellTable[RowSummary]):
-    """The rows of a study, or the groups of rows or of parts of these.
-
-    Attributes:
-        outcome: What is shown, None for nothing.
-        measure: By which measure.
-        marked: Names of the columns that are marked, the first is A.
-    """
+    """The rows of a study, or the groups of rows or of parts of these; of the columns in ``marked`` the first is A."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("study.open", "choose", "open"),
@@ -101,7 +95,6 @@ class StudyMatrix(CellTable[RowSummary]):
                       descending=True, figure=mean)  # fmt: skip
 
     def group(self, by: str, groups: Sequence[RowGroup] | None) -> None:
-        """Show the rows in these groups, None for none."""
         row, self._groups = self.row, {group.title: group for group in groups or ()}
         self.groupings = (Grouping(by, lambda row: row.group),) if groups else ()
         if by != self.arrangement.grouping:
@@ -119,7 +112,6 @@ class StudyMatrix(CellTable[RowSummary]):
 
     @property
     def row(self) -> str:
-        """The row of the study under the cursor, "" for none and on a group."""
         return self.selected.row if self.selected is not None else ""
 
     @property
@@ -137,7 +129,6 @@ class StudyMatrix(CellTable[RowSummary]):
         return row.cells[column.column.name] if row is not None and column is not None else None
 
     def go_to_cell(self, row: str = "", column: str = "") -> None:
-        """Put the cursor on a row or a column, by its name."""
         names = [one.column.name for one in self._summaries]
         if column in names:
             self.to_column(names.index(column))
@@ -173,15 +164,16 @@ class StudyMatrix(CellTable[RowSummary]):
     def words_of_row(self, row: RowSummary) -> str:
         return " ".join((row.title, row.row, *sorted({cell.state for cell in row.cells.values()} - {"done"})))
 
-    def head_of(self, column: Column[RowSummary], width: int) -> Part:
-        sorts, first = self.arrangement.order == column.title, self.columns.first
-        if column is self.columns.names:
-            return column.title + (f" ‹{first}" if first else ""), "strong" if sorts else "dim"
-        letter = f"{'AB'[self.marked.index(column.title)]} " if column.title in self.marked else ""
-        arrow = ("↑" if self.arrangement.reverse else "↓") if sorts else ""
-        at = self.columns.shown.index(column)
+    def head_of(self, at: int, width: int) -> Part:
+        order, first = self.arrangement.order, self.columns.first
+        if at < 0:
+            noun = self.columns.names.title
+            return noun + (f" ‹{first}" if first else ""), "strong" if order == noun else "dim"
+        name = self._summaries[at].column.name
+        letter = f"{'AB'[self.marked.index(name)]} " if name in self.marked else ""
+        arrow = ("↑" if self.arrangement.reverse else "↓") if order == name else ""
         title = shortened(self._heading(self._summaries[at]), width - len(arrow) - len(letter))
-        return f"{letter}{title}{arrow}", "marked" if letter else "strong" if sorts or at == self.at else "dim"
+        return f"{letter}{title}{arrow}", "marked" if letter else "strong" if arrow or at == self.at else "dim"
 
     def _heading(self, one: ColumnSummary) -> str:
         title = (one.column.model or "default model") if self._has_systems else one.title

@@ -29,7 +29,6 @@ class Beginning:
 
 
 def beginnings() -> tuple[Beginning, ...]:
-    """Return all ways."""
     from workbench.studies.study_files import packaged_studies, study_named
 
     packaged = [study_named(name) for name in packaged_studies()]

@@ -96,7 +96,6 @@ class StudyPresenter:
     """Knows of which state of the study each part of the screen shows the figures.
 
     Attributes:
-        by: What rows are grouped by, "" for nothing.
         pair: The names of the two columns that are compared, None for none.
         pairs: All that were compared since the study is shown: their tests are adjusted for their number.
         seconds_left: How long the study will still take; None where nothing like it was measured, or nothing works on it.
@@ -153,7 +152,6 @@ class StudyPresenter:
         self._grouping.ask(work, done)
 
     def estimate(self) -> None:
-        """Have it said how long the study will still take, unless that was done a moment ago."""
         screen, now = self._screen, time.monotonic()
         outcome, session = screen.outcome, screen.session
         if outcome is None or session is None or not going(outcome):

@@ -91,7 +91,6 @@ class RankingList(RowList):
         return row.ranking, row.pair
 
     def toggle(self, ranking: Ranking) -> None:
-        """Open a ranking's pairs, or close them."""
         self._open = None if self._open == ranking.setting else ranking.setting
         self._arrange(to=ranking.setting)
 
@@ -142,7 +141,6 @@ class RankingList(RowList):
         ]
 
     def _divided(self, width: int) -> tuple[int, int]:
-        """Return the cells of the names of a pair, and of how many rows keep its order."""
         kept = max(_KEPT, len(self._noun) + 1)
         return max(10, width - _APART - kept - _RESAMPLED), kept
 

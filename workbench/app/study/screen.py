@@ -46,14 +46,7 @@ _HOW_TO_COMPARE = "Mark a column with {study.mark}, then go to another one and p
 
 
 class StudyScreen(ModeScreen):
-    """A matrix beside what is asked of it.
-
-    Attributes:
-        session: The session file that is open.
-        view: What is shown of it.
-        wanted_study: The name of the study that is or is to be shown, "" for the newest.
-        measure: What its columns are compared by.
-    """
+    """A matrix beside what is asked of it; ``wanted_study`` is the one that is or is to be shown, "" for the newest."""
 
     mode_name = "Study"
     first_pane = "study-matrix-pane"
@@ -121,7 +114,6 @@ class StudyScreen(ModeScreen):
 
     @property
     def outcome(self) -> StudyOutcome | None:
-        """What is shown, None for nothing."""
         return self.view.outcome if self.view is not None else None
 
     @property
@@ -276,7 +268,6 @@ class StudyScreen(ModeScreen):
             self.compare_columns(marked[0], marked[1])
 
     def compare_columns(self, left: str, right: str) -> None:
-        """Show how two columns differ."""
         self.matrix.mark([left, right])
         self.presenter.compare((left, right))
         self._choose(COMPARISON)

@@ -82,7 +82,6 @@ def chance(p: float) -> str:
 
 
 def share(value: float | None) -> str:
-    """Return a share in per cent."""
     return NOTHING if value is None else f"{100 * value:.0f} %"
 
 
@@ -150,12 +149,7 @@ def _marks(cell: Cell, measure: str) -> list[str]:
 def mean_text(mean: Mean, rows: int, measure: str, width: int, of: int = 0) -> str:
     """Return a column's mean with what fits of its interval, or what it is of where that is not all: rows, trials or tasks.
 
-    Args:
-        mean: The mean.
-        rows: Rows of the column that has most.
-        measure: By which measure.
-        width: Cells that there are.
-        of: Items that columns have, where it is known: a mean of fewer says so.
+    ``rows`` has the column with most; a mean of fewer than ``of`` items says so.
     """
     if mean.value is None:
         return next((text for text in (brief(mean.missing),) if text and len(text) <= width), NOTHING)
@@ -177,7 +171,6 @@ def mean_text(mean: Mean, rows: int, measure: str, width: int, of: int = 0) -> s
 
 
 def count(number: int, one: str, many: str) -> str:
-    """Return ``1 case`` or ``3 cases``."""
     return f"{number:,} {one if number == 1 else many}"
 
 

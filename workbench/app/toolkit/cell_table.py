@@ -86,7 +86,8 @@ class CellTable(Table[Row], Generic[Row]):
         self.LEAD = 0
         self.columns = columns
 
-    def head_of(self, column: Column[Row], width: int) -> Part:
+    def head_of(self, at: int, width: int) -> Part:
+        """Return what stands above a column in so many cells, above the names for -1."""
         raise NotImplementedError
 
     @property
@@ -133,8 +134,8 @@ class CellTable(Table[Row], Generic[Row]):
         if not self.columns.shown:
             return []
         parts: list[Part] = [(" " * self.LEAD, "")]
-        for column, size, gap in self.columns.layout(width - self.LEAD):
-            text, style = self.head_of(column, size)
+        for place, (column, size, gap) in enumerate(self.columns.layout(width - self.LEAD)):
+            text, style = self.head_of(self.columns.first + place - 1 if place else -1, size)
             parts.append((gap + fit(text, size, right=not column.text), style))
         left_out = self.columns.left_out(width - self.LEAD)
         return [*parts, (f" +{left_out}" if left_out else "", "dim")]
@@ -162,8 +163,9 @@ class CellTable(Table[Row], Generic[Row]):
 
     def on_click(self, event: events.Click) -> None:
         column = self.columns.at(event.x - self.LEAD, self.text_width - self.LEAD)
-        if column is not None and column in self.columns.shown:
-            self.to_column(self.columns.shown.index(column))
+        for at, one in enumerate(self.columns.shown):
+            if one is column:
+                self.to_column(at)
 
 
 class LinesBeside(VirtualView, can_focus=False):

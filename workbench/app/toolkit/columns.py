@@ -56,6 +56,17 @@ def fit_end(text: str, width: int) -> str:
     return fit(text if len(text) <= width else "…" + text[len(text) - width + 1 :], width)
 
 
+def number_column(
+    title: str, width: int, value: Callable[[Row], float | None], digits: int = 0, *, priority: int = 0
+) -> Column[Row]:
+    """Return a column of numbers, the largest first; a dash stands where a row has none."""
+
+    def cell(row: Row) -> str:
+        return "–" if (number := value(row)) is None else f"{number:,.{digits}f}"
+
+    return Column(title=title, cell=cell, width=width, priority=priority, sort=value, descending=True)
+
+
 class Columns(Generic[Row]):
     """Columns over rows of one type, laid out for a width.
 

@@ -106,6 +106,7 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
             if is_gone(self):
                 host.notify(sentence_of(error), severity="error", timeout=12)
             else:
+                self._reckoned = {}  # it starts no more: say again what comes of it
                 self.refuse(error)
         else:
             self.keep(values)
@@ -184,8 +185,11 @@ def check_named_model(model: str, role: str, settings: Settings) -> None:
 async def agreed(host: WorkbenchApp, estimate: Estimate) -> bool:
     """Return whether to start work that will take this much: it is not asked about, or the answer was yes. Call it from a worker."""
     why = estimate.beyond(host.settings.ask_above_dollars, host.settings.ask_above_minutes)
-    asked = Confirm("Start this?", f"{estimate.sentence()}.\nThat is {why}.", "Start")
-    return not why or await host.push_screen_wait(asked) is True
+    if not why:
+        return True
+    return (
+        await host.push_screen_wait(Confirm("Start this?", f"{estimate.sentence()}.\nThat is {why}.", "Start")) is True
+    )
 
 
 def plain_process(error: Any) -> Confirm:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
 
 from rich.cells import cell_len
-from textual import events
+from textual import events, getters
 from textual.app import RenderResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -21,6 +22,8 @@ from workbench.app.toolkit.lifecycle import Lasting
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.text_pane import GROWTH, TextPane
 from workbench.app.toolkit.virtual_view import fit
+
+Loaded = TypeVar("Loaded")
 
 
 class Pane(Vertical, Lasting):
@@ -245,6 +248,21 @@ COPIED_AT_MOST = 16_000_000
 """Bytes of a text that are copied, or opened elsewhere."""
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What of a text is brought into sight.
+
+    It is a hit by its number from 0, a source line from 1, the first of ``texts`` that is there, or characters of a source.
+    ``reach`` is how many characters must be shown for it.
+    """
+
+    hit: int | None = None
+    line: int | None = None
+    texts: tuple[str, ...] = ()
+    span: tuple[int, int] | None = None
+    reach: int = 0
+
+
 class TabbedText(Pane):
     """Turns its tabs and shows more of the text; a subclass composes a tab line and a text, and loads what a tab has.
 
@@ -252,15 +270,15 @@ class TabbedText(Pane):
     """
 
     at_first: ClassVar[int]
+    wanted: str | None = None
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
+        self.loader = Latest(self, "tab")
         self._limit = self.at_first
+        self._target: Target | None = None
 
     # -- what subclasses say
-
-    def choose(self, tab: str) -> None:
-        raise NotImplementedError
 
     def _ask(self) -> None:
         raise NotImplementedError
@@ -275,9 +293,49 @@ class TabbedText(Pane):
 
     # -- what all of them do
 
-    @property
-    def text(self) -> TextPane:
-        return self.query_one(TextPane)
+    text = getters.query_one(TextPane)
+
+    def choose(self, tab: str) -> None:
+        self.go(tab)
+
+    def go(self, tab: str, target: Target | None = None) -> None:
+        """Show a tab, also of what is shown next, and bring something in it into sight."""
+        self.wanted, self._target = tab, target
+        # What is cut is counted in bytes: four are enough for any character.
+        if target is not None and target.reach * 4 > self._limit:
+            self._limit = target.reach * 4 + 2000
+        self._ask()
+
+    def load(
+        self,
+        key: tuple[object, ...],
+        work: Callable[[], Loaded],
+        show: Callable[[Loaded], None],
+        failure: Callable[[str], Loaded],
+    ) -> None:
+        """Show what was read, or what stands in its place where that failed."""
+        if key == self.loader.shown:
+            self.arrive()
+
+        def done(loaded: Loaded) -> None:
+            show(loaded)
+            self.arrive()
+
+        self.loader.ask_for(key, work, done, lambda sentence: show(failure(sentence)))
+
+    def arrive(self) -> None:
+        """The text is there: bring into sight what is wanted of it."""
+        target, self._target = self._target, None
+        if target is not None:
+            self.bring_into_sight(target)
+
+    def bring_into_sight(self, target: Target) -> None:
+        if target.hit is not None:
+            self.text.go_to_hit(target.hit)
+        elif target.line is not None:
+            self.text.mark_line(self.text.document.line_at(target.line - 1))
+        else:
+            self.text.mark_text(*target.texts)
 
     @property
     def whole(self) -> Callable[[], Document] | None:
@@ -292,10 +350,6 @@ class TabbedText(Pane):
             self._ask()
         else:
             self.notify("All of it is shown.")
-
-    def _reach(self, characters: int) -> None:
-        if characters * 4 > self._limit:  # what is cut is counted in bytes: four are enough for any character
-            self._limit = characters * 4 + 2000
 
     def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
         message.stop()

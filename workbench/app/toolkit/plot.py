@@ -36,7 +36,7 @@ class Canvas:
 
     def dot(self, x: float, y: float) -> Cell:
         """Put a dot at shares of the width and of the height (from below), at the edge for what lies outside; returns its cell."""
-        return self.dot_at(_place(x, self.width * ACROSS), _place(y, self.height * UP))
+        return self.dot_at(place(x, self.width * ACROSS), place(y, self.height * UP))
 
     def dot_at(self, column: int, row: int) -> Cell:
         """Put a dot on one of 2 × width columns and 4 × height rows, from the left and from below."""
@@ -46,7 +46,7 @@ class Canvas:
         return cell
 
     def cell_of(self, x: float, y: float) -> Cell:
-        return _place(x, self.width * ACROSS) // ACROSS, self.height - 1 - _place(y, self.height * UP) // UP
+        return place(x, self.width * ACROSS) // ACROSS, self.height - 1 - place(y, self.height * UP) // UP
 
     def row(self, y: int) -> str:
         return "".join(text for text, _ in painted([(self, "")], {}, y))
@@ -69,17 +69,18 @@ def painted(layers: Sequence[tuple[Canvas, str]], marks: Mapping[Cell, Part], y:
     return parts
 
 
-def interval_bar(low: float, value: float, high: float, width: int, dot: str = "●") -> list[str]:
-    """Return the cells of a dot between its bounds, ``├──●──┤``, all at shares of a width; bounds in one cell are not drawn."""
-    first, at, last = (_place(share, width) for share in (low, value, high))
+def interval_bar(shares: Sequence[float], width: int) -> list[str]:
+    """Return the cells of a dot between its bounds, ``├──●──┤``: low, value and high are shares of the width."""
+    first, at, last = (place(share, width) for share in shares)
     signs = [" "] * width
     if last > first:
         signs[first : last + 1] = ["├", *"─" * (last - first - 1), "┤"]
-    signs[at] = dot
+    signs[at] = _MARK
     return signs
 
 
-def _place(share: float, count: int) -> int:
+def place(share: float, count: int) -> int:
+    """Return in which of ``count`` cells a share of them lies."""
     return min(max(0, count - 1), max(0, round(share * (count - 1))))
 
 
@@ -88,7 +89,7 @@ def stacked(groups: Sequence[Sequence[float]], width: int, height: int) -> tuple
 
     That number is the same for all groups, so that they compare.
     """
-    plots = [Counter(_place(share, width * ACROSS) for share in shares) for shares in groups]
+    plots = [Counter(place(share, width * ACROSS) for share in shares) for shares in groups]
     highest = max((count for plot in plots for count in plot.values()), default=0)
     each = max(1, math.ceil(highest / max(1, height * UP)))
     canvases = []

@@ -12,11 +12,10 @@ from textual.widget import Widget
 
 from workbench.app.toolkit.document import Document, note, position
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.pane import COPIED_AT_MOST, TabLine
+from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine, Target
 from workbench.app.toolkit.text_pane import Mark, TextPane
 from workbench.app.trajectory import why as wording
 from workbench.app.trajectory.check_list import CheckList, ShownCheck, load_check
-from workbench.app.trajectory.content_pane import LoadedTabs, Target
 from workbench.app.trajectory.loading import TrialState, state_of
 from workbench.app.trajectory.outcome import (
     CHECK,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 Places = tuple[tuple[int, int, int, int], ...]
 
 
-class OutcomePane(LoadedTabs):
+class OutcomePane(TabbedText):
     """What the trial brought."""
 
     short = "README"
@@ -191,7 +190,7 @@ class OutcomePane(LoadedTabs):
             self.text.show(loaded.document, keep_place=key[:3] == self.loader.shown[:3])
             self._light()
 
-        self._load(key, work, show, lambda sentence: (Outcome(note(sentence)), ()))
+        self.load(key, work, show, lambda sentence: (Outcome(note(sentence)), ()))
 
     def _show_instead(self, here: Widget) -> None:
         """Show a text or a list instead of the others; what had the focus hands it on."""

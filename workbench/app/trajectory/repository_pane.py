@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual.app import ComposeResult
 from textual.message import Message
 
-from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.text import shortened
 
@@ -42,6 +39,15 @@ class Coverage:
     read: int
     bytes: int
     bytes_read: int
+
+    def legend(self) -> str:
+        """Return what the signs mean and how much was read."""
+        lines = ["● read  ○ listed", "· never opened"]
+        if self.files:
+            share = round(100 * self.bytes_read / self.bytes) if self.bytes else 0
+            percent = "<1" if self.bytes_read and not share else str(min(share, 100))
+            lines += ["", f"seen {self.read:,} of {self.files:,} files", f"{percent} % of the bytes"]
+        return "\n".join(lines)
 
 
 def entries_of(
@@ -172,25 +178,3 @@ class RepositoryPane(RowList):
 
     def on_resize(self) -> None:
         self.set_size(self.row_count())
-
-
-class Repository(Pane):
-    """Where the agent has been."""
-
-    short = "Repository"
-    _legend_lines = 0
-
-    def compose(self) -> ComposeResult:
-        yield RepositoryPane(id="tree")
-        yield Static("", id="legend")
-
-    def show_coverage(self, coverage: Coverage) -> None:
-        """Say how much of the repository the agent has read."""
-        lines = ["● read  ○ listed", "· never opened"]
-        if coverage.files:
-            share = round(100 * coverage.bytes_read / coverage.bytes) if coverage.bytes else 0
-            percent = "<1" if coverage.bytes_read and not share else str(min(share, 100))
-            lines += ["", f"seen {coverage.read:,} of {coverage.files:,} files", f"{percent} % of the bytes"]
-        legend = self.query_one("#legend", Static)
-        legend.update("\n".join(lines), layout=len(lines) != self._legend_lines)
-        self._legend_lines = len(lines)

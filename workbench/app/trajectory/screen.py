@@ -10,17 +10,17 @@ from textual import work
 from workbench.app.key_table import with_keys
 from workbench.app.location import Place
 from workbench.app.toolkit.document import Subject
-from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.pane import Pane, Target
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.text_pane import TextPane
+from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.typed_line import PromptLine
 from workbench.app.trajectory import loading
 from workbench.app.trajectory.actions import Actions
 from workbench.app.trajectory.check_list import CheckList
-from workbench.app.trajectory.content_pane import Target
 from workbench.app.trajectory.loading import Following, Hit, Look, TrialState
 from workbench.app.trajectory.outcome import CHECK, METADATA, README
-from workbench.app.trajectory.repository_pane import Repository, RepositoryPane
+from workbench.app.trajectory.repository_pane import RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
 from workbench.app.trajectory.scores import headline, place_of
 from workbench.app.trajectory.step_list import StepList
@@ -52,6 +52,7 @@ class TrajectoryScreen(TrialPanes):
         self._remarked = Subject("", "", "")
         self._evidence: tuple[Criterion | None, int] = (None, -1)  # that was shown last
         self._state_shown = ""
+        self._legend_lines = 0
         self._waiting_since = monotonic()  # since when the trial's first step is waited for here
 
     def on_mount(self) -> None:
@@ -157,11 +158,12 @@ class TrajectoryScreen(TrialPanes):
             entries, coverage = look.tree
             waiting = "waiting for the engine…" if loading.state_of(state) == "queued" else "nothing was seen yet"
             self.repository.show(entries, waiting)
-            pane = self.query_one(Repository)
-            pane.show_coverage(coverage)
-            pane.titled(one_line(state.trial.case_name or pane.short, 20))
+            legend = coverage.legend()
+            same, self._legend_lines = legend.count("\n") == self._legend_lines, legend.count("\n")
+            self.query_one("#legend", Static).update(legend, layout=not same)
+            self.query_one("#repository", Pane).titled(one_line(state.trial.case_name or "Repository", 20))
         self._show_step()
-        self.steps.show_count(state)
+        self.steps.titled(*step_list.titles(state))
         self.score.show_scores(reader, state)
         self._show_header(state)
         self.outcome.show_trial(reader, state)
@@ -188,7 +190,7 @@ class TrajectoryScreen(TrialPanes):
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         if self.state is not None and message.row_list is self.step_list:
-            self.steps.show_count(self.state)
+            self.steps.titled(*self.step_list.titles(self.state))
             self._show_step()
 
     def _show_step(self) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from textual.app import ComposeResult
 
 from workbench.agents.protocol import split_answer
 from workbench.app.key_table import key_of
@@ -23,7 +25,12 @@ from workbench.app.toolkit.document import (
     plain,
     styled,
 )
+from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine
+from workbench.app.toolkit.text_pane import TextPane
+from workbench.app.trajectory.loading import TrialState, waiting_for, why_not
 from workbench.results.sent import Sent, SentPart, read_sent
+from workbench.session.forks import inheritance
+from workbench.session.labels import in_words
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -31,6 +38,8 @@ if TYPE_CHECKING:
     from workbench.session.rows import CallRow, StepRow
 
 
+REST_SECONDS = 0.25
+"""How long a step must have been selected before the rest of a long text is coloured."""
 TABS = ("Thought", "Action", "Observation", "Prompt", "Raw")
 SHOWN_AT_FIRST = 64_000
 """Bytes of a content that are read and shown until the user asks for more."""
@@ -290,3 +299,94 @@ def _name_of(part: SentPart) -> str:
     """Return ``observation of step 3``."""
     named = part.kind in {"answer", "observation"} and part.step is not None
     return f"{part.kind} of step {part.step}" if named else part.kind
+
+
+class ContentPane(TabbedText):
+    """Thought, action, observation, prompt and raw call of one step."""
+
+    short = "Step"
+    at_first = SHOWN_AT_FIRST
+
+    _now: tuple[SessionReader, TrialState, StepRow] | None = None
+
+    def compose(self) -> ComposeResult:
+        yield TabLine(TABS, id="content-tabs")
+        yield TextPane(id="content-text")
+
+    @property
+    def tab(self) -> str:
+        return self.query_one(TabLine).current
+
+    def show_no_step(self, state: TrialState, waited: float = 0.0) -> None:
+        self._now, self.loader.asked, self.loader.shown = None, (), ()
+        self.titled("Step")
+        said = why_not(state, "the first step") or ("The trial has no steps.",)
+        if waiting := waiting_for(state, waited):
+            said = f"{waiting[:1].upper()}{waiting[1:]}", "Steps appear here as the agent takes them."
+        self.text.show(note(*said))
+
+    def show_step(self, reader: SessionReader, state: TrialState, step: StepRow) -> None:
+        """Show a step; what was cut of the one before is forgotten."""
+        if self._now is None or self._now[2].number != step.number or self._now[1].trial.id != state.trial.id:
+            self._limit = SHOWN_AT_FIRST
+        self._now = (reader, state, step)
+        named = step.target if step.kind in {"tool", "respond"} else ""
+        self.titled(
+            one_line(f"{step.number} {step.action} {named}", 60), inheritance(state.trial, step.number) or _took(step)
+        )
+        self._ask()
+
+    def reading_all(self) -> Callable[[], Document] | None:
+        if self._now is None:
+            return None
+        reader, _, step = self._now
+        tab = self.tab
+        return lambda: load_content(reader, step, tab, COPIED_AT_MOST).document
+
+    @property
+    def is_cut(self) -> bool:
+        return super().is_cut or self.tab in {"Prompt", "Raw"}
+
+    def _ask(self) -> None:
+        if self._now is None:
+            return
+        reader, state, step = self._now
+        remarks = tuple(remark.text for remark in state.annotations if remark.step == step.number)
+        if labels := state.labels.get(str(step.number)):
+            remarks = (in_words(labels), *remarks)
+        wanted, limit = self.wanted, self._limit
+        key = (state.trial.id, step, wanted, limit, remarks)
+
+        def show(loaded: StepContent) -> None:
+            tabs = self.query_one(TabLine)
+            tabs.empty, tabs.current = loaded.empty, loaded.tab
+            self.text.show(loaded.document, keep_place=key[:3] == self.loader.shown[:3])
+            if not loaded.wholly_coloured:
+                # Who steps on quickly never pays for colours further down.
+                self.set_timer(REST_SECONDS, colour)
+
+        def colour() -> None:
+            if key == self.loader.asked and self.loader.idle:
+                self.loader.ask(
+                    lambda: load_content(reader, step, wanted, limit, COLOURED_AT_MOST, remarks=remarks), coloured
+                )
+
+        def coloured(loaded: StepContent) -> None:
+            if key == self.loader.asked:
+                self.text.recolour(loaded.document)
+
+        self.load(
+            key,
+            lambda: load_content(reader, step, wanted, limit, remarks=remarks),
+            show,
+            lambda sentence: StepContent(wanted or self.tab, note(sentence)),
+        )
+
+
+def _took(step: StepRow) -> str:
+    tokens = (step.prompt_tokens or 0) + (step.completion_tokens or 0)
+    parts = [one_line(step.model, 30)] if step.model else []
+    parts += [f"{tokens:,} tokens"] if tokens else []
+    parts += [f"{step.seconds:.1f} s"] if step.seconds is not None else []
+    parts += [money(step.cost_usd)] if step.cost_usd else []
+    return " · ".join(parts)

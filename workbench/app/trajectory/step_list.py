@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from textual.app import ComposeResult
-
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.plot import bar
 from workbench.app.toolkit.row_list import HeadedList
 from workbench.app.toolkit.virtual_view import Part, fit
@@ -48,10 +45,11 @@ class StepList(HeadedList):
     def selected(self) -> StepRow | None:
         return self.steps[self.cursor - 1] if 0 < self.cursor <= len(self.steps) else None
 
-    @property
-    def behind(self) -> int:
-        """How many steps there are below the selected one."""
-        return len(self.steps) - self.cursor
+    def titles(self, state: TrialState) -> tuple[str, str]:
+        """Return what stands above: how many steps there are and, while live, whether the newest is followed."""
+        behind, last = len(self.steps) - self.cursor, key_of("trajectory.last")
+        live = "▸ following" if self.following else f"{f'{behind:,} newer · ' if behind > 0 else ''}{last} follows"
+        return f"Steps {state.step_count:,}", live if state.live else ""
 
     def begin(self, *, following: bool) -> None:
         """Another trial comes."""
@@ -123,7 +121,7 @@ class StepList(HeadedList):
         return 0 < index <= len(self.steps)
 
     def heading_parts(self, width: int) -> Sequence[Part]:
-        return [(self._columns(width, "#", "action", "target", ("tok", "s", "$"), (0.0, 0.0, 0.0)), "dim")]
+        return [(self._columns(width, "#", "action", "target"), "dim")]
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         if index > len(self.steps):
@@ -131,20 +129,14 @@ class StepList(HeadedList):
         step = self.steps[index - 1]
         sign = SIGN if step.number == self._inherited else ""
         number = f"{sign}{step.number:,}{self._marks.get(step.number, '')}"
-        took = _took(step)
-        figures = (
-            f"{took[0]:,.0f}" if took[0] else "–",
-            f"{step.seconds:.1f}" if step.seconds is not None else "–",
-            f"{step.cost_usd:.4f}" if step.cost_usd else "–",
-        )
         action, target = one_line(step.action, 60), one_line(step.target, 400)
         if step.kind == "invalid":
             said = one_line(f"! {action} — {target}" if target else f"! {action}", 400)
-            return [(self._columns(width, number, None, said, figures, took), "invalid")]
+            return [(self._columns(width, number, None, said, step), "invalid")]
         if step.kind == "error":
             said = one_line(f"✗ {step.problem or step.action}", 400)
-            return [(self._columns(width, number, None, said, figures, took), "bad")]
-        text = self._columns(width, number, action, target, figures, took)
+            return [(self._columns(width, number, None, said, step), "bad")]
+        text = self._columns(width, number, action, target, step)
         head = self._number_width() + 1
         style = "dim" if step.number <= self._inherited else {"respond": "ok", "plan": "dim"}.get(step.kind, "")
         return [(text[:head], "dim"), (text[head:], style)]
@@ -152,19 +144,16 @@ class StepList(HeadedList):
     def _number_width(self) -> int:
         return max(3, len(f"{len(self.steps):,}") + 1)
 
-    def _columns(
-        self,
-        width: int,
-        number: str,
-        action: str | None,
-        target: str,
-        figures: tuple[str, str, str],
-        took: tuple[float, float, float],
-    ) -> str:
+    def _columns(self, width: int, number: str, action: str | None, target: str, step: StepRow | None = None) -> str:
         # A bar beside each number shows at a glance which step was long or dear.
         size = 0 if width < 42 else 1 if width < (76 if self._costs else 68) else 8
+        took = _took(step) if step is not None else (0.0, 0.0, 0.0)
         bars = [bar(value, most, size) for value, most in zip(took, self._most, strict=True)]
-        tokens, seconds, cost = figures
+        tokens, seconds, cost = "tok", "s", "$"
+        if step is not None:
+            tokens = f"{took[0]:,.0f}" if took[0] else "–"
+            seconds = f"{step.seconds:.1f}" if step.seconds is not None else "–"
+            cost = f"{step.cost_usd:.4f}" if step.cost_usd else "–"
         tail = " " + fit(tokens, 7 if width >= 46 else 6, right=True) + bars[0]
         if width >= 42:
             tail += fit(seconds, 6, right=True) + bars[1]
@@ -191,23 +180,3 @@ class StepList(HeadedList):
 
 def _took(step: StepRow) -> tuple[float, float, float]:
     return (step.prompt_tokens or 0) + (step.completion_tokens or 0), step.seconds or 0.0, step.cost_usd or 0.0
-
-
-class Steps(Pane):
-    """What happened."""
-
-    short = "Steps"
-
-    def compose(self) -> ComposeResult:
-        yield StepList(id="steps")
-
-    def show_count(self, state: TrialState) -> None:
-        """Show how many steps there are and, while live, whether the newest is followed."""
-        steps = self.query_one(StepList)
-        subtitle = ""
-        if state.live and steps.following:
-            subtitle = "▸ following"
-        elif state.live:
-            newer = f"{steps.behind:,} newer · " if steps.behind > 0 else ""
-            subtitle = f"{newer}{key_of('trajectory.last')} follows"
-        self.titled(f"Steps {state.step_count:,}", subtitle)

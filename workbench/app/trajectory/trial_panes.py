@@ -18,14 +18,14 @@ from workbench.app.toolkit.pane import Pane, PaneTabs
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
-from workbench.app.trajectory.content_pane import ContentPane
 from workbench.app.trajectory.loading import TrialState
 from workbench.app.trajectory.outcome import CHECK
 from workbench.app.trajectory.outcome_pane import OutcomePane
-from workbench.app.trajectory.repository_pane import Repository, RepositoryPane
+from workbench.app.trajectory.repository_pane import RepositoryPane
 from workbench.app.trajectory.score_pane import Score, ScorePane
 from workbench.app.trajectory.scores import plain_text
-from workbench.app.trajectory.step_list import StepList, Steps
+from workbench.app.trajectory.step_content import ContentPane
+from workbench.app.trajectory.step_list import StepList
 from workbench.session.labels import criterion_of
 
 if TYPE_CHECKING:
@@ -78,8 +78,9 @@ class TrialPanes(RunScreen):
     state: TrialState | None = None
 
     def compose_body(self) -> Iterable[Widget]:
-        yield Repository(id="repository", classes="pane pane-left")
-        yield Steps(id="steps-pane", classes="pane")
+        tree = RepositoryPane(id="tree"), Static("", id="legend")
+        yield Pane(*tree, short="Repository", id="repository", classes="pane pane-left")
+        yield Pane(StepList(id="steps"), short="Steps", id="steps-pane", classes="pane")
         yield ContentPane(id="content", classes="pane")
         yield OutcomePane(id="outcome", classes="pane")
         yield Score(id="score", classes="pane")
@@ -97,7 +98,7 @@ class TrialPanes(RunScreen):
         selected = self.step_list.selected
         return selected.number if selected is not None else 0
 
-    steps = getters.query_one(Steps)
+    steps = getters.query_one("#steps-pane", Pane)
     step_list = getters.query_one(StepList)
     repository = getters.query_one(RepositoryPane)
     score = getters.query_one(Score)
@@ -189,7 +190,7 @@ class TrialPanes(RunScreen):
                 return Subject("the check", self.outcome.checks.plain_text(), ".txt", about=tab)
             suffix = {"README": ".md", "Metadata": ".json"}.get(tab, ".diff")
             return Subject(tab, self.outcome.text.document.text, suffix, about=tab, whole=self.outcome.whole)
-        if isinstance(current, Repository):
+        if current is not None and current.id == "repository":
             chosen = self.repository.current
             return Subject("the files", self.repository.plain_text(), ".txt", about=chosen.path if chosen else "files")
         step, tab = self.step_list.selected, self.content.tab

@@ -18,7 +18,6 @@ _BANDS = ((0, 20), (20, 40), (40, 60), (60, 80), (80, 101))
 
 
 def named(line: TrialLine) -> str:
-    """Return the text in which the filter's text is looked for."""
     return f"{line.case} {line.agent} {line.model} {line.tags} {line.error}\n{line.read}"
 
 
@@ -50,7 +49,6 @@ def _band(low: int, high: int) -> Option[TrialLine]:
 
 
 def questions_about(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ...]:
-    """Return the questions that can be asked of these trials."""
     read = Counter(path for line in lines if line.read for path in line.read.split("\n"))
     files = (path for path, _ in read.most_common(MOST_FILES))
     lost = sorted({title for line in lines for title, _ in line.lost})

@@ -60,10 +60,8 @@ class MatrixView(CellTable[str]):
         """Case, and agent with model, of the cell under the cursor."""
         return (self.selected, self.matrix.columns[self.at]) if self.selected and self.matrix.columns else None
 
-    def head_of(self, column: Column[str], width: int) -> Part:
-        if column is self.columns.names:
-            return "", "dim"
-        agent, model = self.matrix.columns[self.columns.shown.index(column)]
+    def head_of(self, at: int, width: int) -> Part:
+        agent, model = self.matrix.columns[at] if at >= 0 else ("", "")
         return shortened(model if self.matrix.several_models else agent, width), "dim"
 
     def agents(self, width: int) -> list[list[Part]]:

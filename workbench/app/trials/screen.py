@@ -26,15 +26,18 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
 from workbench.app.trials.matrix import MatrixView
-from workbench.app.trials.spread_plot import SpreadPlot, against_score, scores_by_agent, unit_of_scores
+from workbench.app.trials.spread_plot import SpreadPlot
 from workbench.app.trials.table import LossList, TrialTable, spread_in_words, without_forks
 from workbench.results.trials import (
     Scale,
     TrialLine,
     Trials,
+    against_score,
     chosen_scale,
     load_trials,
+    scores_by_agent,
     spread_among,
+    unit_of_scores,
     with_counts,
     with_losses,
 )
@@ -56,11 +59,7 @@ PAUSE_SECONDS = 0.005
 
 
 class TrialsScreen(ModeScreen):
-    """A table of trials beside cases against agents.
-
-    Args:
-        current: The trial that is shown behind this screen; the cursor starts there.
-    """
+    """A table of trials beside cases against agents; the cursor starts at the trial that is shown behind this screen."""
 
     mode_name = "Trials"
     CSS_PATH = "../styles/trials.tcss"

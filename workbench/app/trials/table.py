@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bind
 from workbench.app.marks import Marked, Marks
-from workbench.app.toolkit.columns import Column
+from workbench.app.toolkit.columns import Column, number_column
 from workbench.app.toolkit.table import Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
@@ -57,7 +57,6 @@ _STYLES = {"done": "passed", "failed": "failed", "running": "running", "unscored
 
 
 def points(value: float | None) -> str:
-    """Return points with one decimal."""
     return NOTHING if value is None else f"{value:.1f}"
 
 
@@ -83,16 +82,6 @@ def _tier(number: int) -> Column[TrialLine]:
                   sort=lambda line: line.tiers[number - 1], descending=True, figure=mean)  # fmt: skip
 
 
-def _number(
-    title: str, width: int, priority: int, value: Callable[[TrialLine], float | None], form: str = ",.0f"
-) -> Column[TrialLine]:
-    def cell(line: TrialLine) -> str:
-        number = value(line)
-        return NOTHING if number is None else format(number, form)
-
-    return Column(title=title, cell=cell, width=width, priority=priority, sort=value, descending=True)
-
-
 def _identity(line: TrialLine) -> tuple[str, ...]:
     return line.case.lower(), line.agent, line.model, f"{line.repeat:09}"
 
@@ -113,13 +102,13 @@ COLUMNS: tuple[Column[TrialLine], ...] = (
            figure=lambda rows: own_cell(spread_among(rows).own)),
     Column(title="score", cell=_score, width=6, sort=lambda line: line.share, descending=True, figure=_mean),
     *(_tier(number) for number in (1, 2, 3, 4)),
-    _number("steps", 5, 13, lambda line: line.steps),
-    _number("tokens", 8, 19, lambda line: line.tokens),
-    _number("s", 6, 20, lambda line: line.seconds),
-    _number("nowhere", 7, 16, lambda line: line.nowhere),
-    _number("unseen", 6, 17, lambda line: line.unseen),
-    _number("seen %", 6, 18, lambda line: line.shown),
-    _number("$", 7, 12, lambda line: line.cost, ".3f"),
+    number_column("steps", 5, lambda line: line.steps, priority=13),
+    number_column("tokens", 8, lambda line: line.tokens, priority=19),
+    number_column("s", 6, lambda line: line.seconds, priority=20),
+    number_column("nowhere", 7, lambda line: line.nowhere, priority=16),
+    number_column("unseen", 6, lambda line: line.unseen, priority=17),
+    number_column("seen %", 6, lambda line: line.shown, priority=18),
+    number_column("$", 7, lambda line: line.cost, 3, priority=12),
 )  # fmt: skip
 GROUPINGS: tuple[Grouping[TrialLine], ...] = (
     Grouping("agent", lambda line: line.agent),
@@ -130,15 +119,7 @@ GROUPINGS: tuple[Grouping[TrialLine], ...] = (
 
 
 class TrialTable(Table[TrialLine]):
-    """Trials, in groups with their means.
-
-    Attributes:
-        trials: What is shown.
-        filter: Which of them.
-        current: The trial that is open behind the table.
-        marks: What is marked to be compared.
-        session: The file that the trials are of.
-    """
+    """Trials, in groups with their means; ``current`` is the one that is open behind the table."""
 
     KEPT = (*Table.KEPT, "trials", "filter", "session")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -156,7 +137,6 @@ class TrialTable(Table[TrialLine]):
         self._spreads: dict[str, Spread] = {}
 
     def put_trials(self, trials: Trials) -> None:
-        """Show these trials; cursor, filter and arrangement stay."""
         self.trials = trials
         self.put(trials.lines)
 
@@ -168,7 +148,6 @@ class TrialTable(Table[TrialLine]):
         super().arrange_rows(measure=measure)
 
     def spread_of_group(self, group: Group[TrialLine]) -> Spread:
-        """Return how the scores of a group lie."""
         if group.name not in self._spreads:
             self._spreads[group.name] = spread_among(group.rows)
         return self._spreads[group.name]

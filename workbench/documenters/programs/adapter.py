@@ -56,11 +56,9 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a program has written.
+    """What a program has written: docstrings by path and definition, those that the repository had before where they still stand there.
 
-    Attributes:
-        texts: Path and definition → docstring; what the repository had before is in it where it still stands there.
-        edited: Path and definition → why it is not used although the rest of its file is.
+    ``edited`` is why one is not used although the rest of its file is.
     """
 
     texts: Texts

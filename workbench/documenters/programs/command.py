@@ -78,14 +78,10 @@ def command_written_out(text: str, default_model: str) -> str:
             words[index] = str(path.absolute())
     named = any(_MODEL.search(word) for word in _all(variables, words))
     model = "{model}" if named else f"{{model={default_model}}}"
-    parts = [f"{name}={_model_in(value, model)}" for name, value in variables] + [
-        _model_in(word, model) for word in words
+    parts = [f"{name}={value.replace('{model}', model)}" for name, value in variables] + [
+        word.replace("{model}", model) for word in words
     ]
     return " ".join(_quoted(part) for part in parts)
-
-
-def _model_in(word: str, model: str) -> str:
-    return word.replace("{model}", model)
 
 
 def _quoted(word: str) -> str:

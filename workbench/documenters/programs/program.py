@@ -22,11 +22,12 @@ from workbench.documenters.programs import osa, repoagent
 from workbench.documenters.programs.adapter import COPY, Adapter, Place, Start, Written, seen_of
 from workbench.documenters.programs.command import Command, command_written_out
 from workbench.documenters.programs.installing import Installable, interpreter
-from workbench.documenters.programs.work_folder import KEPT, Documented, WorkFolder
-from workbench.documenters.types import Asker, Docstring, DocumentationFailed, Progress
+from workbench.documenters.programs.work_folder import KEPT, Documented, WorkFolder, read_documented
+from workbench.documenters.types import Docstring, DocumentationFailed, Progress
 from workbench.errors import UsageError
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.endpoint import ChatEndpoint
+from workbench.models.types import Asker
 from workbench.reasons import last_words
 from workbench.repository import Snapshot
 from workbench.repository.definitions import DefinitionKey, DefinitionKind, find_definitions
@@ -74,7 +75,7 @@ class DocProgram:
         work = WorkFolder(snapshot, self._adapter.name, self._adapter.basis)
         try:
             async with work.alone(lambda: report(Progress(note="another run documents the same repository"))):
-                documented = await asyncio.to_thread(work.load)
+                documented = await asyncio.to_thread(read_documented, work.folder)
                 if documented is None:
                     documented = await self._made(snapshot, work, report)
                     await asyncio.to_thread(work.save, documented)

@@ -97,9 +97,6 @@ class WorkFolder:
         finally:
             os.close(lock)
 
-    def load(self) -> Documented | None:
-        return read_documented(self.folder)
-
     def save(self, documented: Documented) -> None:
         """Keep it, and remove the copy and whatever lies beside it."""
         data = asdict(documented)
