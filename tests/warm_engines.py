@@ -154,10 +154,10 @@ def _prepare() -> dict[str, str]:
     from workbench.collecting import collect_rarely
 
     collect_rarely()
-    import workbench.engine.improvement_execution
+    import workbench.engine.improvement
     import workbench.engine.process
     import workbench.engine.regenerate
-    import workbench.engine.study_execution  # noqa: F401
+    import workbench.engine.study_client  # noqa: F401
     from workbench.models import provider
 
     before = set(os.environ)

@@ -13,49 +13,49 @@ from typing import Any
 
 from workbench import __version__
 from workbench.collecting import collect_rarely
-from workbench.commands.arguments import check_texts
+from workbench.commands.arguments import check_texts, with_verb
 from workbench.commands.output import tell, write
-from workbench.commands.verbs import with_verb
 from workbench.errors import WorkbenchError
 from workbench.glyphs import ON_ERROR
 
 EXIT_DONE, EXIT_ERRORS, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
-# Name -> module under workbench.commands; a module has SUMMARY, add_arguments(parser) and run(arguments) -> exit code.
+# What each command does. Its module under workbench.commands has add_arguments(parser), and run(arguments) -> exit code or verbs.
 COMMANDS = {
-    "open": "open_app",
-    "cases": "cases",
-    "catalog": "catalog",
-    "run": "run",
-    "score": "score",
-    "check": "check",
-    "improve": "improve",
-    "rescore": "rescore",
-    "tasks": "tasks",
-    "regenerate": "regenerate",
-    "docs": "docs",
-    "cluster": "cluster",
-    "serve-agent": "serve_agent",
-    "serve-assessor": "serve_assessor",
-    "resume": "resume",
-    "cancel": "cancel",
-    "rerun": "rerun",
-    "fork": "fork",
-    "show": "show",
-    "compare": "compare",
-    "study": "study",
-    "metrics": "metrics",
-    "plugins": "plugins",
-    "report": "report",
-    "import": "import_files",
-    "export": "export",
-    "serve": "serve",
-    "pack": "pack",
-    "merge": "merge",
-    "tag": "tag",
-    "doctor": "doctor",
-    "locate": "locate",
-    "model": "model",
+    "open": "open the app, on a session if one is named",
+    "cases": "list the test cases, show one, or add a repository as a case",
+    "catalog": "list the paper's repositories with published counts beside those found here, show one, or check some",
+    "run": "run an agent on test cases and score what it hands in",
+    "score": "score a README (and its metadata) by the rubric",
+    "check": "check whether a README holds: its commands and snippets are run in a sandbox, what it names is looked up",
+    "improve": "find docstrings from which a function cannot be written again, and let a model write better ones that are tested",
+    "rescore": "score recorded trials anew, by other judges or rubrics; no agent is run",
+    "tasks": "build the regeneration tasks of repositories: functions whose tests fail with a stub and pass as they are",
+    "regenerate": "let an evaluator write function bodies from their docstrings, test them in a sandbox, and give pass@k",
+    "docs": "list the doc systems (--docs), install RepoAgent or OSA, list and forget what programs wrote",
+    "cluster": "start a Dask scheduler and workers on this machine, for trying regenerate --engine",
+    "serve-agent": "serve an agent of this machine over A2A, for benchmarks of others",
+    "serve-assessor": "assess agents of others on request, over A2A",
+    "resume": "execute what is missing in a session: interrupted, cancelled and failed work",
+    "cancel": "stop the runs of a session; what is done stays",
+    "rerun": "run a trial once more as the next repeat; test candidates again, or let another model write them",
+    "fork": "go on from a step of a recorded trial, with an edited observation or message, or with another model",
+    "show": "show what a session holds: its runs and items, one item, or one step with its exact messages",
+    "compare": "compare two trials, agents, tasks, samples, evaluators or runs, of one session or of two",
+    "study": "a whole experiment as a declared matrix: agents on cases, doc systems on repositories; execute and compare it",
+    "metrics": "compute BLEU, ROUGE, completeness and others of a session's tasks, and how they go with pass@k",
+    "plugins": "list what installed packages add: agents, doc systems, sandboxes, judges, importers, report formats, themes",
+    "report": "write a report on a session, an item or a study of it: Markdown, HTML, JSON, CSV; of a study also LaTeX, Parquet",
+    "import": "read trajectories, samples and verdicts of other programs into a session; what it has already is skipped",
+    "export": "write trajectories, samples, verdicts or tables of a session for other programs",
+    "serve": "show the app in a browser, on this machine or with --host to who has the token",
+    "pack": "copy a session into one complete file, also while a run writes it",
+    "merge": "write a new session with all that several sessions have; they stay as they are",
+    "tag": "give a session, or an item of it, tags, a star or a remark, or take them away",
+    "doctor": "check the machine: interpreter, terminal, models and keys, sandboxes, Docker, git, disk",
+    "locate": "say where settings, sessions, cases, themes, caches and logs are kept",
+    "model": "say whether the embedded model is installed, or install it (about 100 MB)",
 }
+_MODULES = {"open": "open_app", "import": "import_files"}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -71,22 +71,25 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser; with ``only``, just that command's arguments are added, to keep start-up fast."""
+    """Return the parser; only one command's arguments are added, so that no other command is imported."""
     parser = _Parser(prog="workbench", description="Run documentation agents, trace them, score what they wrote.")
     parser.add_argument("--version", action="version", version=f"workbench {__version__}")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    for name, module_name in COMMANDS.items():
-        if only is not None and name != only:
-            commands.add_parser(name, add_help=False)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary)
+        if name != only:
             continue
-        module = importlib.import_module(f"workbench.commands.{module_name}")
-        command = commands.add_parser(name, help=module.SUMMARY, description=module.SUMMARY)
+        module = _module(name)
         command.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
         module.add_arguments(command)
         if not getattr(module, "VERBS", ()):
             command.set_defaults(execute=module.run, parser=command)
     return parser
+
+
+def _module(command: str) -> Any:
+    return importlib.import_module(f"workbench.commands.{_MODULES.get(command, command.replace('-', '_'))}")
 
 
 def _named_command(arguments: Sequence[str]) -> str | None:
@@ -148,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _executed(given: Sequence[str], only: str | None) -> int:
     try:
         if only is not None and only in given:
-            given = with_verb(given, only, importlib.import_module(f"workbench.commands.{COMMANDS[only]}"))
+            given = with_verb(given, only, _module(only))
         parser = build_parser(only)
         parsed, unknown = parser.parse_known_args(given)
         if unknown:

@@ -49,3 +49,8 @@ def json_text(values: Any, indent: int | None = None, *, ascii: bool = False) ->
     """Return values as JSON with readable non-ASCII text (unless ``ascii``) that is safe on any terminal."""
     text = json.dumps(values, ensure_ascii=ascii, indent=indent)
     return _UNSAFE_IN_JSON.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def plural(count: int, noun: str) -> str:
+    """Return ``1 case`` or ``1,200 cases``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -17,9 +17,8 @@ from pathlib import Path
 from workbench import paths
 from workbench.app.app import WorkbenchApp
 from workbench.catalog import resolve_case, snapshot_of
-from workbench.engine.checks import plan_check
 from workbench.engine.process import serve
-from workbench.engine.rescoring import plan_rescore
+from workbench.engine.trial_orders import plan_check, plan_rescore
 from workbench.session import SessionWriter, create
 from workbench.settings import Settings
 

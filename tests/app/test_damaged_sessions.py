@@ -33,9 +33,9 @@ async def test_a_sample_that_cannot_be_read_does_not_show_the_one_before(tmp_pat
     forget_texts(recorder.path, "candidates", "body_blob", "verdict = 'failed' AND control = 0")
     forget_texts(recorder.path, "failing_tests", "traceback_blob")
     async with regeneration(recorder.path) as (pilot, screen):
-        assert "passed" in "\n".join(line.text for line in screen.detail.failing.text.document.lines)
+        assert "passed" in "\n".join(line.text for line in screen.detail.failing_text.document.lines)
         await press(pilot, screen, "l")
-        failing = "\n".join(line.text for line in screen.detail.failing.text.document.lines)
+        failing = "\n".join(line.text for line in screen.detail.failing_text.document.lines)
         shown = "\n".join(line.text for line in screen.sample.text.document.lines)
         assert "passed" not in failing
         assert "traceback cannot be read" in failing
@@ -53,7 +53,7 @@ async def test_a_pane_whose_loader_fails_says_so(tmp_path: Path, monkeypatch: py
         with sqlite3.connect(recorder.path) as connection:
             connection.execute("DROP TABLE failing_tests")
         await press(pilot, screen, "l")
-        failing = "\n".join(line.text for line in screen.detail.failing.text.document.lines)
+        failing = "\n".join(line.text for line in screen.detail.failing_text.document.lines)
         assert "passed" not in failing
         assert "no such table" in failing
 

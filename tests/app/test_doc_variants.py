@@ -11,8 +11,8 @@ from regenerated import EVALUATOR, RUN, Recorder
 from regeneration_app import press, regeneration
 from trajectory_app import screen_text, until
 
-from workbench.app.regeneration.loading import load_view
 from workbench.app.regeneration.standings import MOST_VARIANTS, OtherSamples, Standings, beside, load_variants
+from workbench.results.regeneration_runs import load_view
 from workbench.results.samples import SampleState
 from workbench.session import SessionReader
 

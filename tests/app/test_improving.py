@@ -12,11 +12,9 @@ from textual.widgets import Input
 from trajectory_app import screen_text, until
 
 from workbench.app.compare.tasks_screen import TasksScreen
-from workbench.app.regeneration.improving.handing import HandingDialog
-from workbench.app.regeneration.improving.screen import ImprovingScreen
-from workbench.app.regeneration.improving.starting import ImprovementDialog
-from workbench.engine.improvement_plan import ImprovementPlan
-from workbench.engine.plan import RegenerationPlan
+from workbench.app.regeneration.better_docs import ImprovingScreen
+from workbench.app.regeneration.improving import HandingDialog, ImprovementDialog
+from workbench.engine.plan import ImprovementPlan, RegenerationPlan
 from workbench.session.rows import AttemptRow
 
 ORDER, WRITER = "order-1", "openai/writer"

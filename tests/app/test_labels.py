@@ -17,7 +17,7 @@ from recorded import Recorder
 from regeneration_app import regeneration
 from trajectory_app import press, quiet, screen_text, table_of_trials, trajectory, until
 
-from workbench.app.marked.screen import MarkedScreen
+from workbench.app.marked import MarkedScreen
 from workbench.session import SessionReader
 from workbench.session.labels import STAR, criterion_part
 
@@ -165,7 +165,7 @@ async def test_the_list_of_all_leads_to_each(two: Path, recorder: Recorder) -> N
         assert again.table.selected.text == "odd"
         await pilot.press("escape", "slash", *"nine", "enter")
         await until(pilot, lambda: again.table.narrow_counts() == (1, 5) and again.table.has_focus, "the criterion")
-        assert again.table.selected.what == "criterion"
+        assert again.table.selected.owner.what == "criterion"
         await pilot.press("enter")
         pane = screen.score_pane
         await until(pilot, lambda: pane.selected is not None and pane.selected.key == "usage", "its row")

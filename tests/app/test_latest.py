@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from textual.app import App
 from textual.pilot import Pilot
 from trajectory_app import until
 
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.latest import Latest, Live
 from workbench.errors import WorkbenchError
+from workbench.session.rows import Change
 
 
 class Small(App[None]):
@@ -79,3 +81,34 @@ async def test_what_goes_wrong_is_a_sentence_and_the_next_job_is_done() -> None:
         assert said == ["The file is gone."]
         assert [str(error) for error in pilot.app.unseen] == ["The file is gone."]
         assert done == [1]
+
+
+async def test_what_a_session_says_is_read_again_after_a_change_of_its_kind_and_never_shown_for_another_session() -> (
+    None
+):
+    async with Small().run_test() as pilot:
+        gate, begun, shown = threading.Event(), [], []
+
+        def read(reader: str) -> Callable[[], str]:
+            begun.append(reader)
+            return lambda: (gate.wait(30), f"{reader} {len(begun)}")[1]
+
+        live = Live(pilot.app, "test", read, shown.append, kinds={"run"}, seconds=0.01, nothing="no session")
+        pilot.app.reader = None
+        live.refresh()
+        assert shown == ["no session"]
+        pilot.app.reader = "one"
+        live.refresh()
+        for kind in ("run", "run", "trial"):
+            live.take([Change(0, kind, "r", "")])
+        gate.set()
+        await until(pilot, lambda: live.settled, "both readings")
+        assert shown == ["no session", "one 1", "one 2"]
+        live.take([Change(0, "trial", "r", "")])
+        assert live.settled
+        gate.clear()
+        live.refresh()
+        pilot.app.reader = "two"
+        gate.set()
+        await until(pilot, lambda: live.settled, "the reading of a session that is open no more")
+        assert len(shown) == 3

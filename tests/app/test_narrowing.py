@@ -33,10 +33,10 @@ from workbench.app.compare.screen import CompareScreen
 from workbench.app.compare.task_tables import EVALUATORS, FACTS, TESTS
 from workbench.app.compare.tasks_screen import TasksScreen
 from workbench.app.help import HelpScreen
-from workbench.app.marked.screen import MarkedScreen
+from workbench.app.marked import MarkedScreen
 from workbench.app.marks import Marked, Pair
-from workbench.app.regeneration.went_wrong.screen import FindingList
-from workbench.app.run_list.screen import RunsScreen
+from workbench.app.regeneration.went_wrong import FindingList
+from workbench.app.run_list import RunsScreen
 from workbench.app.search.hit_list import FacetList
 from workbench.app.search.screen import SearchScreen
 from workbench.app.sessions.screen import SessionsScreen

@@ -27,12 +27,13 @@ from workbench.app.study.screen import StudyScreen
 from workbench.app.toolkit.fields import Choice, PickList, Several, named
 from workbench.app.toolkit.form import AskText, Confirm
 from workbench.app.toolkit.report_dialog import ReportDialog
-from workbench.engine import study_execution
+from workbench.engine import study_client
 from workbench.reports import in_a_process
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
-from workbench.studies.declaration import DOCS, Column, Study, read_study_file
+from workbench.studies.declaration import DOCS, Column, Study
 from workbench.studies.following import declared
+from workbench.studies.study_files import read_study_file
 
 Launched = list[tuple[Path, str]]
 
@@ -41,7 +42,7 @@ Launched = list[tuple[Path, str]]
 def launched(monkeypatch: pytest.MonkeyPatch) -> Launched:
     """What would be executed: the process itself is tested with the engine."""
     found: Launched = []
-    monkeypatch.setattr(study_execution, "launch_study", lambda session, name: found.append((session, name)))
+    monkeypatch.setattr(study_client, "launch_study", lambda session, name: found.append((session, name)))
     return found
 
 

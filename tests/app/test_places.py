@@ -23,7 +23,7 @@ from workbench import paths
 from workbench.app.location import MOST, History, Location
 from workbench.app.palette import NamedPlace, find, load_places
 from workbench.app.regeneration.screen import RegenerationScreen
-from workbench.app.run_list.screen import RunsScreen
+from workbench.app.run_list import RunsScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.session import SessionReader
 

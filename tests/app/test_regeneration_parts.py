@@ -9,10 +9,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.app.regeneration import funnel
+from workbench.app.regeneration import building
 from workbench.app.regeneration.filters import EVERYTHING, QUESTIONS
 from workbench.app.regeneration.task_table import route_of
 from workbench.regeneration.self_check import Control, Problem, Rechecks, banner
+from workbench.results.regeneration_runs import Excluded
 from workbench.results.samples import SampleState
 from workbench.results.tasks import TaskLine
 from workbench.session.rows import StageRow, UnusedTestRow
@@ -125,7 +126,7 @@ def stage(name: str, state: str, done: int, total: int | None, note: str = "") -
 def test_counts_go_down_by_what_is_dropped(dropped: dict[str, int], tasks: int, excluded: int) -> None:
     excluded = min(tasks, excluded)
     found = sum(dropped.values()) + tasks
-    rows = funnel.counts([stage("filter", "done", found, found)], dropped, tasks, excluded, live=False)
+    rows = building.counts([stage("filter", "done", found, found)], dropped, tasks, excluded, live=False)
     assert rows[0].left == (found or None)
     known = [row for row in rows if row.key in dropped]
     assert Counter({row.key: row.dropped for row in known}) == Counter(dropped)
@@ -136,20 +137,21 @@ def test_counts_go_down_by_what_is_dropped(dropped: dict[str, int], tasks: int, 
 
 
 def test_what_is_not_decided_yet_is_said_while_tasks_are_built() -> None:
-    rows = funnel.counts([stage("filter", "running", 40, 100)], {"trace": 10}, 0, 0, live=True)
+    rows = building.counts([stage("filter", "running", 40, 100)], {"trace": 10}, 0, 0, live=True)
     assert ("undecided", 60) in [(row.key, row.left) for row in rows]
     assert rows[0].left == 100
-    stopped = funnel.counts([stage("filter", "running", 40, 100)], {"trace": 10}, 0, 0, live=False)
+    stopped = building.counts([stage("filter", "running", 40, 100)], {"trace": 10}, 0, 0, live=False)
     assert "undecided" not in [row.key for row in stopped]
 
 
 def test_tests_that_no_verdict_rests_on_are_shown_in_a_line_each() -> None:
     rows = (("unstable", "t.py::a", "passed, failed"), ("failing", "t.py::b[x y]", "E  1\n== 2"))
-    found = funnel.quarantined([UnusedTestRow("run", place, *row) for place, row in enumerate(rows)])
-    assert [(one.kind, one.test, one.why) for one in found] == [
-        ("unstable", "t.py::a", "passed, failed"),
-        ("failing", "t.py::b[x y]", "E 1 == 2"),
+    unused = tuple(UnusedTestRow("run", place, *row) for place, row in enumerate(rows))
+    assert building.entries_of("tests:", Excluded((), (), unused), "") == [
+        ("unstable test", "t.py::a", "passed, failed"),
+        ("failing test", "t.py::b[x y]", "E 1 == 2"),
     ]
+    assert [row.key for row in building.counts_of_tests((), unused)] == ["tests:", "tests:unstable", "tests:failing"]
 
 
 def test_a_self_check_speaks_only_when_something_is_wrong() -> None:

@@ -95,7 +95,7 @@ async def test_figures_are_those_of_the_report(finished: Path) -> None:
 async def test_samples_tabs_and_failing_tests(finished: Path) -> None:
     async with regeneration(finished) as (pilot, screen):
         assert "The candidate is the original body" in screen.sample.text.document.text
-        assert "14 tests passed in 0.03 s" in screen.detail.failing.text.document.text
+        assert "14 tests passed in 0.03 s" in screen.detail.failing_text.document.text
         await press(pilot, screen, "l")
         text = screen_text(screen.app)
         assert "count_text · sample 2 ✗ failed in 0.03 s" in text

@@ -30,7 +30,7 @@ def live(tmp_path: Path) -> Recorder:
 
 async def test_steps_below_those_in_sight_cause_no_layout(live: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
     async with trajectory(live.path) as (pilot, screen):
-        screen.step_list.select(0)
+        screen.step_list.set_cursor(1)
         await until(pilot, lambda: quiet(screen) and len(screen.step_list.steps) == 60, "the steps")
         await pilot.pause()
         layouts: list[Screen[object]] = []

@@ -14,8 +14,7 @@ import regenerated
 from regenerated import Recorder
 from trajectory_app import screen_text, trajectory, until
 
-from workbench.app.run_list.screen import RunsScreen
-from workbench.app.run_list.table import RunTable, title_within
+from workbench.app.run_list import RunsScreen, RunTable, title_within
 from workbench.results.runs import load_runs, sentence
 from workbench.session import SessionReader, SessionWriter, create
 
@@ -52,7 +51,7 @@ async def list_of_runs(pilot: Pilot[int]) -> RunsScreen:
     await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen), "the list")
     screen = pilot.app.screen
     assert isinstance(screen, RunsScreen)
-    await until(pilot, lambda: screen.table.rows and screen._loading.idle, "the runs")
+    await until(pilot, lambda: screen.table.rows and screen.live.idle, "the runs")
     return screen
 
 

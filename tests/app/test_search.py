@@ -53,7 +53,13 @@ async def search_for(pilot: Pilot[int], text: str) -> SearchScreen:
 async def settled(pilot: Pilot[int], screen: SearchScreen) -> None:
     def still() -> bool:
         known = len(screen.hits.lines) == len(screen.hits.found.hits)
-        return screen._asking.idle and screen._filling.idle and not screen._due and not screen._filling.due and known
+        return (
+            screen._asking.idle
+            and screen._filling.idle
+            and not screen._asking.due
+            and not screen._filling.due
+            and known
+        )
 
     await pilot.pause()
     await until(pilot, still, "the hits")
@@ -89,7 +95,7 @@ async def test_enter_opens_the_step_of_a_hit_with_the_text_marked(session: Path)
         assert shown.state is not None
         assert shown.state.trial.id == "trial-2"
         assert shown.finder.found is not None
-        assert shown.finder.found.needle == "def"
+        assert shown.finder.needle == "def"
         # The search is where it was left: the same text, the cursor on the same hit.
         await pilot.press("ctrl+f")
         await until(pilot, lambda: isinstance(pilot.app.screen, SearchScreen), "the search")
@@ -113,7 +119,7 @@ async def test_a_hit_in_a_readme_leads_to_the_outcome(session: Path) -> None:
         assert shown.state.trial.id == "trial-3"
         found = shown.finder.found
         assert found is not None
-        assert found.hits[shown.finder.at].step == 0
+        assert found[shown.finder.at].step == 0
 
 
 async def test_a_hit_in_a_candidate_leads_to_its_sample(recorder: Recorder) -> None:
@@ -246,7 +252,7 @@ async def test_the_place_is_kept_when_the_session_is_opened_once_more(session: P
 
 
 def test_a_hit_in_a_reason_leads_to_its_criterion(tmp_path: Path) -> None:
-    from workbench.app.search.places import location_of
+    from workbench.app.search.screen import location_of
     from workbench.search.entries import Entry, Item
     from workbench.search.index import Hit
     from workbench.search.query import parse

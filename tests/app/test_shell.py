@@ -227,22 +227,12 @@ async def test_the_help_is_paged_like_any_text(start, down: str, up: str) -> Non
 
 def test_modes_know_the_app_as_a_type_alone() -> None:
     """Nothing that a mode imports when it is shown leads up to the app."""
-    modes = (
-        "cases",
-        "trajectory",
-        "sessions",
-        "regeneration",
-        "study",
-        "trials",
-        "search",
-        "run_list",
-        "marked",
-        "compare",
-    )
+    screens = ("cases.screen", "trajectory.screen", "sessions.screen", "regeneration.screen", "study.screen", "trials.screen",
+               "search.screen", "run_list", "marked", "compare.frame")  # fmt: skip
     code = f"""
 import importlib, sys
-for mode in {modes!r}:
-    importlib.import_module(f"workbench.app.{{mode}}." + ("frame" if mode == "compare" else "screen"))
+for screen in {screens!r}:
+    importlib.import_module(f"workbench.app.{{screen}}")
 assert "workbench.app.app" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)

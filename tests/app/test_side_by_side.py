@@ -23,7 +23,7 @@ from workbench.app.compare.run_trials_screen import RunTrialsScreen
 from workbench.app.compare.screen import CompareScreen
 from workbench.app.compare.tasks_screen import TasksScreen
 from workbench.app.marks import Marked, Pair
-from workbench.app.run_list.screen import RunsScreen
+from workbench.app.run_list import RunsScreen
 from workbench.app.toolkit.columns import Columns
 
 OTHER = "openai/other"
@@ -122,7 +122,7 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
     async with regeneration(two_evaluators(tmp_path / "two.session"), (120, 40)) as (pilot, mode):
         app = pilot.app
         await press(pilot, mode, "v", "tab", "space")
-        await until(pilot, lambda: mode.marking.looking_up.idle and app.marks.of("candidate"), "the mark")
+        await until(pilot, lambda: mode.looking_up.idle and app.marks.of("candidate"), "the mark")
         await press(pilot, mode, "l")
         await pilot.press("C")
         await shown(pilot, CandidatesScreen)

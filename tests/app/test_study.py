@@ -46,7 +46,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
         return {"tests": tests, "orders": {"model/0": {"pass@1": [order]}} if orders else {}}
 
     monkeypatch.setattr(drawing, "drawn", drawn)
-    monkeypatch.setattr("workbench.app.study.draws.REST_SECONDS", 0.01)
+    monkeypatch.setattr("workbench.app.study.presenter.REST_SECONDS", 0.01)
     return found
 
 
@@ -60,7 +60,7 @@ async def study_of(path: Path, size: tuple[int, int] = (120, 40)) -> AsyncIterat
         await until(pilot, lambda: isinstance(app.screen, StudyScreen), "the mode")
         screen = app.screen
         assert isinstance(screen, StudyScreen)
-        await until(pilot, lambda: screen._view is not None and "Opening" not in screen_text(app), "the study")
+        await until(pilot, lambda: screen.view is not None and "Opening" not in screen_text(app), "the study")
         yield pilot, screen
 
 
@@ -132,7 +132,7 @@ async def test_marked_columns_are_compared_and_a_pair_opens_the_samples_that_dif
         assert app.selected_run == "repository00-docs1"
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is screen, "the study, where it was left")
-        assert screen._measure == "pass@3"
+        assert screen.measure == "pass@3"
 
 
 async def test_a_study_that_is_executed_is_followed(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ async def test_what_is_missing_or_made_otherwise_is_said_in_every_tab(tmp_path: 
         app = pilot.app
         await until(pilot, lambda: "50.0 3 unscored" in screen_text(app), "what the mean is of")
         assert "50.0 ? 1/2" in screen_text(app)
-        screen.matrix.go_to(CASES[0], "half · local")
+        screen.matrix.go_to_cell(CASES[0], "half · local")
         await until(pilot, lambda: "1 unscored: The judge" in screen_text(app), "why, below the matrix")
         await pilot.press("left_square_bracket", "left_square_bracket")
         await until(pilot, lambda: "half: 3 unscored: The judge" in screen_text(app), "the leaderboard")

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from studies.declared_studies import put_agents, put_matrix
 
+from workbench.app.study.actions import can_go_on, going
 from workbench.app.study.comparison_list import Scale, axis_row, forest_row
-from workbench.app.study.loading import StudyLoader
-from workbench.app.study.matrix_rows import Order, layout_of, matrix_rows
-from workbench.app.study.orders import can_go_on, going
+from workbench.app.study.presenter import StudyLoader
 from workbench.app.study.wording import cell_sentence, cell_text, figure, header, mean_text, shape, signed, state_of
+from workbench.app.toolkit.cell_table import Grid
+from workbench.app.toolkit.columns import Column
 from workbench.session import SessionReader, SessionWriter
 from workbench.studies.following import read_study
-from workbench.studies.grouping import Facts, RowFacts, grouped
 from workbench.studies.outcome import StudyOutcome
 
 
@@ -51,10 +51,6 @@ def test_a_cell_says_its_mean_or_its_state_and_what_else_has_room(agents: StudyO
     assert mean_text(agents.by_column[0].means["score"], 3, "score", 14) == "72.5 1 failed"
 
 
-def rows(outcome: StudyOutcome, order: Order) -> list[str]:
-    return [row.row for row in matrix_rows(outcome, None, (), order, "score")]
-
-
 def test_what_is_under_way_can_be_cancelled_and_what_is_not_goes_on(agents: StudyOutcome) -> None:
     assert (going(agents), can_go_on(agents)) == ((), True)
     key = ("a", "white · local")
@@ -65,44 +61,32 @@ def test_what_is_under_way_can_be_cancelled_and_what_is_not_goes_on(agents: Stud
     assert state_of(agents, 490.0) == "✗ 1 of 4 cells failed"
 
 
-def test_folded_groups_hide_their_rows_and_rows_are_sorted_within_them(agents: StudyOutcome) -> None:
-    facts = Facts({"a": RowFacts(domain="x"), "b": RowFacts(domain="x")}, {})
-    groups = grouped(agents, "domain", facts)
-    shown = matrix_rows(agents, groups, (), Order("column", "none · local"), "score")
-    assert [(row.title, row.is_group) for row in shown] == [("x", True), ("b", False), ("a", False)]
-    assert [row.title for row in matrix_rows(agents, groups, {"x"}, Order(), "score")] == ["x"]
-    assert shown[0].means["none · local"]["score"].value == agents.by_column[1].means["score"].value
-
-
-def test_rows_are_sorted_by_a_column_with_those_without_a_value_last(agents: StudyOutcome) -> None:
-    order = Order("column", "none · local")
-    assert rows(agents, order) == ["b", "a"]
-    assert order.clicked("column", "none · local").reverse
-    assert not order.clicked("column", "white · local").reverse
-    assert rows(agents, Order("spread")) == ["a", "b"]
-    following = Order()
-    seen = []
-    for _ in range(4):
-        following = following.following("x")
-        seen.append(following.by)
-    assert seen == ["column", "spread", "name", "declared"]
+def grid(columns: int, names: int = 35, heads: int = 14) -> Grid[str]:
+    """A grid of so many columns over one row."""
+    name: Column[str] = Column(title="", cell=str, width=10, widest=200, text=True)
+    found = Grid(name, [Column(title=f"{at}", cell=str, width=0) for at in range(columns)], heads=heads)
+    found.measure(["x" * names])
+    return found
 
 
 @pytest.mark.parametrize("width", [30, 77, 140])
 @pytest.mark.parametrize("columns", [1, 4, 12])
 def test_the_column_under_the_cursor_is_in_sight_and_nothing_stands_beyond_the_width(columns: int, width: int) -> None:
-    first = 0
+    cells = grid(columns)
     for current in [*range(columns), *reversed(range(columns))]:
-        layout = layout_of(35, 14, columns, width, current, first)
-        first = layout.first
-        assert layout.first <= current < layout.first + layout.shown <= columns
-        assert layout.names + layout.shown * (layout.width + 1) <= width or layout.shown == 1
-        assert layout.column_at(layout.names) == layout.first
-        assert layout.column_at(0) is None
+        cells.move(current)
+        (_, names, _), *layout = cells.layout(width)
+        shown = [column for column, *_ in layout]
+        assert cells.shown[current] in shown
+        assert shown == list(cells.shown[cells.first : cells.first + len(shown)])
+        assert names + sum(size + len(gap) for _, size, gap in layout) <= width or len(shown) == 1
+        assert cells.left_out(width) == columns - cells.first - len(shown)
+        assert cells.at(names, width) is shown[0]
+        assert cells.at(0, width) is cells.names
 
 
 def test_columns_are_as_wide_as_their_headings_where_there_is_room() -> None:
-    assert [layout_of(12, heads, 2, 80, 0, 0).width for heads in (8, 24, 90)] == [15, 24, 32]
+    assert [grid(2, 12, heads).layout(80)[1][1] for heads in (8, 24, 90)] == [15, 24, 32]
 
 
 def test_a_forest_plot_has_its_dot_between_its_bounds_and_zero_where_it_lies() -> None:

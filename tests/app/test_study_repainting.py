@@ -10,14 +10,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from studies.declared_studies import put_matrix
+from studies.declared_studies import put_agents, put_matrix
 from test_study import asked, study_of  # noqa: F401
 from trajectory_app import until
 
 from workbench.app.session_app import COUNTING_SHARE
-from workbench.app.study.matrix_rows import Order
 from workbench.app.toolkit.latest import Latest
 from workbench.session import SessionReader, SessionWriter
+from workbench.studies.grouping import Facts, RowFacts, grouped
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ async def test_the_cursor_goes_with_its_row_where_verdicts_change_the_order(sess
     async with study_of(session) as (pilot, screen):
         matrix = screen.matrix
         await until(pilot, lambda: matrix.cursor == 1 and matrix.has_focus, "the matrix")
-        matrix.sort(Order("column", matrix.outcome.columns[0].name))  # type: ignore[union-attr]
+        matrix.change_arrangement(order=matrix.outcome.columns[0].name)  # type: ignore[union-attr]
         await until(pilot, lambda: matrix.cursor == 1, "the order")
         row, before = matrix.row, screen.outcome
         with SessionReader(session) as reader, SessionWriter(session) as writer:
@@ -99,3 +99,24 @@ async def test_a_session_that_changes_all_the_time_is_counted_a_tenth_of_it(
             writer.set_run("repository02-docs1", state="done")
             await until(pilot, lambda: bool(waits), "the next change")
         assert max(waits) == pytest.approx(1 / COUNTING_SHARE - 1)
+
+
+async def test_rows_are_sorted_by_column_spread_and_name_and_folded_groups_hide_theirs(tmp_path: Path) -> None:
+    scores = {("b", "white"): [80.0], ("b", "none"): [50.0], ("a", "white"): [60.0], ("a", "none"): [75.0]}
+    put_agents(tmp_path / "agents.session", {**scores, ("c", "white"): [None], ("c", "none"): [70.0]})
+    async with study_of(tmp_path / "agents.session") as (pilot, screen):
+        matrix = screen.matrix
+        await until(pilot, lambda: matrix.cursor == 1 and matrix.has_focus, "the matrix")
+        seen = []
+        for _ in range(4):
+            await pilot.press("o")
+            seen.append([row.row for row in matrix.shown])
+        assert seen == [["b", "a", "c"], ["b", "a", "c"], ["a", "b", "c"], ["b", "a", "c"]]
+        await pilot.press("o", "O")
+        assert [row.row for row in matrix.shown] == ["a", "b", "c"], "what has no value stays last"
+        domains = grouped(screen.outcome, "domain", Facts({row: RowFacts(domain="x") for row in "abc"}, {}))
+        screen.presenter.by = "domain"
+        screen.show_groups(domains)
+        await pilot.press("k", "minus")
+        assert [matrix.row_count(), matrix.selected_group.name] == [2, "x"]  # type: ignore[union-attr]
+        assert "65.0" in "".join(text for text, _ in matrix.parts_of(1, 80))

@@ -132,9 +132,9 @@ async def test_search_goes_through_all_places(two_trials: Path) -> None:
     async with trajectory(two_trials, trial="t2") as (pilot, screen):
         await press(pilot, screen, "slash", *"wordcount", "enter")
         assert screen.finder.found is not None
-        tabs = {(hit.step, hit.tab) for hit in screen.finder.found.hits}
+        tabs = {(hit.step, hit.tab) for hit in screen.finder.found}
         assert {(1, "Observation"), (3, "Action"), (4, "Action"), (0, "README")} <= tabs
-        total = len(screen.finder.found.hits)
+        total = len(screen.finder.found)
         assert f"/wordcount  1 of {total}" in screen_text(screen.app)
         await press(pilot, screen, "N")
         assert f"{total} of {total}" in screen_text(screen.app)

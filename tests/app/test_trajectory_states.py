@@ -15,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import recorded
 from trajectory_app import press, quiet, screen_text, trajectory, until
 
-from workbench.app.trajectory.following import Look
+from workbench.app.trajectory.loading import Look
+from workbench.app.trajectory.scores import agreement_lines
 from workbench.engine.document import LOADING_LOCAL
 from workbench.session import create
 from workbench.session.rows import ScoreRow
@@ -122,7 +123,7 @@ async def test_failed_shows_its_sentence(recorder: recorded.Recorder) -> None:
     async with trajectory(recorder.path, (160, 40)) as (_, screen):
         shown = screen_text(screen.app)
         assert "✗ failed: The model did not answer within 180 s." in shown
-        assert "the trial failed, so nothing was scored" in shown.lower()
+        assert "failed before its score" in shown
 
 
 async def test_cancelled_before_its_first_step(recorder: recorded.Recorder) -> None:
@@ -130,7 +131,7 @@ async def test_cancelled_before_its_first_step(recorder: recorded.Recorder) -> N
     recorder.trial("t1", state="cancelled")
     async with trajectory(recorder.path) as (_, screen):
         assert "⊘ cancelled" in screen_text(screen.app)
-        assert "cancelled before its first step" in screen.content.text.document.lines[0].text
+        assert "cancelled before the first step" in screen.content.text.document.lines[0].text
 
 
 async def test_a_trial_that_no_engine_took_up_says_so(recorder: recorded.Recorder) -> None:
@@ -250,13 +251,14 @@ async def test_judges_are_switched_by_key_and_their_agreement_is_shown(recorder:
         recorder.score(f"t{number}", recorded.card(judge="openai/[b]judge", accuracy=accuracy + 1))
     async with trajectory(recorder.path, trial="t1") as (pilot, screen):
         assert "offline: form and names, not truth" in screen_text(screen.app)
-        assert screen.score_pane.agreement == (
+        assert agreement_lines(screen.state.agreement, screen.score_pane.card) == (
             "tier 3 beside openai/[b]judge: -1.0 points, 0% the same, r 1.00, n 3",
             "tier 4 beside openai/[b]judge: +0.0 points, 100% the same, n 3",
         )
         await pilot.press("s", "s")
         await until(pilot, lambda: "judge openai/[b]judge" in screen_text(screen.app), "the other judge's name")
         assert screen.score_pane.card.judge == "openai/[b]judge"
-        assert screen.score_pane.agreement[0] == "tier 3 beside offline: +1.0 points, 0% the same, r 1.00, n 3"
         screen.score_pane.scroll_end(animate=False)
         await until(pilot, lambda: "n 3" in screen_text(screen.app), "the agreement below the criteria")
+        said = " ".join(screen.score_pane.plain_text().split())
+        assert "tier 3 beside offline: +1.0 points, 0% the same, r 1.00, n 3" in said

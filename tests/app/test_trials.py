@@ -137,7 +137,7 @@ async def test_five_agents_stand_beside_one_another_at_120_columns(lines, tmp_pa
     five = [replace(line, agent=agents[at % 5], model="m", state="done") for at, line in enumerate(lines[:60])]
     async with trajectory(many_trials(tmp_path / "few.session", 4) or tmp_path / "few.session") as (pilot, _):
         screen = await table_of_trials(pilot)
-        screen.matrix.put(five)
+        screen.matrix.put_trials(five)
         await pilot.pause()
         heading = next(line for line in screen_text(pilot.app).splitlines() if "agent-0" in line and "agent-1" in line)
         assert all(agent in heading for agent in agents)
@@ -245,8 +245,8 @@ async def test_a_cell_of_the_matrix_shows_its_trials_alone(session: Path, home: 
     async with trajectory(session, (200, 60)) as (pilot, _):
         screen = await table_of_trials(pilot)
         await pilot.press("tab", "down", "right")
-        assert screen.matrix.selected is not None
-        case, (agent, model) = screen.matrix.selected
+        assert screen.matrix.chosen is not None
+        case, (agent, model) = screen.matrix.chosen
         await pilot.press("enter")
         shown = {(line.case, line.agent, line.model) for line in screen.table.shown}
         assert shown == {(case, agent, model)}

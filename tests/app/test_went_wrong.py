@@ -13,9 +13,9 @@ from regenerated import EVALUATOR, RUN, Recorder, word_counter
 from regeneration_app import press, quiet, regeneration
 from trajectory_app import screen_text, until
 
+from workbench.app.regeneration.findings import BY_FILE, CURVE, TABS, load_curves, load_findings
 from workbench.app.regeneration.head import EvaluatorLine
-from workbench.app.regeneration.went_wrong.findings import BY_FILE, CURVE, TABS, load_curves, load_findings
-from workbench.app.regeneration.went_wrong.screen import WentWrongScreen
+from workbench.app.regeneration.went_wrong import WentWrongScreen
 from workbench.app.toolkit.header import StatusLine
 from workbench.app.toolkit.plot import PlotLine, plotted
 from workbench.app.toolkit.text_pane import TextPane

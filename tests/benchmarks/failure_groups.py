@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
 
 from regenerated import RUN, Recorder
 
+from workbench.app.regeneration.findings import load_curves, load_findings
 from workbench.app.regeneration.task_table import TaskTable
-from workbench.app.regeneration.went_wrong.findings import load_curves, load_findings
 from workbench.app.toolkit.columns import Columns
 from workbench.app.toolkit.table import Arrangement
 from workbench.results.tasks import TaskLine, load_lines

@@ -82,7 +82,7 @@ async def step_opened(pilot: Pilot[int], screen: TrajectoryScreen, trials: list[
     screen.show_trial(trials[number])
     await until(pilot, lambda: screen.state and screen.state.trial.id == trials[number], "a trial", 60)
     begin = time.perf_counter()
-    screen.step_list.select(step)
+    screen.step_list.set_cursor(step + 1)
     wanted = f"value_{number}_{step + 1} = 1"
     while wanted not in screen.content.text.document.text[:2000]:
         await asyncio.sleep(0.001)

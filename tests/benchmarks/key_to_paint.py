@@ -101,7 +101,7 @@ async def measure(path: Path, begin: Event, stop: Event) -> tuple[list[float], l
         screen = app.screen
         assert isinstance(screen, TrajectoryScreen)
         await until(pilot, lambda: quiet(screen) and len(screen.step_list.steps) == KNOWN_STEPS, "its steps")
-        screen.step_list.select(0)
+        screen.step_list.set_cursor(1)
         await until(pilot, lambda: quiet(screen), "the first step")
         begin.set()
         if EVENTS_A_SECOND:

@@ -18,8 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from app.many_trials import many_trials
 
 from workbench.app.sessions.listing import Remembered, found_sessions, looked_into
-from workbench.app.sessions.table import SessionTable
-from workbench.app.sessions.wording import words
+from workbench.app.sessions.table import SessionTable, words
 
 AIM = 10.0
 """A start that finds everything remembered is at least so many times faster than the first one."""

@@ -21,9 +21,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from studies.declared_studies import put_matrix
 
 from workbench.session import SessionReader
-from workbench.studies.comparing import compare
+from workbench.studies.comparing import compare, rankings
 from workbench.studies.following import StudyReader
-from workbench.studies.ranked import rankings
 
 ROWS, DOCS, EVALUATORS, SAMPLES = 30, 4, 3, 5
 SIZES = (1_000, 10_000, 100_000)

@@ -14,7 +14,7 @@ from workbench.catalog.records import Record, bundled_record, record_of, write_r
 from workbench.catalog.repositories import BUILT as BUILT_STATUSES
 from workbench.catalog.repositories import NOT_CHECKED, Repository, find_repository, load_repositories
 from workbench.cli import main
-from workbench.commands.catalog_tables import page
+from workbench.commands.catalog import page
 from workbench.repository import parse_source
 
 ROOT = Path(__file__).parents[2]

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from workbench.cluster import ClusterError, connected
 from workbench.cluster.job_bundle import pack, unpacked
 from workbench.cluster.local import is_loopback
-from workbench.cluster.resizable_semaphore import ResizableSemaphore
-from workbench.cluster.worker_check import DISTRIBUTION, differences, problem
+from workbench.cluster.pool import DISTRIBUTION, ResizableSemaphore, differences, problem
 from workbench.repository import fetch
 from workbench.sandbox import Job, Limits
 

@@ -41,6 +41,7 @@ def program(home, tmp_path, monkeypatch):
         monkeypatch.setattr(doc_programs, "INSTALLABLE", {"repoagent": one})
         # The package has it only when asked: as an attribute, what was patched above would be put back in its place.
         monkeypatch.setitem(vars(programs), "INSTALLABLE", {"repoagent": one})
+        monkeypatch.setattr("workbench.commands.docs.INSTALLABLE", {"repoagent": one})
         return one
 
     return make

@@ -12,9 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
 from regenerated import RUN, Recorder
 
-from workbench.commands.regeneration_summary import summary
+from workbench.commands.regeneration_summary import self_check_line, summary
 from workbench.commands.regeneration_watching import TerminalShow, exit_code
-from workbench.commands.self_check import self_check_line
 
 
 def test_checks_that_hold_are_one_quiet_line(recorder: Recorder, capsys: pytest.CaptureFixture[str]) -> None:

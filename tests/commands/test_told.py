@@ -23,7 +23,7 @@ from workbench import glyphs, paths
 from workbench.cli import main
 from workbench.commands.regeneration_summary import summary
 from workbench.commands.regeneration_watching import TerminalShow
-from workbench.commands.terminal import Terminal, bars
+from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import TerminalShow as TrialShow
 from workbench.engine.orders import last_ask
 from workbench.engine.plan import RegenerationPlan
@@ -319,10 +319,10 @@ def test_stages_and_errors_of_a_regeneration_are_literal(capsys: pytest.CaptureF
 def test_bars_are_literal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     terminal = Terminal()
-    progress = bars(terminal)
-    progress.add_task(NAME, total=2, note=NAME)
+    bars = StageBars(terminal)
+    bars.update(NAME, total=2, note=NAME)
     with terminal.capture() as captured:
-        terminal.print(progress.get_renderable())
+        terminal.print(bars.progress.get_renderable())
     assert "[/x][bold[@click=app.quit]x[/]" in captured.get()
     assert obeyed(re.sub(r"\x1b\[[\d;]*m", "", captured.get())) == []
 

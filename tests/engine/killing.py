@@ -21,8 +21,8 @@ from engine.mutants import mutants
 from workbench.engine import client, launching
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import plan_regeneration
-from workbench.engine.selection import row_id
 from workbench.session import SessionReader, log
+from workbench.session.task_names import row_id
 
 Verdicts = dict[tuple[str, str, int], tuple[str, tuple[tuple[str, str], ...]]]
 

@@ -15,8 +15,8 @@ from workbench import settings
 from workbench.cli import main
 from workbench.engine import client, launching
 from workbench.engine.document import execute
-from workbench.engine.forking import Edit, plan_fork
 from workbench.engine.plan import DocumentPlan
+from workbench.engine.trial_orders import Edit, plan_fork
 from workbench.errors import UsageError
 from workbench.reports.contents import read_contents
 from workbench.session import SessionReader, SessionWriter

@@ -11,9 +11,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
 
 import regenerated
 
-from workbench.engine.improvement_plan import ImprovementPlan
 from workbench.engine.merging import merge
-from workbench.engine.plan import RegenerationPlan
+from workbench.engine.plan import ImprovementPlan, RegenerationPlan
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import AttemptRow, ImprovementRow
 

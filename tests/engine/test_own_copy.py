@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench import paths
-from workbench.engine.writable_copy import is_writable, new_session, writable_copy
+from workbench.engine.session_names import is_writable, new_session, writable_copy
 from workbench.session import SessionReader
 
 

@@ -187,8 +187,8 @@ def test_what_is_refused_for_the_example_names_the_example(home: Path, capsys: p
 def test_every_option_of_an_order_says_what_another_value_of_it_means() -> None:
     from dataclasses import fields
 
+    from workbench.engine.orders import OPTIONS, options_help
     from workbench.engine.plan import RegenerationPlan
-    from workbench.engine.same_work import OPTIONS, options_help
 
     kept_by_the_engine = {"asks", "acceptances", "snapshot", "import_folders", "weaknesses", "lasting"}
     assert OPTIONS.keys() == {field.name for field in fields(RegenerationPlan)} - kept_by_the_engine

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.engine.plan import DocumentPlan
-from workbench.engine.replayed_agents import recorded_model
+from workbench.engine.records import recorded_model
 from workbench.engine.trial import AgentContext, Assignment
 from workbench.errors import UsageError
 from workbench.repository import View

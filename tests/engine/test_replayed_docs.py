@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from workbench.engine.plan import RegenerationPlan
+from workbench.engine.records import has_docs_of, recorded_documenter
 from workbench.engine.regeneration_client import plan_regeneration
-from workbench.engine.replayed_docs import has_docs_of, recorded_documenter
 from workbench.session import SessionReader
 
 

@@ -12,7 +12,7 @@ from engine.judging import MAXIMA, REFUSED, Body, Court, points
 
 from workbench.cli import main
 from workbench.engine import client
-from workbench.engine.rescoring import plan_rescore
+from workbench.engine.trial_orders import plan_rescore
 from workbench.session import SessionReader
 from workbench.session.pending_work import unfinished
 

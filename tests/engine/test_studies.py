@@ -15,12 +15,19 @@ from loopback.server import LoopbackServer
 
 from workbench.app import runs
 from workbench.app.new_study.offering import offered
-from workbench.engine import client, study_execution
+from workbench.engine import client, study_client
 from workbench.engine.measured import measured_in
 from workbench.engine.plan import DocumentPlan
-from workbench.engine.study_client import order_study, pending_runs, resolved_study, study_runs, titles_of
+from workbench.engine.study_client import (
+    each_run,
+    execute_study,
+    order_study,
+    pending_runs,
+    resolved_study,
+    study_runs,
+    titles_of,
+)
 from workbench.engine.study_estimate import estimate_study, seconds_left
-from workbench.engine.study_execution import each_run, execute_study
 from workbench.errors import UsageError
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import ScoreRow
@@ -312,7 +319,7 @@ def test_a_run_that_breaks_or_is_killed_leaves_the_others_alone(
 def test_the_app_goes_on_with_a_study_that_was_killed(
     engines: Callable[..., Engines], scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(study_execution, "launch_study", execute_study)
+    monkeypatch.setattr(study_client, "launch_study", execute_study)
     session = tmp_path / "mine.session"
     order_study(session, AGENTS)
     made = engines("done", "killed")

@@ -18,12 +18,11 @@ from engine.author import Author
 from engine.tiny_repository import BAD, GOOD, make_repository
 from loopback.server import LoopbackServer
 
-from workbench.engine.study_client import order_study
-from workbench.engine.study_execution import execute_study
+from workbench.engine.study_client import execute_study, order_study
 from workbench.session import SessionReader
 from workbench.studies.declaration import Column, Study
 from workbench.studies.following import read_study
-from workbench.studies.known import study_named
+from workbench.studies.study_files import study_named
 
 pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(900)]
 

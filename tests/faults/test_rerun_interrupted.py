@@ -22,9 +22,9 @@ from workbench.commands.regeneration_summary import summary
 from workbench.engine import client, launching
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import plan_regeneration
-from workbench.engine.selection import row_id
 from workbench.session import SessionReader
 from workbench.session.reader import integrity_problem
+from workbench.session.task_names import row_id
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.slow, pytest.mark.timeout(1800)]
 Until = Callable[..., Any]

@@ -13,8 +13,7 @@ pytest.importorskip("numpy")
 
 from workbench.metrics.paper import published_paper
 from workbench.reports.page_markdown import page_markdown
-from workbench.reports.paper_page import disagreements, paper_page
-from workbench.reports.paper_values import paper_json
+from workbench.reports.paper import disagreements, paper_json, paper_page
 
 
 @pytest.fixture(scope="module")

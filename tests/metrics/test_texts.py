@@ -132,7 +132,7 @@ def by_hand(weights, ids, first):
 @pytest.mark.parametrize(("kind", "padding"), [("bert", 0), ("roberta", 1)])
 def test_the_encoder_computes_what_loops_compute(tmp_path, kind, padding):
     pytest.importorskip("scipy")
-    from workbench.metrics.encoder import Encoder
+    from workbench.metrics.texts import Encoder
 
     weights = tiny_model(tmp_path / "m", kind, padding=padding)
     encoder = Encoder(tmp_path / "m", "tiny")

@@ -6,7 +6,7 @@ import pytest
 
 from workbench.agents.protocol import Action, Problem, parse_action
 from workbench.documenters.llm import extract_docstring
-from workbench.improving.answers import read_docstring
+from workbench.improving.gates import read_docstring
 from workbench.metrics.helpfulness import read_points
 from workbench.models.reasoning import split_reasoning
 from workbench.rubric.llm_judge import read_answer

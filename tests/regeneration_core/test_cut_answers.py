@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from app.regenerated import EVALUATOR, RUN, Recorder
 
-from workbench.app.regeneration.loading import load_view
 from workbench.commands.regeneration_summary import summary
 from workbench.commands.regeneration_watching import figures
 from workbench.reports import write_report
+from workbench.results.regeneration_runs import load_view
 from workbench.results.tasks import figures_of, load_lines
 from workbench.session import SessionReader
 

@@ -12,10 +12,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
 from regenerated import Recorder
 
-from workbench.app.regeneration.loading import load_view
 from workbench.app.regeneration.wording import progress
 from workbench.regeneration.outcome import TaskResult, group_outcomes, ks_of, pass_figures, totals
 from workbench.regeneration.self_check import self_check
+from workbench.results.regeneration_runs import load_view
 from workbench.session import SessionReader
 from workbench.session.groups import Group
 from workbench.session.sample_counts import SampleCount

@@ -29,10 +29,9 @@ from workbench.errors import UsageError
 from workbench.models.types import Answer, ModelError, ModelUnavailable, Request, Usage
 from workbench.repository import View
 from workbench.serving import Place, agent_app
-from workbench.serving.conversation import Conversation, assignment_in, observation_of, result_in
 from workbench.serving.listening import TOKEN, _Server
 from workbench.serving.requests import read_assessment
-from workbench.serving.white import check_servable
+from workbench.serving.white import Conversation, assignment_in, check_servable, observation_of, result_in
 from workbench.session import SessionReader
 
 pytestmark = pytest.mark.xdist_group("remote-agents")

@@ -15,12 +15,13 @@ from workbench import settings
 from workbench.agents.names import AGENTS, agent_info, current_name
 from workbench.engine import client
 from workbench.engine.document import execute
-from workbench.engine.forking import Edit, plan_fork
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.study_client import order_study
+from workbench.engine.trial_orders import Edit, plan_fork
 from workbench.errors import UsageError, WorkbenchError
 from workbench.session import SessionReader, SessionWriter
-from workbench.studies.declaration import Column, Study, read_study_file
+from workbench.studies.declaration import Column, Study
+from workbench.studies.study_files import read_study_file
 
 Send = Callable[[bytes], Any]
 

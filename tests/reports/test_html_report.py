@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from samples.sessions import HOSTILE, add_trial
 
 from workbench.reports import html_frame, write_report
-from workbench.reports.html_readme import rendered
+from workbench.reports.page_html import rendered
 from workbench.session import SessionWriter, create
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}

@@ -32,9 +32,8 @@ from workbench.cli import main
 from workbench.errors import UsageError, WorkbenchError
 from workbench.reports.figures import forest, heat
 from workbench.reports.in_a_process import write_study_in_a_process
-from workbench.reports.latex_text import latex
 from workbench.reports.page import Bar, Forest, Grid, Heat, HeatCell, Page
-from workbench.reports.page_latex import page_latex
+from workbench.reports.page_latex import latex, page_latex
 from workbench.reports.study_report import write_study_report
 from workbench.reports.study_rows import columns_of
 from workbench.session import SessionReader, SessionWriter, create

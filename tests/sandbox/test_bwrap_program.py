@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from workbench.sandbox import bwrap_program
-from workbench.sandbox.namespaces import why_forbidden
+from workbench.sandbox.bwrap_program import why_forbidden
 
 ROOT = Path(__file__).parents[2]
 SAYS = "from workbench.sandbox import bwrap_program; print(bwrap_program.problem())"

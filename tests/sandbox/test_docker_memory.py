@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from workbench.sandbox.backend import Layout
-from workbench.sandbox.docker_channel import DockerChannel
+from workbench.sandbox.docker import DockerChannel
 
 
 class Container:

@@ -11,7 +11,7 @@ import pytest
 from hostile.candidates import RIGHT
 
 from workbench.sandbox import Job, Limits, Pool, Route, Verdict, pool
-from workbench.sandbox.docker_channel import DockerChannel
+from workbench.sandbox.docker import DockerChannel
 
 TESTS = ("tests/test_sums.py::test_total[two]", "tests/test_sums.py::test_large")
 LIMITS = Limits(seconds=60, memory_mb=256, processes=48, disk_mb=64, file_mb=16)

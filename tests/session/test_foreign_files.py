@@ -12,8 +12,8 @@ import pytest
 
 from workbench.cli import main
 from workbench.session import SessionError, SessionReader, SessionWriter, blobs, create
-from workbench.session.blob_reader import TextDamaged
 from workbench.session.placing import delete
+from workbench.session.row_reader import TextDamaged
 
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT"
 

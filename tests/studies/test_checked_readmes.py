@@ -11,9 +11,10 @@ from studies.declared_studies import put_agents
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import trial_id
 from workbench.studies.comparing import compare
-from workbench.studies.declaration import Column, Settings, in_points, parse_study
+from workbench.studies.declaration import Column, Settings, in_points
 from workbench.studies.following import read_study
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.study_files import parse_study
 
 WHITE, SINGLE = Column("white", "local"), Column("single-file", "local")
 SCORES = {("a", "white"): [80.0], ("b", "white"): [60.0], ("a", "single-file"): [70.0], ("b", "single-file"): [50.0]}

@@ -9,16 +9,8 @@ import pytest
 
 from workbench.errors import UsageError
 from workbench.studies.checking import check_study, column_problem
-from workbench.studies.declaration import (
-    BadStudy,
-    Column,
-    Study,
-    column_titles,
-    read_study_file,
-    row_titles,
-    with_amounts,
-)
-from workbench.studies.known import packaged_studies, study_named
+from workbench.studies.declaration import BadStudy, Column, Study, column_titles, row_titles, with_amounts
+from workbench.studies.study_files import packaged_studies, read_study_file, study_named
 
 AGENTS = 'name = "mine"\nkind = "agents"\nrows = ["word_counter"]\n'
 DOCS = 'name = "mine"\nkind = "docs"\nrows = ["word_counter"]\n'

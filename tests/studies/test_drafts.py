@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.errors import BadField
-from workbench.studies.declaration import AGENTS, DOCS, BadStudy, Column, Limits, Settings, Study, parse_study
-from workbench.studies.drafts import Draft, draft_of, drafted, look_up
-from workbench.studies.known import packaged_studies, study_named
-from workbench.studies.written import study_toml
+from workbench.studies.checking import Draft, draft_of, drafted, look_up
+from workbench.studies.declaration import AGENTS, DOCS, BadStudy, Column, Limits, Settings, Study
+from workbench.studies.study_files import packaged_studies, parse_study, study_named, study_toml
 
 AGENTS_DRAFT = Draft(
     AGENTS, "mine", ("word_counter",), ("white", "planner-2"), ("local",), ("offline",),

@@ -16,14 +16,12 @@ from workbench.session.rows import StudyCellRow
 from workbench.statistics.clusters import Value
 from workbench.statistics.intervals import share_interval
 from workbench.statistics.permutation import permutation_test
-from workbench.studies.agreement import judge_agreement
 from workbench.studies.chances import chances, every_pair, resampled_orders
-from workbench.studies.comparing import compare
+from workbench.studies.comparing import compare, rankings, taus
 from workbench.studies.declaration import BadStudy, Column, Study
 from workbench.studies.drawing import drawn
 from workbench.studies.following import StudyReader, read_study
-from workbench.studies.leaderboard import leaderboard
-from workbench.studies.ranked import rankings, taus
+from workbench.studies.leaderboard import judge_agreement, leaderboard
 
 SCORES = {
     ("a", "white"): [80.0, 90.0, 70.0], ("b", "white"): [60.0, 50.0, 70.0], ("c", "white"): [75.0, 75.0, 75.0],

@@ -22,10 +22,9 @@ from studies.partial_studies import (
 from workbench.cli import main
 from workbench.session import SessionWriter
 from workbench.session.judges import RULE
-from workbench.studies.comparing import compare
+from workbench.studies.comparing import compare, rankings
 from workbench.studies.declaration import Settings
 from workbench.studies.leaderboard import leaderboard
-from workbench.studies.ranked import rankings
 
 
 @pytest.fixture

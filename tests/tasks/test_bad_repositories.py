@@ -8,8 +8,7 @@ import pytest
 from tasks.conftest import RULES
 
 from workbench.regeneration.environment import EnvironmentFailed, build_environment
-from workbench.regeneration.suite import SuiteFailed
-from workbench.regeneration.unlisted_tests import odd_test_files
+from workbench.regeneration.suite import SuiteFailed, odd_test_files
 from workbench.sandbox import Limits
 
 pytestmark = pytest.mark.sandbox

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tasks.made_up import environment_of
 
-from workbench.engine.task_cache import TaskCache
+from workbench.engine.task_building import TaskCache
 from workbench.regeneration import environment as environments
 from workbench.regeneration.building import build_tasks
 from workbench.regeneration.environment import EnvironmentFailed, build_environment

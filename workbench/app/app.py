@@ -23,7 +23,7 @@ from workbench.collecting import collect_rarely
 from workbench.errors import WorkbenchError
 from workbench.key_ids import KEY_IDS
 from workbench.read_only import is_read_only
-from workbench.text import clean, one_line
+from workbench.text import clean, one_line, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -167,7 +167,6 @@ class WorkbenchApp(NavigatingApp):
     def on_unmount(self) -> None:
         self._ended = True
         self.end_session()
-        self.stop_themes()
         if self.warm is not None:
             self.warm.close()
 
@@ -184,7 +183,7 @@ class WorkbenchApp(NavigatingApp):
 
         def done(taken_up: tuple[Path, int]) -> None:
             own, count = taken_up
-            said = "Nothing is missing in it." if not count else f"Resuming {count} run{'s' if count != 1 else ''}."
+            said = "Nothing is missing in it." if not count else f"Resuming {plural(count, 'run')}."
             self.notify(said, title=own.stem)
             if count:
                 self.open_session(own)

@@ -113,7 +113,7 @@ class SessionFeed(threading.Thread):
                     news = merged(news, self._liveness(states, fresh))
                     states = fresh
             except Exception as error:
-                self._fail(reader, _failure(error))
+                self._fail(reader, SessionFailed(f"The session is no longer followed: {error}"))
                 continue
             with self._wake:
                 if self._reader is not reader:
@@ -155,7 +155,3 @@ class SessionFeed(threading.Thread):
                 return  # the app closed it under us: it watches something else now
             self._reader = None
         self._target.post_message(failure)
-
-
-def _failure(error: Exception) -> SessionFailed:
-    return SessionFailed(f"The session is no longer followed: {error}")

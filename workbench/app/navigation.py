@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from workbench.app.marks import Marks, Pair
-    from workbench.app.search.places import Searched
+    from workbench.app.search.screen import Searched
 
 
 class NavigatingApp(SessionApp):
@@ -37,7 +37,7 @@ class NavigatingApp(SessionApp):
 
     @cached_property
     def searched(self) -> Searched:
-        from workbench.app.search.places import Searched
+        from workbench.app.search.screen import Searched
 
         return Searched()
 
@@ -276,13 +276,13 @@ class NavigatingApp(SessionApp):
     # -- lists that stand over a mode
 
     def action_runs(self) -> None:
-        from workbench.app.run_list.screen import RunsScreen
+        from workbench.app.run_list import RunsScreen
 
         if self._has_session():
             self.push_screen(RunsScreen(self.selected_run or ""))
 
     def action_marked(self) -> None:
-        from workbench.app.marked.screen import MarkedScreen
+        from workbench.app.marked import MarkedScreen
 
         if self._has_session():
             self.push_screen(MarkedScreen())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,37 +11,14 @@ from workbench import paths
 from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.queue import enqueue
-from workbench.engine.queue import move as move_run
-from workbench.engine.queue import pause as pause_run
-from workbench.engine.session_names import check_name, new_place
-from workbench.engine.writable_copy import is_example, is_writable, new_session, writable_copy
+from workbench.engine.session_names import check_name, is_example, is_writable, new_place, new_session, writable_copy
 from workbench.errors import UsageError
 from workbench.session import SUFFIX, SessionReader, SessionWriter
 
 if TYPE_CHECKING:
     from workbench.engine.launching import WarmEngine
 
-__all__ = [
-    "begin",
-    "bring_back_run",
-    "cancel",
-    "choose_session",
-    "chosen_session",
-    "default_session",
-    "is_example",
-    "is_writable",
-    "known_sessions",
-    "move_run",
-    "name_run",
-    "new_session",
-    "pause_run",
-    "put_away_run",
-    "resume",
-    "resume_study",
-    "session_named",
-    "something_runs",
-    "writable_copy",
-]
+__all__ = ["is_example", "is_writable", "new_session", "writable_copy"]
 
 
 def chosen_session() -> Path | None:
@@ -145,8 +123,7 @@ def resume_study(session: Path, name: str) -> tuple[Path, int]:
     Raises:
         WorkbenchError: The study names what is not there, or the session cannot be written.
     """
-    from workbench.engine.study_client import order_study, pending_runs
-    from workbench.engine.study_execution import launch_study
+    from workbench.engine.study_client import launch_study, order_study, pending_runs
     from workbench.studies.following import declared
 
     own = writable_copy(session)
@@ -160,17 +137,7 @@ def resume_study(session: Path, name: str) -> tuple[Path, int]:
     return own, count
 
 
-def name_run(session: Path, run: str, name: str) -> None:
+def write(session: Path, change: Callable[[SessionWriter], None]) -> None:
+    """Change something in a session, in one transaction."""
     with SessionWriter(session) as writer, writer.transaction():
-        writer.name_run(run, name)
-
-
-def put_away_run(session: Path, run: str) -> None:
-    """Put a run away: nothing is erased, but it and its trials count nowhere."""
-    with SessionWriter(session) as writer, writer.transaction():
-        writer.put_away_run(run)
-
-
-def bring_back_run(session: Path, run: str) -> None:
-    with SessionWriter(session) as writer, writer.transaction():
-        writer.bring_back_run(run)
+        change(writer)

@@ -8,27 +8,25 @@ from __future__ import annotations
 
 import contextlib
 import json
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.color import Color, ColorParseError
-from textual.message import Message
 from textual.theme import Theme
 
 from workbench import paths
+from workbench.app.toolkit.latest import Latest
 from workbench.errors import WorkbenchError
 from workbench.files import Unreadable, read_text
 from workbench.plugins import GROUPS, Plugin, installed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from textual.message_pump import MessagePump
 
 
 TEXT = 4.5
@@ -309,47 +307,23 @@ def first_theme(name: str) -> tuple[Theme, str | None]:
 POLL_SECONDS = 1.0
 
 
-class ThemesRead(Message):
-    """Theme files were read: those that are new or changed, those that are gone, and what is wrong with bad ones."""
-
-    def __init__(self, themes: tuple[Theme, ...], gone: tuple[str, ...], problems: tuple[str, ...]) -> None:
-        super().__init__()
-        self.themes = themes
-        self.gone = gone
-        self.problems = problems
+@dataclass(frozen=True, slots=True)
+class _News:
+    files: dict[str, ThemeFile]
+    themes: list[Theme]
+    problems: list[str]
 
 
-class ThemeWatch(threading.Thread):
-    """Looks at the modification times of the theme folders once a second and posts :class:`ThemesRead` on news."""
-
-    def __init__(self, target: MessagePump) -> None:
-        super().__init__(name="theme-watch", daemon=True)
-        self._target = target
-        self._stopped = threading.Event()
-
-    def stop(self) -> None:
-        self._stopped.set()
-
-    def run(self) -> None:
-        known: dict[str, ThemeFile] = {}
-        while True:
-            files = theme_files()
-            if files != known:
-                self._target.post_message(self._news(known, files))
-                known = files
-            if self._stopped.wait(POLL_SECONDS):
-                return
-
-    @staticmethod
-    def _news(known: dict[str, ThemeFile], files: dict[str, ThemeFile]) -> ThemesRead:
-        themes, problems = [], []
-        for name, file in files.items():
-            if known.get(name) != file:
-                try:
-                    themes.append(load_theme(file))
-                except BadTheme as error:
-                    problems.append(str(error))
-        return ThemesRead(tuple(themes), tuple(set(known) - set(files)), tuple(problems))
+def _news(known: dict[str, ThemeFile]) -> _News:
+    """Return the theme files as they are, with those that are new or changed read."""
+    news = _News(theme_files(), [], [])
+    for name, file in news.files.items():
+        if known.get(name) != file:
+            try:
+                news.themes.append(load_theme(file))
+            except BadTheme as error:
+                news.problems.append(str(error))
+    return news
 
 
 class ThemedApp(App[int]):
@@ -360,7 +334,8 @@ class ThemedApp(App[int]):
         for own in tuple(self.available_themes):
             # Textual's themes know no verdicts, and nobody measured what can be read in them.
             self.unregister_theme(own)
-        self._themes: ThemeWatch | None = None
+        self._theme_files: dict[str, ThemeFile] = {}
+        self._reading_themes = Latest(self, "themes")
         first, self._theme_problem = first_theme(theme)
         self.register_theme(first)
         # Set without its watchers: they would parse all styles a second time before the first paint.
@@ -373,25 +348,25 @@ class ThemedApp(App[int]):
         return {} if "text-dim" in theme.variables else fallback_variables(theme)
 
     def start_themes(self) -> None:
-        self._themes = ThemeWatch(self)
-        self._themes.start()
+        """Read all themes, and look once a second at the modification times of their files."""
+        self._read_themes()
+        self.set_interval(POLL_SECONDS, self._read_themes)
         if self._theme_problem:
             self.notify(self._theme_problem, title="Theme", severity="warning", timeout=12)
 
-    def stop_themes(self) -> None:
-        if self._themes is not None:
-            self._themes.stop()
+    def _read_themes(self) -> None:
+        self._reading_themes.ask(partial(_news, self._theme_files), self._has_read_themes)
 
-    def on_themes_read(self, message: ThemesRead) -> None:
-        for theme in message.themes:
+    def _has_read_themes(self, news: _News) -> None:
+        gone, self._theme_files = set(self._theme_files) - set(news.files), news.files
+        for theme in news.themes:
             self.register_theme(theme)
-        for name in message.gone:
-            if name != self.theme and name != FALLBACK.name:
-                self.unregister_theme(name)
-        if any(theme.name == self.theme for theme in message.themes):
+        for name in gone - {self.theme, FALLBACK.name}:
+            self.unregister_theme(name)
+        if any(theme.name == self.theme for theme in news.themes):
             self._watch_theme(self.theme)
-        if message.problems:
-            self.notify("\n".join(message.problems), title="Themes", severity="warning", timeout=12)
+        if news.problems:
+            self.notify("\n".join(news.problems), title="Themes", severity="warning", timeout=12)
 
     def action_next_theme(self) -> None:
         names = sorted(self.available_themes)

@@ -6,16 +6,81 @@ import asyncio
 import contextlib
 import uuid
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from types import TracebackType
 from typing import Any
 
 from workbench.cluster import worker_sandboxes
 from workbench.cluster.address import ClusterError
 from workbench.cluster.job_bundle import JobBundle
-from workbench.cluster.resizable_semaphore import ResizableSemaphore
-from workbench.cluster.worker_check import DISTRIBUTION, differences, problem
 from workbench.reasons import reason_of
 from workbench.sandbox import Job, Reason, Report, Verdict
+
+#: The distribution's name, as ``importlib.metadata`` knows it on the workers.
+DISTRIBUTION = "docs-workbench"
+
+#: Packages whose versions may differ: Dask itself only warns about them.
+_MAY_DIFFER = ("dask", "distributed")
+
+
+def problem(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
+    """Return why a worker may not be used, "" if it may.
+
+    Args:
+        theirs: The result of ``distributed.versions.get_versions`` on the worker.
+        ours: The result in this process.
+    """
+    there, here = theirs["packages"], ours["packages"]
+    if _minor(there["python"]) != _minor(here["python"]):
+        return f"it has Python {_minor(there['python'])} where {_minor(here['python'])} is needed, as here"
+    wanted, found = here.get(DISTRIBUTION), there.get(DISTRIBUTION)
+    if wanted and found is None:
+        return f"it has no Workbench; install it there: pip install '{DISTRIBUTION}[cluster]=={wanted}'"
+    if wanted and found != wanted:
+        return f"it has Workbench {found} where {wanted} is needed, as here"
+    return ""
+
+
+def differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
+    """Describe differences in Dask's versions ("distributed 2025.1.0, here 2026.8.0"); "" if there are none."""
+    there, here = theirs["packages"], ours["packages"]
+    found = [
+        f"{name} {there.get(name)}, here {here.get(name)}" for name in _MAY_DIFFER if there.get(name) != here.get(name)
+    ]
+    return "; ".join(found)
+
+
+def _minor(python: str) -> str:
+    return ".".join(python.split(".")[:2])
+
+
+class ResizableSemaphore:
+    """A fair semaphore whose size may change: the longest waiter enters first."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._entered = 0
+        self._changed = asyncio.Condition()
+
+    async def __aenter__(self) -> None:
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._entered < self._size)
+            self._entered += 1
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._entered -= 1
+        async with self._changed:
+            self._changed.notify()
+
+    async def resize(self, size: int) -> None:
+        """Set the size; those already inside stay."""
+        if size != self._size:
+            async with self._changed:
+                self._size = size
+                self._changed.notify_all()
+
 
 #: Candidates submitted per thread of the cluster: one is running, one is waiting on the worker, one is in transit.
 PER_THREAD = 3

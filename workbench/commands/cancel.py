@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.commands.output import say
-
-SUMMARY = "stop the runs of a session; what is done stays"
+from workbench.commands.arguments import shared
+from workbench.commands.output import say, tell_damage
+from workbench.commands.watching import stop
+from workbench.engine.session_names import is_example, resolve_session
+from workbench.errors import UsageError
+from workbench.session import SessionReader
+from workbench.text import one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument("session", help="a session file, or the name of one")
-    parser.add_argument("--run", help="only this run")
+    shared(parser, "session", "--run")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Cancel every run that waits or is executed."""
-    from workbench.commands.damaged import tell_damage
-    from workbench.commands.watching import stop
-    from workbench.engine.session_names import resolve_session
-    from workbench.engine.writable_copy import is_example
-    from workbench.errors import UsageError
-    from workbench.session import SessionReader
-    from workbench.text import one_line
-
     session = resolve_session(arguments.session)
     with SessionReader(session) as reader:
         if arguments.run is not None and reader.run(arguments.run) is None:

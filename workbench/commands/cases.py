@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.catalog import add_case, check_there, load_cases, resolve_case, snapshot_of, view_of
 from workbench.commands.output import print_json, say, tell
+from workbench.commands.terminal import Terminal
 from workbench.errors import UsageError
-
-SUMMARY = "list the test cases, show one, or add a repository as a case"
+from workbench.reports.wording import picked
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("case", nargs="?", help="show this case: an id, or a source that is not a case yet")
     parser.add_argument(
         "--add",
@@ -24,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List, show or add."""
     if arguments.add is not None and (arguments.case is not None or arguments.fetch):
         raise UsageError("--add makes a new case; show or fetch a case in a command of its own.")
     if arguments.id is not None and arguments.add is None:
@@ -39,8 +38,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    from workbench.catalog import add_case
-
     written = add_case(arguments.add, id=arguments.id)
     if arguments.json:
         print_json({"type": "added", "path": str(written)})
@@ -50,17 +47,11 @@ def _add(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
-
     case = resolve_case(arguments.case)
     check_there(case)
     shown: dict[str, object] = {
         "type": "case",
-        "id": case.id,
-        "name": case.name,
-        "kind": case.kind,
-        "domain": case.domain,
-        "language": case.language,
+        **picked(case, "id", "name", "kind", "domain", "language"),
         "source": case.source or str(case.folder),
         "description": case.description,
         "agent_is_told": case.agent_description,
@@ -85,32 +76,19 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from workbench.catalog import load_cases
-
     cases, problems = load_cases()
     if arguments.json:
         for case in cases:
-            values = {
-                "id": case.id,
-                "kind": case.kind,
-                "domain": case.domain,
-                "source": case.source,
-                "facts": bool(case.facts),
-            }
-            print_json({"type": "case", **values})
+            values = picked(case, "id", "kind", "domain", "source")
+            print_json({"type": "case", **values, "facts": bool(case.facts)})
         for problem in problems:
             print_json({"type": "problem", "sentence": str(problem)})
         return 1 if problems else 0
-    from rich.table import Table
 
-    from workbench.commands.terminal import Terminal
-
-    table = Table(box=None, pad_edge=False)
-    for heading in ("case", "kind", "domain", "source", "facts"):
-        table.add_column(heading, overflow="fold")
-    for case in cases:
-        table.add_row(case.id, case.kind, case.domain, case.source or "in the program", "yes" if case.facts else "no")
-    Terminal().print(table)
+    rows = [
+        (one.id, one.kind, one.domain, one.source or "in the program", "yes" if one.facts else "no") for one in cases
+    ]
+    Terminal().table(("case", "kind", "domain", "source", "facts"), rows)
     for problem in problems:
         tell(f"! {problem}")
     return 1 if problems else 0

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
 
+from rich.table import Table
+
+from workbench.catalog.published import TASKS_IN_THE_TEXT, Score, published_counts, published_scores
+from workbench.catalog.records import Record, bundled_record, record_of
+from workbench.catalog.repositories import Quarantined, Repository, find_repository, load_repositories
+from workbench.commands.arguments import Verbs, shared
+from workbench.commands.catalog_check import check
 from workbench.commands.output import print_json, print_page
-from workbench.commands.verbs import Verbs
+from workbench.commands.terminal import Terminal
+from workbench.errors import UsageError
 from workbench.files import expanded
+from workbench.reports.wording import picked
 
-SUMMARY = "list the paper's repositories with published counts beside those found here, show one, or check some"
 VERBS = ("list", "check")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's verbs."""
     verbs = Verbs(parser, VERBS[0])
     listing = verbs.add("list", "list the repositories, or show those that are named", _list)
     listing.add_argument("names", nargs="*", metavar="NAME", help="show these repositories (owner/name or name)")
@@ -33,14 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     checking.add_argument("--sandbox", default="", help="bubblewrap, docker, process, or package.module:Class")
     for verb in (listing, checking):
-        verb.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+        shared(verb, "--json")
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from workbench.catalog.repositories import find_repository, load_repositories
-    from workbench.commands.catalog_check import check
-    from workbench.errors import UsageError
-
     entries = [find_repository(name) for name in arguments.names]
     folder = expanded(arguments.record).absolute() if arguments.record else None
     if folder is not None and folder.exists() and not folder.is_dir():
@@ -50,18 +56,242 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from workbench.catalog.repositories import find_repository
-    from workbench.commands import catalog_tables
-
     entries = [find_repository(name) for name in arguments.names]
     if arguments.markdown:
-        print_page(catalog_tables.page())
+        print_page(page())
     elif arguments.json:
-        for line in catalog_tables.as_json(entries):
+        for line in as_json(entries):
             print_json(line)
     elif entries:
         for entry in entries:
-            catalog_tables.show(entry)
+            show(entry)
     else:
-        catalog_tables.list_all()
+        list_all()
     return 0
+
+
+HEADINGS = (
+    "repository", "status", "candidates", "all tasks", "tasks", "functions", "in tests", "traced", "in time", "tasks",
+    "tests", "unusable", "reference", "stub",
+)  # fmt: skip
+_PUBLISHED, _HERE = 3, 9
+#: Terminal columns → which of the table's are shown: name, (status,) both numbers of tasks and controls, or all.
+_SHOWN = ((186, tuple(range(len(HEADINGS)))), (100, (0, 1, 4, 9, 12, 13)), (0, (0, 4, 9, 12, 13)))
+
+NOTE = (
+    "Published: the paper's Table 2. Its candidates fit the number of all functions, those of the tests included. Its "
+    "`n_all_tasks` are functions that a passing test reaches, those below a folder `tests/` left out: no docstring is needed, "
+    "and no stub filter is in the numbers. `--selection published` applies that rule; docs/dataset.md has what it gives. Test "
+    "functions are among them only where tests lie elsewhere (schema, tabulate). Here, by the selection `filtered`: functions outside "
+    "the tests, then those in tests and other files; traced by a stable test, which corresponds to `n_all_tasks`; tests within "
+    "10 s, which corresponds to `n_tasks`; and tasks, which also fail with a stub and have no counterpart there. "
+    "`reference` and `stub` are tasks that pass with the original body and with a stub, of all tasks."
+)
+
+
+def _sum_note() -> str:
+    total = sum(counts.tasks for counts in published_counts().values())
+    return f"Table 2's tasks sum to {total:,}; the paper's text says {TASKS_IN_THE_TEXT:,}."
+
+
+def row(entry: Repository, record: Record | None) -> tuple[str, ...]:
+    counts = entry.published
+    published = (f"{counts.candidates:,}", f"{counts.all_tasks:,}", f"{counts.tasks:,}")
+    if record is None:
+        return (entry.repository, entry.status, *published, *("–" for _ in range(_HERE)))
+    found = (record.functions, record.other_functions, record.traced, record.in_time)
+    figures = (*found, record.tasks, record.stable, record.unusable)
+    controls = (f"{record.reference}/{record.tasks}", f"{record.stub}/{record.tasks}")
+    return (entry.repository, entry.status, *published, *(f"{figure:,}" for figure in figures), *controls)
+
+
+def totals(entries: Sequence[Repository], records: Sequence[Record | None]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the closing lines: the published sums of all, then of those built here beside the sums found here."""
+    built = [(entry, record) for entry, record in zip(entries, records, strict=True) if record is not None]
+    names = ("functions", "other_functions", "traced", "in_time", "tasks", "stable", "unusable", "reference", "stub")
+    *here, reference, stub = _summed([record for _, record in built], *names).values()
+    controls = (f"{passed:,}/{here[4]:,}" for passed in (reference, stub))
+
+    def published(found: Sequence[Repository]) -> list[str]:
+        sums = _summed([entry.published for entry in found], "candidates", "all_tasks", "tasks")
+        return [f"{number:,}" for number in sums.values()]
+
+    return (
+        (f"{len(entries)} repositories", "", *published(entries), *("" for _ in range(_HERE))),
+        (
+            f"{len(built)} built here", "", *published([entry for entry, _ in built]),
+            *(f"{number:,}" for number in here), *controls,
+        ),
+    )  # fmt: skip
+
+
+def list_all() -> None:
+    entries = load_repositories()
+    records = [record_of(entry) for entry in entries]
+    console = Terminal(piped_width=200)
+    shown = next(columns for width, columns in _SHOWN if console.width >= width)
+    lines = [row(entry, record) for entry, record in zip(entries, records, strict=True)] + [*totals(entries, records)]
+    heads = [f"{_of(index)}\n{HEADINGS[index]}" if index > 1 else HEADINGS[index] for index in shown]
+    sides = [place for place, index in enumerate(shown) if index > 1]
+    whole = [place for place, index in enumerate(shown) if index != 1]
+    cells = [[line[index] for index in shown] for line in lines]
+    console.table(heads, cells, sides, whole=whole, bold=range(len(lines) - 2, len(lines)))
+    console.print(f"\n{NOTE} {_sum_note()}")
+
+
+def show(entry: Repository) -> None:
+    console = Terminal(piped_width=200)
+    console.print(entry.repository, style="bold")
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True, style="dim")
+    grid.add_column(overflow="fold")
+    for heading, text in _facts(entry, record_of(entry)):
+        grid.add_row(heading, text)
+    console.print(grid)
+    console.print()
+    columns, lines = score_lines(published_scores(entry.repository))
+    numbers = range(1, len(columns) + 1)
+    console.table(["published pass@k", *columns], lines, numbers, whole=numbers)
+
+
+def score_lines(scores: Sequence[Score]) -> tuple[list[str], list[list[str]]]:
+    """Return the columns (evaluator and k) and a line per doc system of published scores."""
+    columns = list(dict.fromkeys((score.evaluator, score.k) for score in scores))
+    systems = dict.fromkeys((score.documenter, score.documenter_model) for score in scores)
+    value = {(s.documenter, s.documenter_model, s.evaluator, s.k): f"{s.value:.2f}" for s in scores}
+    lines = [
+        [" ".join(filter(None, system)), *(value.get((*system, *column), "–") for column in columns)]
+        for system in systems
+    ]
+    return [f"{evaluator}\npass@{k}" for evaluator, k in columns], lines
+
+
+def _facts(entry: Repository, record: Record | None) -> list[tuple[str, str]]:
+    counts = entry.published
+    facts = [
+        ("page", entry.url),
+        ("licence", entry.license or "not known"),
+        ("distribution", f"{entry.distribution}  sha256 {entry.sha256}" if entry.distribution else "none"),
+        ("git", f"{entry.git}  (the paper states no tag or commit)" if not entry.revision else entry.git),
+        ("install", "; ".join(entry.install) or "what the project declares"),
+        ("test", "; ".join(entry.test) or "what the project declares"),
+        ("status", entry.status),
+        ("tried", entry.tried),
+        (
+            "published",
+            f"{counts.candidates} candidates, {counts.all_tasks} tasks in all, {counts.tasks} tasks; "
+            f"{counts.forks:,} forks, {counts.stars:,} stars",
+        ),
+    ]
+    if record is not None:
+        facts += _recorded(record)
+    facts += [("not usable", f"{_number(one, record)}{', '.join(one.tests)}: {one.why}") for one in entry.quarantined]
+    return facts
+
+
+def _number(quarantined: Quarantined, record: Record | None) -> str:
+    if record is None or not any("*" in name for name in quarantined.tests):
+        return ""
+    number = sum(quarantined.means(test) for test in (*record.failing, *record.unstable))
+    return f"{number} in "
+
+
+def _recorded(record: Record) -> list[tuple[str, str]]:
+    dropped = ", ".join(f"{number} {stage}" for stage, number in record.dropped.items())
+    return [
+        (
+            "here",
+            f"{record.functions} functions and {record.other_functions} in tests, {record.traced} traced, "
+            f"{record.in_time} in time, {record.tasks} tasks (dropped: {dropped or 'none'})",
+        ),
+        (
+            "tests",
+            f"{record.stable} stable, {len(record.unstable)} unstable, {len(record.failing)} not running, "
+            f"{len(record.skipped)} skipped or expected to fail",
+        ),
+        ("controls", f"reference {record.reference}/{record.tasks}, stub {record.stub}/{record.tasks}"),
+        (
+            "recorded",
+            f"{record.date} with Python {record.python} in {record.sandbox}; {record.seconds['tasks']:.0f} s for the "
+            f"tasks and {record.seconds['controls']:.0f} s for the controls",
+        ),
+    ]
+
+
+def as_json(entries: Sequence[Repository]) -> Iterator[dict[str, Any]]:
+    """Yield the lines of ``--json``: the repositories asked for (all of them unless some are), then the summary."""
+    wanted = entries or load_repositories()
+    records = [record_of(entry) for entry in wanted]
+    for entry, record in zip(wanted, records, strict=True):
+        own = (name for name in entry.__dataclass_fields__ if name not in ("published", "quarantined"))
+        scores = [asdict(score) for score in published_scores(entry.repository)]
+        yield {
+            "type": "repository",
+            **picked(entry, *own, "name", "url", "git", "source"),
+            "quarantined": [asdict(one) for one in entry.quarantined],
+            "published": {**asdict(entry.published), "pass_at_k": scores},
+            "here": record.to_json() if record else None,
+        }
+    built = [record for record in records if record is not None]
+    published = [entry.published for entry in wanted]
+    yield {
+        "type": "summary",
+        "repositories": len(wanted),
+        "built": len(built),
+        "published": _summed(published, "candidates", "all_tasks", "tasks"),
+        "published_tasks_in_the_text": TASKS_IN_THE_TEXT,
+        "here": _summed(built, "functions", "other_functions", "traced", "in_time", "tasks", "reference", "stub"),
+    }
+
+
+def _summed(rows: Sequence[object], *names: str) -> dict[str, int]:
+    return {name: sum(getattr(one, name) for one in rows) for name in names}
+
+
+def page(record: Callable[[Repository], Record | None] = bundled_record) -> str:
+    """Return the page of the documentation; only records that come with the program are on it."""
+    entries = load_repositories()
+    records = [record(entry) for entry in entries]
+    lines = [
+        "# The paper's repositories",
+        "",
+        "Written by `workbench catalog --markdown`; `workbench catalog check NAME --record` builds a repository and",
+        "counts again. Every entry resolves as a source: `workbench regenerate keleshev/schema`, or `schema` for short.",
+        "",
+        f"{NOTE} {_sum_note()}",
+        "",
+        "| "
+        + " | ".join(f"{name} ({_of(place)})" if place > 1 else name for place, name in enumerate(HEADINGS))
+        + " |",
+        "| --- | --- |" + " ---: |" * (len(HEADINGS) - 2),
+    ]
+    for entry, found in zip(entries, records, strict=True):
+        cells = list(row(entry, found))
+        lines.append("| " + " | ".join([f"[{cells[0]}]({entry.url})", *cells[1:]]) + " |")
+    for line in totals(entries, records):
+        lines.append("| " + " | ".join(f"**{cell}**" if cell else "" for cell in line) + " |")
+    lines += ["", "## What was tried", ""]
+    for entry, found in zip(entries, records, strict=True):
+        lines += _section(entry, found)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _section(entry: Repository, record: Record | None) -> list[str]:
+    pin = f"`{entry.distribution}`, sha256 `{entry.sha256}`" if entry.distribution else "no distribution"
+    lines = [
+        f"### {entry.repository}",
+        "",
+        f"{entry.status.capitalize()} · {pin} · {entry.license or 'licence not known'}",
+        "",
+    ]
+    lines += [entry.tried, ""]
+    for one in entry.quarantined:
+        names = ", ".join(f"`{test}`" for test in one.tests)
+        lines.append(f"- Not usable: {_number(one, record)}{names}. {one.why}")
+    if record is not None:
+        lines += [f"- {heading.capitalize()}: {text}" for heading, text in _recorded(record)]
+    return lines if lines[-1] == "" else [*lines, ""]
+
+
+def _of(index: int) -> str:
+    return "published" if index < 2 + _PUBLISHED else "here"

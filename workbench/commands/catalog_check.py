@@ -10,28 +10,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from workbench import __version__
+from workbench import __version__, settings
 from workbench.catalog.records import Record, write_record
 from workbench.catalog.repositories import Repository
 from workbench.commands.output import print_json, say, tell
+from workbench.engine import client, launching
+from workbench.engine.plan import RegenerationPlan
+from workbench.engine.regeneration_client import plan_regeneration
+from workbench.engine.task_building import Prepared, dropped_by_stage, prepare
 from workbench.errors import WorkbenchError
+from workbench.regeneration.tasks import is_skipped
+from workbench.repository.functions import find_functions
+from workbench.sandbox import choose_backend
+from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
+from workbench.session.task_names import row_id
 from workbench.session.verdict_counts import is_counted
-
-if TYPE_CHECKING:
-    from workbench.engine.task_building import Prepared
+from workbench.text import one_line
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a check found.
-
-    Attributes:
-        record: The counts.
-        wrong: One sentence for each control whose verdict is not what it should be.
-    """
+    """What a check found: the counts, and a sentence for each control whose verdict is not what it should be."""
 
     record: Record
     wrong: tuple[str, ...]
@@ -40,15 +41,8 @@ class Checked:
 def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: Path | None, as_json: bool) -> int:
     """Check one repository after another; what cannot be built is told, and the others go on.
 
-    Args:
-        entries: The repositories.
-        sandbox: Name of a back end; "" = the strongest one here.
-        recorded: Whether the counts are written down.
-        folder: Where; None = among the user's own records.
-        as_json: Whether to print JSON lines.
-
-    Returns:
-        0 if ``reference`` passes and ``stub`` fails on every task of every repository, else 1.
+    Counts are written into ``folder`` if they are ``recorded``, by default among the user's own records. Returns 0 if
+    ``reference`` passes and ``stub`` fails on every task of every repository, else 1.
     """
     failures = 0
     for entry in entries:
@@ -72,15 +66,7 @@ def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: P
 
 
 def check_one(entry: Repository, sandbox: str = "") -> Checked:
-    """Build a repository's tasks anew and test both controls on each of them.
-
-    Raises:
-        WorkbenchError: It cannot be fetched, installed or tested, or gives no task.
-    """
-    from workbench import settings
-    from workbench.engine.task_building import prepare
-    from workbench.sandbox import choose_backend
-
+    """Build a repository's tasks anew and test both controls on each of them."""
     backend = choose_backend(sandbox or settings.load().sandbox or None)
     began = time.monotonic()
     prepared = asyncio.run(prepare(entry.repository, backend, _Lines(entry.name), rebuild=True))
@@ -100,12 +86,6 @@ def check_one(entry: Repository, sandbox: str = "") -> Checked:
 
 
 def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
-    from workbench.engine import client, launching
-    from workbench.engine.plan import RegenerationPlan
-    from workbench.engine.regeneration_client import plan_regeneration
-    from workbench.engine.selection import row_id
-    from workbench.session import SessionReader
-
     plan = RegenerationPlan(source=entry.repository, evaluator="reference", samples=1, sandbox=sandbox)
     with tempfile.TemporaryDirectory(prefix="workbench-check-") as folder:
         session = Path(folder) / "check.session"
@@ -134,10 +114,6 @@ def _controls(entry: Repository, sandbox: str) -> dict[tuple[str, str], str]:
 def _record(
     entry: Repository, prepared: Prepared, sandbox: str, passed: dict[str, int], seconds: dict[str, float]
 ) -> Record:
-    from workbench.engine.task_building import dropped_by_stage
-    from workbench.regeneration.tasks import is_skipped
-    from workbench.repository.functions import find_functions
-
     built, root = prepared.built, prepared.snapshot.root
     every = sum(
         len(find_functions((root / file.path).read_bytes(), file.path))
@@ -171,21 +147,16 @@ def _record(
 
 
 def _first_line(text: str) -> str:
-    from workbench.text import one_line
-
     return one_line(text, 160)
 
 
 class _Lines:
-    """Tells on standard error when a stage is done."""
-
     def __init__(self, name: str) -> None:
         self._name = name
 
     def update(
         self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
     ) -> None:
-        """See :class:`workbench.engine.stages.StageProgress`."""
         if state != "running" and note:
             tell(f"{self._name}: {name} {state}  {note}".rstrip())
 

@@ -5,23 +5,31 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+from workbench.catalog import resolve_case, snapshot_of
+from workbench.checking import Checked, check, fixed
+from workbench.checking.verdicts import CheckDamaged, result_of
+from workbench.commands import check_formats
 from workbench.commands.arguments import path, whole
-from workbench.commands.output import say, tell, tell_over
+from workbench.commands.output import look_for_damage, print_json, say, tell, tell_over
+from workbench.commands.watching import follow, stop
+from workbench.engine import launching
+from workbench.engine.session_names import resolve_session, working_copy
+from workbench.engine.trial_orders import plan_check
 from workbench.errors import UsageError
+from workbench.read_only import must_write
+from workbench.sandbox.errors import NoIsolation
+from workbench.session import SessionReader
+from workbench.session.rows import CheckRow
 
-if TYPE_CHECKING:
-    from workbench.checking import Checked
-
-SUMMARY = "check whether a README holds: its commands and snippets are run in a sandbox, what it names is looked up"
 FORMATS = ("text", "junit", "github", "json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("pages", nargs="*", type=path, metavar="README.md", help="pages; README and docs unless given")
     parser.add_argument(
         "--source",
@@ -54,29 +62,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check and print; 0 when everything that could be checked holds, 1 when something does not or could not be read."""
-    from workbench.checking import check
-    from workbench.commands import check_formats
-
     if arguments.session:
-        from workbench.commands.check_session import run_on_session
-
         return run_on_session(arguments)
     if arguments.trial or arguments.again:
         raise UsageError("--trial and --again belong to --session.")
     root, files = _located(arguments.source, arguments.pages)
     if arguments.fix_claims and arguments.source and not Path(arguments.source).is_dir():
         raise UsageError("--fix-claims writes into the pages of a folder; name one as --source, or none.")
-    on_progress = _progress if sys.stderr.isatty() else _silent
-    checked = asyncio.run(
-        check(root, files, run=not arguments.no_run, seconds=float(arguments.seconds), on_progress=on_progress)
-    )
-    if sys.stderr.isatty():
-        tell_over("")
-    printer: Callable[[Checked], Sequence[str]] = check_formats.PRINTERS[arguments.format]
+
+    def on_progress(line: str) -> None:
+        if sys.stderr.isatty():
+            tell_over(line and f"{line[:100]}…")
+
+    seconds = float(arguments.seconds)
+    checked = asyncio.run(check(root, files, run=not arguments.no_run, seconds=seconds, on_progress=on_progress))
+    on_progress("")
+    whole_text = arguments.format == "text" and arguments.verbose
     lines = (
-        check_formats.text(checked, verbose=True)
-        if arguments.format == "text" and arguments.verbose
-        else printer(checked)
+        check_formats.text(checked, verbose=True) if whole_text else check_formats.PRINTERS[arguments.format](checked)
     )
     for line in lines:
         say(line)
@@ -85,19 +88,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if checked.alarms else 0
 
 
-def _silent(line: str) -> None:
-    pass
-
-
-def _progress(line: str) -> None:
-    tell_over(f"{line[:100]}…")
-
-
 def _located(source: str | None, pages: Sequence[Path]) -> tuple[Path, tuple[Path, ...]]:
     if source is None:
         return _checkout(pages[0].absolute().parent if pages else Path.cwd()), tuple(pages)
-    from workbench.catalog import resolve_case, snapshot_of
-
     folder = Path(source).expanduser()
     root = folder.absolute() if folder.is_dir() else snapshot_of(resolve_case(source)).root
     return root, tuple(page if page.is_file() or not (root / page).is_file() else root / page for page in pages)
@@ -111,9 +104,6 @@ def _checkout(folder: Path) -> Path:
 
 
 def _fix(root: Path, checked: Checked) -> None:
-    from workbench.checking import fixed
-    from workbench.read_only import must_write
-
     must_write("write into pages")
     for page in checked.pages:
         text = (root / page).read_bytes().decode("utf-8", "surrogateescape")
@@ -122,3 +112,89 @@ def _fix(root: Path, checked: Checked) -> None:
             (root / page).write_bytes(mended.encode("utf-8", "surrogateescape"))
         for claim in claims:
             tell(f"{page}:{claim.line}: {claim.text} is now {claim.nearest}")
+
+
+_OF_SESSIONS = ("text", "json")
+
+
+def run_on_session(arguments: argparse.Namespace) -> int:
+    """Plan, launch, follow, print; 0 when nothing is wrong, 1 where something is or could not be checked, 130 if interrupted."""
+    if arguments.pages or arguments.source or arguments.fix_claims:
+        raise UsageError(
+            "With --session the READMEs of its trials are checked: name no page, no --source, no --fix-claims."
+        )
+    if arguments.format not in _OF_SESSIONS:
+        raise UsageError(f"With --session the format is {' or '.join(_OF_SESSIONS)}.")
+    original = resolve_session(arguments.session)
+    damaged = look_for_damage(original)
+    execute, seconds = not arguments.no_run, float(arguments.seconds)
+    with working_copy(original) as session:
+        plan = partial(plan_check, session, arguments.trial, seconds=seconds, anew=arguments.again)
+        try:
+            new_run, meant = plan(execute=execute)
+        except NoIsolation as error:
+            tell(f"{error} Names are looked up all the same.")
+            execute = False
+            new_run, meant = plan(execute=False)
+    shown = _Shown(execute, seconds, arguments)
+    if new_run:
+        process = launching.launch(session, new_run)
+        try:
+            follow(session, new_run, process, _say_error, shown.look)
+        except KeyboardInterrupt:
+            stop(session, new_run)
+            tell(f"Interrupted; what was checked is kept. Go on with: workbench resume {session} {new_run}")
+            return 130
+    with SessionReader(session) as reader:
+        return max(damaged, shown.rest(reader, meant))
+
+
+def _say_error(event: dict[str, Any]) -> None:
+    if event["type"] == "error":
+        tell(event["sentence"])
+
+
+class _Shown:
+    """Prints what came out of each README, once."""
+
+    def __init__(self, execute: bool, seconds: float, arguments: argparse.Namespace) -> None:
+        self._key = (int(execute), seconds)
+        self._arguments = arguments
+        self._printed: set[str] = set()
+        self._code = 0
+
+    def look(self, reader: SessionReader, run: str, _show: object) -> None:
+        for row in reader.checks(run_id=run):
+            if row.state in ("done", "failed") and row.trial_id not in self._printed:
+                self._print(reader, row)
+
+    def rest(self, reader: SessionReader, meant: Sequence[str]) -> int:
+        """Print what is left of the trials that were meant; returns the exit code."""
+        for trial in meant:
+            rows = [row for row in reader.checks(trial) if (row.executed, row.step_seconds) == self._key]
+            if trial not in self._printed and rows:
+                self._print(reader, rows[-1])
+        return 1 if len(self._printed) < len(meant) else self._code
+
+    def _print(self, reader: SessionReader, row: CheckRow) -> None:
+        self._printed.add(row.trial_id)
+        trial, checked, problem = reader.trial(row.trial_id), None, row.problem or ""
+        if row.state == "done":
+            try:
+                checked = result_of(reader, row)
+            except CheckDamaged as error:
+                problem = str(error)
+        if checked is None or checked.alarms:
+            self._code = 1
+        if self._arguments.format == "json":
+            bad = {"type": "check", "trial": row.trial_id, "state": row.state, "problem": problem or None}
+            for values in [bad] if checked is None else check_formats.values(checked):
+                print_json({**values, "trial": row.trial_id})
+            return
+        name = f"{trial.case_name} · {trial.agent} · {trial.model} · trial {trial.id}" if trial else row.trial_id
+        say(name)
+        if checked is None:
+            say(f"  {problem or 'It was not checked.'}")
+            return
+        for line in check_formats.text(checked, verbose=self._arguments.verbose):
+            say(f"  {line}" if line else "")

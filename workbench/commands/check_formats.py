@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from enum import StrEnum
 
 from workbench.checking import BlockResult, Checked, ClaimResult, Truth, Verdict
 from workbench.checking.verdicts import alarm, counts, sentence, shown_lines, works
+from workbench.reports.wording import plural
 from workbench.text import clean, json_text, one_line
 
 _MOST_OUTPUT = 8  # lines of a program's output under a failure
@@ -21,7 +22,7 @@ def text(checked: Checked, *, verbose: bool = False) -> list[str]:
         if isinstance(one, BlockResult):
             lines += [line for bad in one.alarming for line in (*_block(bad), "")]
         else:
-            lines.append(_claim(one))
+            lines.append(f"{one.path}:{one.line}: {alarm(one)}")
     if verbose:
         lines += [
             f"{block.path}:{one.line}: {block.kind} not run: {one.reason}"
@@ -35,21 +36,14 @@ def text(checked: Checked, *, verbose: bool = False) -> list[str]:
             if one.truth is Truth.UNKNOWN
         ]
     lines += checked.problems
-    said = [
-        f"{number:,} {word}"
-        for word, number in counts([one.verdict for one in checked.blocks], Verdict).items()
-        if number
-    ]
-    lines.append(f"{_amount(len(checked.blocks), 'block')}" + (f": {', '.join(said)}" if said else ""))
-    said = [
-        f"{number:,} {word}" for word, number in counts([one.truth for one in checked.claims], Truth).items() if number
-    ]
-    lines.append(f"{_amount(len(checked.claims), 'claim')}" + (f": {', '.join(said)}" if said else ""))
+    lines.append(_counted("block", counts([one.verdict for one in checked.blocks], Verdict)))
+    lines.append(_counted("claim", counts([one.truth for one in checked.claims], Truth)))
     return lines
 
 
-def _amount(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
+def _counted(noun: str, found: Mapping[str, int]) -> str:
+    said = ", ".join(f"{number:,} {word}" for word, number in found.items() if number)
+    return plural(sum(found.values()), noun) + (f": {said}" if said else "")
 
 
 def _block(one: BlockResult) -> list[str]:
@@ -57,10 +51,6 @@ def _block(one: BlockResult) -> list[str]:
     lines += [f"    $ {line}" for line in one.command.splitlines()[:4]]
     lines += [f"    {line}" for line in shown_lines(one, _MOST_OUTPUT)]
     return lines
-
-
-def _claim(one: ClaimResult) -> str:
-    return f"{one.path}:{one.line}: {alarm(one)}"
 
 
 def junit(checked: Checked) -> list[str]:
@@ -72,24 +62,14 @@ def junit(checked: Checked) -> list[str]:
         suite = ET.SubElement(suites, "testsuite", name=page, tests=str(len(found)))
         bad = skipped = 0
         for one in found:
-            name = (
-                f"{one.kind} at line {one.line}"
-                if isinstance(one, BlockResult)
-                else f"{one.kind} {one.text} at line {one.line}"
-            )
-            case = ET.SubElement(
-                suite, "testcase", classname=_xml(page), name=_xml(name), file=page, line=str(one.line)
-            )
+            name = _xml(f"{one.kind}{'' if isinstance(one, BlockResult) else f' {one.text}'} at line {one.line}")
+            case = ET.SubElement(suite, "testcase", classname=_xml(page), name=name, file=page, line=str(one.line))
             if one in checked.alarms:
                 bad += 1
                 message = one.reason if isinstance(one, BlockResult) else sentence(one)
                 failure = ET.SubElement(case, "failure", message=_xml(message))
-                text_of = (
-                    [line for bad in one.alarming for line in _block(bad)]
-                    if isinstance(one, BlockResult)
-                    else [message]
-                )
-                failure.text = _xml("\n".join(text_of))
+                blocks = one.alarming if isinstance(one, BlockResult) else ()
+                failure.text = _xml("\n".join([line for each in blocks for line in _block(each)] or [message]))
             elif one.reason and (isinstance(one, BlockResult) or one.truth is Truth.UNKNOWN):
                 skipped += 1
                 ET.SubElement(case, "skipped", message=_xml(one.reason))
@@ -109,10 +89,8 @@ def github(checked: Checked) -> list[str]:
     alarms = [bad for one in checked.alarms for bad in (one.alarming if isinstance(one, BlockResult) else (one,))]
     for one in alarms:
         if isinstance(one, BlockResult):
-            title, message = (
-                f"{one.kind} {one.verdict}",
-                "\n".join([one.reason, *(one.diff or one.output.splitlines()[-_MOST_OUTPUT:])]),
-            )
+            title = f"{one.kind} {one.verdict}"
+            message = "\n".join([one.reason, *(one.diff or one.output.splitlines()[-_MOST_OUTPUT:])])
         else:
             title, message = f"{one.kind} untrue", sentence(one)
         lines.append(f"::error file={_escaped(one.path)},line={one.line},title={_escaped(title)}::{_data(message)}")
@@ -128,13 +106,8 @@ def _escaped(value: str) -> str:
     return _data(value).replace(":", "%3A").replace(",", "%2C")
 
 
-def json_lines(checked: Checked) -> list[str]:
-    """Return a line for each block, claim and problem, and a summary."""
-    return [json_text(line) for line in values(checked)]
-
-
 def values(checked: Checked) -> list[dict[str, object]]:
-    """Return the JSON values of :func:`json_lines`."""
+    """Return the JSON values of each block, claim and problem, and of a summary."""
     lines: list[dict[str, object]] = [{"type": "block", **_plain(one)} for one in checked.blocks]
     lines += [{"type": "claim", **_plain(one)} for one in checked.claims]
     lines += [{"type": "problem", "problem": problem} for problem in checked.problems]
@@ -156,9 +129,6 @@ def _plain(one: BlockResult | ClaimResult) -> dict[str, object]:
     return {key: str(value) if isinstance(value, StrEnum) else value for key, value in asdict(one).items()}
 
 
-PRINTERS: dict[str, Callable[[Checked], Sequence[str]]] = {
-    "text": text,
-    "junit": junit,
-    "github": github,
-    "json": json_lines,
-}
+PRINTERS: dict[str, Callable[[Checked], Iterable[str]]] = {
+    "text": text, "junit": junit, "github": github, "json": lambda checked: map(json_text, values(checked)),
+}  # fmt: skip

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Literal
@@ -50,24 +51,13 @@ class Check:
 
 
 def check_machine(environment: Mapping[str, str] | None = None) -> list[Check]:
-    """Return all checks, in the order in which they are shown; slow ones run side by side.
-
-    Args:
-        environment: Variables to look at, ``os.environ`` if None.
-    """
+    """Return all checks, in the order in which they are shown; slow ones run side by side."""
     env = os.environ if environment is None else environment
     looks: tuple[tuple[str, Callable[[Mapping[str, str]], Iterator[Check]]], ...] = (
-        ("Program", _program),
-        ("Terminal", _terminal),
-        ("Models", _models),
-        ("Sandboxes", _sandboxes),
-        ("Doc systems", _doc_systems),
-        ("Remote agents", _remote_agents),
-        ("Plug-ins", _plugins),
-        ("Docker", _docker),
-        ("Git", _git),
-        ("Files", _files),
-    )
+        ("Program", _program), ("Terminal", _terminal), ("Models", _models), ("Sandboxes", _sandboxes),
+        ("Doc systems", _doc_systems), ("Remote agents", _remote_agents), ("Plug-ins", _plugins),
+        ("Docker", _docker), ("Git", _git), ("Files", _files),
+    )  # fmt: skip
     with ThreadPoolExecutor(len(looks)) as threads:
         return [check for found in threads.map(lambda look: _guarded(look[0], look[1], env), looks) for check in found]
 
@@ -85,46 +75,43 @@ def _guarded(group: str, look: Callable[[Mapping[str, str]], Iterator[Check]], e
 
 
 def _program(env: Mapping[str, str]) -> Iterator[Check]:
-    yield Check("Program", "workbench", "ok", __version__)
+    say = partial(Check, "Program")
+    yield say("workbench", "ok", __version__)
     python = f"{platform.python_implementation()} {platform.python_version()}, {sys.executable}"
     # make install and pip refuse older interpreters, so what runs here is new enough.
-    yield Check("Program", "interpreter", "ok", python)
+    yield say("interpreter", "ok", python)
     versions, absent = [], []
     for name in _NEEDED:
         try:
             versions.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
             absent.append(name)
-    yield Check("Program", "packages", "ok", ", ".join(versions))
+    yield say("packages", "ok", ", ".join(versions))
     if absent:
-        yield Check(
-            "Program", "packages", "missing", ", ".join(absent), f"make install, or: pip install {' '.join(absent)}"
-        )
+        yield say("packages", "missing", ", ".join(absent), f"make install, or: pip install {' '.join(absent)}")
     if sqlite3.sqlite_version_info >= _OLDEST_SQLITE:
-        yield Check("Program", "sqlite", "ok", sqlite3.sqlite_version)
+        yield say("sqlite", "ok", sqlite3.sqlite_version)
     else:
-        yield Check("Program", "sqlite", "missing", sqlite3.sqlite_version, "Use a Python with SQLite 3.24 or newer.")
+        yield say("sqlite", "missing", sqlite3.sqlite_version, "Use a Python with SQLite 3.24 or newer.")
     file = paths.config_file()
     try:
         settings.load(env)
     except WorkbenchError as error:
-        yield Check("Program", "settings", "missing", str(error), f"Correct it in {file} or in the environment.")
+        yield say("settings", "missing", str(error), f"Correct it in {file} or in the environment.")
     else:
-        yield Check("Program", "settings", "ok", str(file) if file.is_file() else f"defaults ({file} is not there)")
+        yield say("settings", "ok", str(file) if file.is_file() else f"defaults ({file} is not there)")
 
 
 def _terminal(env: Mapping[str, str]) -> Iterator[Check]:
+    say = partial(Check, "Terminal")
     encoding = (sys.stdout.encoding or "unknown").lower()
     if not sys.stdout.isatty():
-        yield Check(
-            "Terminal", "terminal", "note", "the output goes to a file or pipe; run doctor in the terminal to check it"
-        )
+        yield say("terminal", "note", "the output goes to a file or pipe; run doctor in the terminal to check it")
     else:
         size = shutil.get_terminal_size()
         shown = f"{size.columns} × {size.lines}"
         small = size.columns < _LITTLE_TERMINAL[0] or size.lines < _LITTLE_TERMINAL[1]
-        yield Check(
-            "Terminal",
+        yield say(
             "size",
             "warning" if small else "ok",
             shown,
@@ -138,18 +125,17 @@ def _terminal(env: Mapping[str, str]) -> Iterator[Check]:
         advice = "Set COLORTERM=truecolor if your terminal can show them; glyphs and words say the same." if few else ""
         if env.get("NO_COLOR"):
             advice = "NO_COLOR is set: colours are off, as asked."
-        yield Check(
-            "Terminal", "colours", "note" if few else "ok", f"{colours}, TERM={env.get('TERM', 'not set')}", advice
-        )
+        yield say("colours", "note" if few else "ok", f"{colours}, TERM={env.get('TERM', 'not set')}", advice)
     if "utf" in encoding:
-        yield Check("Terminal", "encoding", "ok", encoding)
+        yield say("encoding", "ok", encoding)
     else:
-        yield Check("Terminal", "encoding", "warning", encoding, "Set LANG=C.UTF-8 (or another UTF-8 locale).")
+        yield say("encoding", "warning", encoding, "Set LANG=C.UTF-8 (or another UTF-8 locale).")
     if env.get("NO_COLOR") and not sys.stdout.isatty():
-        yield Check("Terminal", "NO_COLOR", "note", "set: colours are off")
+        yield say("NO_COLOR", "note", "set: colours are off")
 
 
 def _models(env: Mapping[str, str]) -> Iterator[Check]:
+    say = partial(Check, "Models")
     from workbench.models import default_model, describe_models
     from workbench.models.local_files import LOCAL_NAME
 
@@ -158,15 +144,15 @@ def _models(env: Mapping[str, str]) -> Iterator[Check]:
     hosted = [info for info in described if info.name != "local" and info.available]
     advice = "" if local.available else "workbench model install"
     if local.available:
-        yield Check("Models", LOCAL_NAME, "ok", local.detail)
+        yield say(LOCAL_NAME, "ok", local.detail)
     else:
-        yield Check("Models", LOCAL_NAME, "warning" if hosted else "missing", local.detail, advice)
+        yield say(LOCAL_NAME, "warning" if hosted else "missing", local.detail, advice)
     for info in hosted:
-        yield Check("Models", info.name, "ok", info.detail)
+        yield say(info.name, "ok", info.detail)
     absent = [info.name for info in described if info.name != "local" and not info.available]
     if absent:
-        yield Check(
-            "Models", "without a key", "note", ", ".join(absent),
+        yield say(
+            "without a key", "note", ", ".join(absent),
             "" if hosted else "Set for example OPENAI_API_KEY to use hosted models.",
         )  # fmt: skip
     chosen = settings.load(env)
@@ -175,10 +161,11 @@ def _models(env: Mapping[str, str]) -> Iterator[Check]:
         model = named or default_model(role, env, base_url=chosen.base_url)
         # The embedded model is too small to judge: without a hosted one the offline judge does it.
         roles.append(f"{role} {'offline' if role == 'judge' and model == 'local' else model}")
-    yield Check("Models", "used by default", "ok", ", ".join(roles))
+    yield say("used by default", "ok", ", ".join(roles))
 
 
 def _sandboxes(env: Mapping[str, str]) -> Iterator[Check]:
+    say = partial(Check, "Sandboxes")
     from workbench.sandbox import available_backends
     from workbench.sandbox.bwrap_program import program, version
 
@@ -196,18 +183,19 @@ def _sandboxes(env: Mapping[str, str]) -> Iterator[Check]:
             if backend.name == "bubblewrap":
                 path = program()
                 words = f"{'.'.join(map(str, version(path)))}, {path}; {words}"
-            yield Check("Sandboxes", backend.name, status, words, lines=backend.guarantees.sentences)
+            yield say(backend.name, status, words, lines=backend.guarantees.sentences)
         else:
-            yield Check("Sandboxes", backend.name, "note", backend.problem or "")
+            yield say(backend.name, "note", backend.problem or "")
     if not isolates:
         # Not "missing": everything but testing a model's code works, and that does once a person says so.
-        yield Check(
-            "Sandboxes", "isolation", "warning", "no sandbox here isolates code that a model wrote",
+        yield say(
+            "isolation", "warning", "no sandbox here isolates code that a model wrote",
             "Mend what is said of bubblewrap above, or start Docker; --sandbox process isolates less.",
         )  # fmt: skip
 
 
 def _doc_systems(env: Mapping[str, str]) -> Iterator[Check]:
+    say = partial(Check, "Doc systems")
     from workbench.documenters.programs import INSTALLABLE, installed
     from workbench.sandbox.program import problem
 
@@ -215,39 +203,41 @@ def _doc_systems(env: Mapping[str, str]) -> Iterator[Check]:
         found = installed(program)
         if found is None:
             detail = f"not installed; workbench docs install {name} gets it (about {program.megabytes:,} MB)"
-            yield Check("Doc systems", f"{program.title} {program.version}", "note", detail)
+            yield say(f"{program.title} {program.version}", "note", detail)
         else:
             size = f"{found.bytes / 1e6:,.0f} MB in {found.folder}"
-            yield Check("Doc systems", f"{program.title} {found.version}", "ok", size)
+            yield say(f"{program.title} {found.version}", "ok", size)
     if (why := problem()) is not None:
-        yield Check("Doc systems", "their sandbox", "note", f"{why} They run only with --sandbox process.")
+        yield say("their sandbox", "note", f"{why} They run only with --sandbox process.")
 
 
 def _remote_agents(env: Mapping[str, str]) -> Iterator[Check]:
+    say = partial(Check, "Remote agents")
     from workbench.a2a import installed
     from workbench.a2a.credentials import VARIABLE, headers_by_origin
 
     if lacks := installed.problem():
-        yield Check("Remote agents", "A2A", "note", f"{lacks}; pip install 'docs-workbench[a2a]' gets it")
+        yield say("A2A", "note", f"{lacks}; pip install 'docs-workbench[a2a]' gets it")
         return
-    yield Check("Remote agents", "A2A", "ok", f"a2a-sdk {metadata.version('a2a-sdk')}, protocol 1.0 and 0.3")
+    yield say("A2A", "ok", f"a2a-sdk {metadata.version('a2a-sdk')}, protocol 1.0 and 0.3")
     known = headers_by_origin(env)
     names = ", ".join(sorted(known)) or f"none ({VARIABLE} is not set)"
-    yield Check("Remote agents", "credentials for", "ok" if known else "note", names)
+    yield say("credentials for", "ok" if known else "note", names)
 
 
 def _plugins(env: Mapping[str, str]) -> Iterator[Check]:
-    from workbench.commands.plugin_check import problems
+    say = partial(Check, "Plug-ins")
+    from workbench.commands.plugins import problems
     from workbench.plugins import installed
 
     found = installed()
     wrong = problems(found)
     for plugin, why in wrong.items():
-        yield Check("Plug-ins", plugin.name, "warning", why, f"Repair or uninstall {plugin.package}.")
+        yield say(plugin.name, "warning", why, f"Repair or uninstall {plugin.package}.")
     if found and not wrong:
-        yield Check("Plug-ins", "usable", "ok", ", ".join(f"{plugin.kind} {plugin.name}" for plugin in found))
+        yield say("usable", "ok", ", ".join(f"{plugin.kind} {plugin.name}" for plugin in found))
     elif not found:
-        yield Check("Plug-ins", "none", "note", "no installed package adds anything")
+        yield say("none", "note", "no installed package adds anything")
 
 
 def docker_endpoint(env: Mapping[str, str]) -> str | None:
@@ -261,22 +251,23 @@ def docker_endpoint(env: Mapping[str, str]) -> str | None:
 
 
 def _docker(env: Mapping[str, str]) -> Iterator[Check]:
+    say = partial(Check, "Docker")
     client = shutil.which("docker", path=env.get("PATH"))
     yield Check(
         "Docker", "client", "ok" if client else "note", client or "no docker command; the engine's API is enough"
     )
     endpoint = docker_endpoint(env)
     if endpoint is None:
-        yield Check("Docker", "engine", "note", "none: no /var/run/docker.sock and DOCKER_HOST is not set")
+        yield say("engine", "note", "none: no /var/run/docker.sock and DOCKER_HOST is not set")
         return
     shown = endpoint.rpartition("@")[2] if "@" in endpoint else endpoint
     try:
         version = _docker_version(endpoint)
     except (OSError, ValueError) as error:
         advice = "Start it (sudo systemctl start docker, or dockerd) and check that you may use its socket."
-        yield Check("Docker", "engine", "warning", f"{shown} does not answer: {one_line(str(error), 120)}", advice)
+        yield say("engine", "warning", f"{shown} does not answer: {one_line(str(error), 120)}", advice)
     else:
-        yield Check("Docker", "engine", "ok", f"{version} at {shown}")
+        yield say("engine", "ok", f"{version} at {shown}")
 
 
 def _docker_version(endpoint: str) -> str:
@@ -311,34 +302,34 @@ def _docker_version(endpoint: str) -> str:
 
 
 def _git(env: Mapping[str, str]) -> Iterator[Check]:
+    say = partial(Check, "Git")
     command = shutil.which("git", path=env.get("PATH"))
     if command is None:
-        yield Check(
-            "Git", "git", "warning", "not found", "Install git to fetch cases from git URLs; other sources work."
-        )
+        yield say("git", "warning", "not found", "Install git to fetch cases from git URLs; other sources work.")
         return
     told = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=2, check=False)
-    yield Check("Git", "git", "ok", one_line(told.stdout.removeprefix("git version "), 60) + f", {command}")
+    yield say("git", "ok", one_line(told.stdout.removeprefix("git version "), 60) + f", {command}")
 
 
 def _files(env: Mapping[str, str]) -> Iterator[Check]:
+    say = partial(Check, "Files")
     sessions = paths.sessions_dir()
     problem = _write_problem(sessions)
     if problem:
-        yield Check(
-            "Files", "sessions", "missing", f"{sessions}: {problem}",
+        yield say(
+            "sessions", "missing", f"{sessions}: {problem}",
             "Make it writable, or set WORKBENCH_SESSIONS_DIR to a folder that is.",
         )  # fmt: skip
     else:
         there = "" if sessions.exists() else " (made with the first session)"
-        yield Check("Files", "sessions", "ok", f"{sessions}, writable{there}")
+        yield say("sessions", "ok", f"{sessions}, writable{there}")
     for name, folder in (("data", paths.data_dir()), ("cache", paths.cache_dir())):
         free = shutil.disk_usage(_existing(folder)).free
         shown = f"{free / 1e9:.1f} GB free, {folder}"
         if free < _LITTLE_DISK:
-            yield Check("Files", f"disk of {name}", "warning", shown, "Free some space: environments need about 1 GB.")
+            yield say(f"disk of {name}", "warning", shown, "Free some space: environments need about 1 GB.")
         else:
-            yield Check("Files", f"disk of {name}", "ok", shown)
+            yield say(f"disk of {name}", "ok", shown)
 
 
 def _existing(folder: Path) -> Path:

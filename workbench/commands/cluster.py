@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import os
 
 from workbench.commands.arguments import whole
-
-SUMMARY = "start a Dask scheduler and workers on this machine, for trying regenerate --engine"
+from workbench.commands.output import print_json, say, tell
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument(
         "--workers", type=whole(1, 1_000), default=0, metavar="N", help="worker processes (one per core)"
     )
@@ -25,12 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until interrupted; return 0."""
-    import asyncio
-    import os
-
     from workbench.cluster.local import check_host, is_loopback, serve
-    from workbench.commands.output import print_json, say, tell
 
     workers = arguments.workers or len(os.sched_getaffinity(0))
     check_host(arguments.host)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     )
     from workbench.session import SessionReader
 
-SUMMARY = "compare two trials, agents, tasks, samples, evaluators or runs, of one session or of two"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""

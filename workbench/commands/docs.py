@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from datetime import datetime
 
+from workbench.commands.arguments import Verbs
 from workbench.commands.output import print_json, say, sign, tell
-from workbench.commands.verbs import Verbs
+from workbench.documenters.names import INSTALLED
+from workbench.documenters.programs import INSTALLABLE, forget, install, installed, kept, remove
+from workbench.documenters.programs.program import told
 from workbench.glyphs import VERDICTS, WAITING
+from workbench.reports.wording import picked
 
-SUMMARY = "list the doc systems (--docs), install RepoAgent or OSA, list and forget what programs wrote"
 VERBS = ("list", "install", "remove", "kept", "forget")
 DEFAULT_TAKES_WORDS = False
 _OTHERS = (
@@ -23,9 +27,6 @@ _OTHERS = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's verbs."""
-    from workbench.documenters.names import INSTALLED
-
     verbs = Verbs(parser, VERBS[0])
     listing = verbs.add("list", "which there are, and what is installed of those that are programs", run_list)
     listing.add_argument("--json", action="store_true", help="print one JSON object a line")
@@ -47,24 +48,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_list(arguments: argparse.Namespace) -> int:
-    """Print the doc systems, one a line."""
-    from workbench.documenters.programs import INSTALLABLE, installed
-
     for name, program in INSTALLABLE.items():
         found = installed(program)
         if arguments.json:
-            print_json({
-                "type": "doc_system", "name": f"{name}:MODEL", "title": program.title, "version": program.version,
-                "installed": found is not None, "bytes": found.bytes if found else None,
-                "folder": str(found.folder) if found else None,
-            })  # fmt: skip
+            values = {**picked(program, "title", "version"), "installed": found is not None, **picked(found, "bytes")}
+            place = str(found.folder) if found else None
+            print_json({"type": "doc_system", "name": f"{name}:MODEL", **values, "folder": place})
             continue
         mark = sign(VERDICTS["passed"], "installed:") if found else sign(WAITING, "not installed:")
-        state = (
-            f"{found.bytes / 1e6:,.0f} MB, {found.packages} packages"
-            if found
-            else f"about {program.megabytes:,} MB; workbench docs install {name}"
-        )
+        state = f"about {program.megabytes:,} MB; workbench docs install {name}"
+        state = f"{found.bytes / 1e6:,.0f} MB, {found.packages} packages" if found else state
         say(f"{mark} {f'{name}:MODEL':<21} {program.title} {program.version} · {state}")
     for name, what in _OTHERS:
         if arguments.json:
@@ -75,9 +68,6 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 
 def run_install(arguments: argparse.Namespace) -> int:
-    """Install a program; raises the sentence that says why it failed."""
-    from workbench.documenters.programs import INSTALLABLE, install
-
     program = INSTALLABLE[arguments.name]
     found = install(program, tell)
     say(f"{program.title} {found.version} is installed: {found.bytes / 1e6:,.0f} MB in {found.folder}.")
@@ -86,8 +76,6 @@ def run_install(arguments: argparse.Namespace) -> int:
 
 def run_remove(arguments: argparse.Namespace) -> int:
     """Remove a program's environment; 1 if there was none."""
-    from workbench.documenters.programs import INSTALLABLE, remove
-
     program = INSTALLABLE[arguments.name]
     there = remove(program)
     say(f"{program.title} was {'removed' if there else 'not installed'}.")
@@ -95,22 +83,13 @@ def run_remove(arguments: argparse.Namespace) -> int:
 
 
 def run_kept(arguments: argparse.Namespace) -> int:
-    """Print what is kept, one a line."""
-    from datetime import datetime
-
-    from workbench.documenters.programs import kept
-    from workbench.documenters.programs.program import told
-
     found = kept()
     for one in found:
         documented = one.documented
         if arguments.json:
-            print_json({
-                "type": "kept_docs", "name": one.folder.name, "program": documented.program if documented else None,
-                "source": documented.source if documented else None, "digest": documented.digest if documented else None,
-                "bytes": one.bytes, "changed_at": one.changed_at, "counts": documented.counts if documented else None,
-                "folder": str(one.folder),
-            })  # fmt: skip
+            values = {**picked(documented, "program", "source", "digest"), **picked(one, "bytes", "changed_at")}
+            values |= {**picked(documented, "counts"), "folder": str(one.folder)}
+            print_json({"type": "kept_docs", "name": one.folder.name, **values})
             continue
         when = datetime.fromtimestamp(one.changed_at).astimezone().strftime("%Y-%m-%d %H:%M")
         what = " × ".join(filter(None, (documented.source, documented.program))) if documented else "not finished"
@@ -125,9 +104,6 @@ def run_kept(arguments: argparse.Namespace) -> int:
 
 
 def run_forget(arguments: argparse.Namespace) -> int:
-    """Remove what is kept."""
-    from workbench.documenters.programs import forget
-
     gone = forget(arguments.names)
     megabytes = sum(one.bytes for one in gone) / 1e6
     say(f"{len(gone)} forgotten, {megabytes:,.1f} MB." if gone else "Nothing is kept.")

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
+from rich.table import Table
+
+from workbench.commands.checks import Check, check_machine
 from workbench.commands.output import print_json, sign
+from workbench.commands.terminal import Terminal
 from workbench.glyphs import VERDICTS, WAITING
 
-if TYPE_CHECKING:
-    from workbench.commands.checks import Check
-
-SUMMARY = "check the machine: interpreter, terminal, models and keys, sandboxes, Docker, git, disk"
 MARKS = {
     "ok": f"{VERDICTS['passed']} ok",
     "note": f"{WAITING} not used",
@@ -24,14 +23,11 @@ _STYLES = {"ok": "green", "note": "dim", "warning": "yellow", "missing": "red"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("--json", action="store_true", help="print a JSON line per check; the last is the summary")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check and print; 0 unless something needed is missing, then 1. What only deserves attention is in the last line."""
-    from workbench.commands.checks import check_machine
-
     found = check_machine()
     missing = [check for check in found if check.status == "missing"]
     if arguments.json:
@@ -45,10 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(found: Sequence[Check]) -> None:
-    from rich.table import Table
-
-    from workbench.commands.terminal import Terminal
-
     console = Terminal(piped_width=160)
     for group in dict.fromkeys(check.group for check in found):
         console.print(group, style="bold")

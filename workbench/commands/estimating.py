@@ -6,28 +6,13 @@ import argparse
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from workbench import settings
 from workbench.commands.output import print_json, say, tell
-
-if TYPE_CHECKING:
-    from workbench.engine.estimate import Estimate, Measured
+from workbench.engine.estimate import Estimate, Measured
+from workbench.engine.measured import measure
 
 REFUSED = 2
-
-
-def add_estimate_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ``--dry-run`` and ``--yes`` to a command that starts work."""
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="say what it would take, by this machine's earlier runs, and start nothing",
-    )
-    parser.add_argument(
-        "--yes",
-        action="store_true",
-        help="start it even if it will take more than ask_above_dollars or ask_above_minutes",
-    )
 
 
 def settle(
@@ -35,18 +20,9 @@ def settle(
 ) -> int | None:
     """Say what work will take where that was asked for, and refuse it where it takes too much to start unasked.
 
-    Args:
-        arguments: Of the command, with those of :func:`add_estimate_arguments` and ``json``.
-        what: What it multiplies to: ``3 cases × 2 repeats × white``.
-        estimate: What it will take, by what former runs took.
-        into: The session that will be written, where what it has already is not asked for again.
-
-    Returns:
-        The exit code with which the command ends now, None where the work is to start.
+    ``what`` is what it multiplies to, such as ``3 cases × 2 repeats × white``; what the session ``into`` has already is not
+    asked for again. Returns the exit code with which the command ends now, None where the work is to start.
     """
-    from workbench import settings
-    from workbench.engine.measured import measure
-
     known = settings.load()
     if not arguments.dry_run and (arguments.yes or not (known.ask_above_dollars or known.ask_above_minutes)):
         return None

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.commands.arguments import path
+from workbench.commands.arguments import path, shared
+from workbench.commands.output import look_for_damage, say, tell
+from workbench.engine.session_names import resolve_session
+from workbench.interchange.exporting import export
 from workbench.interchange.formats import OUT
-
-SUMMARY = "write trajectories, samples, verdicts or tables of a session for other programs"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument("session", help="a session file, or the name of one")
+    shared(parser, "session")
     parser.add_argument(
         "items",
         nargs="*",
@@ -33,12 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write and say what was written."""
-    from workbench.commands.damaged import look_for_damage
-    from workbench.commands.output import say, tell
-    from workbench.engine.session_names import resolve_session
-    from workbench.interchange.exporting import export
-
     session = resolve_session(arguments.session)
     damaged = look_for_damage(session)
     written = export(session, arguments.to, arguments.output, arguments.items, accepted=arguments.accepted)

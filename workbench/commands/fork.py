@@ -6,16 +6,21 @@ import argparse
 import sys
 from pathlib import Path
 
-from workbench.commands.arguments import add_queue, whole
-from workbench.commands.estimating import add_estimate_arguments, settle
-from workbench.commands.output import say_path
-
-SUMMARY = "go on from a step of a recorded trial, with an edited observation or message, or with another model"
+from workbench.commands.arguments import shared, whole
+from workbench.commands.estimating import settle
+from workbench.commands.output import look_for_damage
+from workbench.commands.run import start
+from workbench.engine.client import the_trial
+from workbench.engine.estimate import estimate_fork
+from workbench.engine.session_names import resolve_session, working_copy
+from workbench.engine.trial_orders import Edit, plan_fork
+from workbench.errors import UsageError
+from workbench.files import expanded, read_text
+from workbench.session import SessionReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument("session", help="a session file, or the name of one")
+    shared(parser, "session")
     parser.add_argument("trial", help="a trial's id or its first characters; `workbench show SESSION` lists them")
     parser.add_argument(
         "--step",
@@ -32,53 +37,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--message", metavar="FILE", help="what the model answers at that step instead; - reads standard input"
     )
     parser.add_argument("--model", default="", help="go on with this model; the trial's own unless given")
-    add_queue(parser)
-    add_estimate_arguments(parser)
-    parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "--queue", "--dry-run", "--yes", "--detach", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when the fork is done, 1 if it failed, 130 if interrupted."""
-    from workbench.commands.damaged import tell_damage
-    from workbench.commands.run import watch
-    from workbench.engine import launching
-    from workbench.engine.forking import Edit, plan_fork
-    from workbench.engine.queue import enqueue
-    from workbench.engine.session_names import resolve_session
-    from workbench.engine.writable_copy import working_copy
-    from workbench.session import SessionReader
-
     edit = Edit()
     if arguments.observation is not None:
         edit = Edit("observation", _text(arguments.observation))
     elif arguments.message is not None:
         edit = Edit("message", _text(arguments.message))
     original = resolve_session(arguments.session)
-    with SessionReader(original) as reader:
-        damaged = tell_damage(reader.damage)
+    damaged = look_for_damage(original)
     if (leave := _settle(arguments, original)) is not None:
         return leave
     with working_copy(original) as session:
         made = plan_fork(session, arguments.trial, arguments.step, edit, model=arguments.model)
-    if arguments.queue:
-        enqueue(session, made.run)
-    process = launching.launch(session, made.run)
-    if arguments.detach:
-        say_path(session)
-        return damaged
-    return max(damaged, watch(session, [made.run], process, arguments.json, lambda: [made.trial]))
+    return max(damaged, start(arguments, session, made.run, lambda: [made.trial]))
 
 
 def _text(name: str) -> str:
-    """Return the text of a file, or of standard input for ``-``.
-
-    Raises:
-        UsageError: It cannot be read or is no text.
-    """
-    from workbench.errors import UsageError
-    from workbench.files import expanded, read_text
-
     if name != "-":
         return read_text(expanded(name))
     try:
@@ -88,19 +66,11 @@ def _text(name: str) -> str:
 
 
 def _settle(arguments: argparse.Namespace, session: Path) -> int | None:
-    from workbench.engine.client import the_trial
-    from workbench.engine.estimate import Estimate, Measured, estimate_fork
-    from workbench.session import SessionReader
-
     with SessionReader(session) as reader:
         parent = the_trial(session, reader, arguments.trial)
         rest = [step for step in reader.steps(parent.id, arguments.step) if step.answer_blob is not None]
     model = arguments.model or parent.model
-
-    def estimate(measured: Measured) -> Estimate:
-        left = [(step.seconds or 0.0, step.cost_usd) for step in rest]
-        return estimate_fork(measured, model, left, same=model == parent.model)
-
-    return settle(
-        arguments, f"{parent.case_name} × {parent.agent} × {model} from step {arguments.step}", estimate, into=session
-    )
+    left = [(step.seconds or 0.0, step.cost_usd) for step in rest]
+    what = f"{parent.case_name} × {parent.agent} × {model} from step {arguments.step}"
+    same = model == parent.model
+    return settle(arguments, what, lambda measured: estimate_fork(measured, model, left, same=same), into=session)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
-from workbench.commands.arguments import path
-
-if TYPE_CHECKING:
-    from workbench.interchange.importing import Tally
-
-SUMMARY = "read trajectories, samples and verdicts of other programs into a session; what it has already is skipped"
+from workbench.catalog import resolve_case
+from workbench.commands.arguments import path, shared
+from workbench.commands.output import print_json, say, say_path, tell, tell_over
+from workbench.commands.run import session_path
+from workbench.engine.session_names import named
+from workbench.interchange.importing import Options, Tally, files_in, import_files
+from workbench.interchange.reading import importer_named
+from workbench.session import file
+from workbench.session.placing import discard_empty
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument(
         "files",
         nargs="+",
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="IMPORTER",
         help="the importer of a plug-in, or package.module:Class, that reads all of them; without it each is known by what is in it",
     )
-    parser.add_argument("--session", help="a session file or name; a new one is made if there is none")
+    shared(parser, "--session")
     parser.add_argument(
         "--case",
         default="",
@@ -45,22 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Import and say what came of it; 1 where something could not be read, 130 where it was stopped."""
-    from workbench.commands.output import print_json, say, say_path, tell
-    from workbench.commands.run import session_path
-    from workbench.engine.session_names import named
-    from workbench.interchange.importing import Options, files_in, import_files
-    from workbench.session import file
-    from workbench.session.placing import discard_empty
-
     case = ""
     if arguments.case:
-        from workbench.catalog import resolve_case
-
         case = resolve_case(arguments.case).id
     importer = None
     if arguments.format is not None:
-        from workbench.interchange.reading import importer_named
-
         importer = importer_named(arguments.format)
     files = files_in(arguments.files) if importer is None else files_in(arguments.files, importer.endings)
     session = named(session_path(arguments.session))
@@ -96,7 +86,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def sentence(tally: Tally) -> str:
-    """Return what became of the files in one line."""
     parts = [f"{tally.added:,} imported"]
     if tally.known:
         parts.append(f"{tally.known:,} there already")
@@ -117,8 +106,6 @@ class _Progress:
 
     def tell(self, tally: Tally) -> None:
         if self._shown:
-            from workbench.commands.output import tell_over
-
             tell_over(
                 f"{tally.done:,} of {tally.files:,} files · {tally.added:,} imported · {tally.known:,} there already"
             )
@@ -126,6 +113,4 @@ class _Progress:
 
     def end(self) -> None:
         if self._wrote:
-            from workbench.commands.output import tell_over
-
             tell_over("")

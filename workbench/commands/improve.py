@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import time
+from collections import Counter
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from workbench.commands.arguments import dollars, path, whole
-from workbench.commands.estimating import add_estimate_arguments, settle
-from workbench.commands.output import print_json, say, tell
-from workbench.errors import UsageError
-
-if TYPE_CHECKING:
-    import subprocess
-
-    from workbench.engine.improvement_result import Improved
-    from workbench.improving import Checkout
-    from workbench.session import SessionReader
-
-SUMMARY = (
-    "find docstrings from which a function cannot be written again, and let a model write better ones that are tested"
-)
+from workbench.commands.arguments import dollars, path, shared, whole
+from workbench.commands.estimating import settle
+from workbench.commands.output import look_for_damage, print_json, say, tell
+from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow, position
+from workbench.commands.run import session_path
+from workbench.commands.terminal import Terminal
+from workbench.commands.watching import follow
+from workbench.engine import improvement_client
+from workbench.engine.improvement_result import Improved, attempts_of, improved
+from workbench.engine.plan import ImprovementPlan, RegenerationPlan
+from workbench.engine.study_estimate import estimate_improvement
+from workbench.errors import UsageError, WorkbenchError
+from workbench.improving import Attempt, Checkout, patch_of
+from workbench.improving.attempts import overall_gain
+from workbench.improving.changes import check_patch, source_checkout, suggested_name
+from workbench.read_only import must_write
+from workbench.reports.wording import picked, plural
+from workbench.results.kinds import Kind
+from workbench.session import SessionReader
+from workbench.session.task_names import row_id
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("source", metavar="SOURCE", help="a case id, a folder, git URL@revision, or NAME==VERSION")
     parser.add_argument(
         "--writer", default="", metavar="MODEL", help="who writes docstrings; the model of agents unless given"
@@ -76,51 +83,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this, for the whole order"
     )
-    add_estimate_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "--dry-run", "--yes", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Improve; return 0 when every badly documented function that was tried has a better docstring, 1 when one has none."""
-    from workbench.commands.damaged import look_for_damage
-    from workbench.commands.improve_table import closing, print_table
-    from workbench.commands.run import session_path
-    from workbench.engine.improvement_client import (
-        as_before,
-        launch_improvement,
-        order_improvement,
-        resolved_improvement,
-        stop_improvement,
-    )
-    from workbench.engine.improvement_estimate import estimate_improvement
-    from workbench.engine.improvement_plan import ImprovementPlan
-    from workbench.engine.improvement_result import improved
-    from workbench.engine.plan import RegenerationPlan
-
     session = session_path(arguments.session)
-    checkout = _checkout(arguments)
-    patch = _patch_file(arguments)
-    base = RegenerationPlan(
-        source=arguments.source,
-        evaluator=arguments.evaluator,
-        samples=arguments.samples,
-        tasks=tuple(arguments.task),
-        sandbox=arguments.sandbox,
-        engine=arguments.engine,
-        prompt=arguments.prompt,
-        context=arguments.context,
-        spend_limit=arguments.spend_limit,
-    )
-    asked = ImprovementPlan(
-        base,
-        arguments.writer,
-        arguments.held_out,
-        arguments.below,
-        arguments.attempts,
-        arguments.limit,
-        arguments.second_evaluator,
-    )
-    plan = resolved_improvement(session, as_before(session, asked))
+    checkout = source_checkout(arguments.source)
+    if arguments.branch:
+        if checkout is None:
+            raise UsageError("--branch needs a SOURCE that is a folder of a git checkout; a patch is written for any.")
+        checkout.check_branch(arguments.branch)
+    patch: Path = arguments.patch or Path(suggested_name(arguments.source))
+    check_patch(patch)
+    same = ("source", "evaluator", "samples", "sandbox", "engine", "prompt", "context", "spend_limit")
+    base = RegenerationPlan(tasks=tuple(arguments.task), **picked(arguments, *same))
+    own = ("writer", "held_out", "below", "attempts", "limit", "second_evaluator")
+    asked = ImprovementPlan(base, **picked(arguments, *own))
+    plan = improvement_client.resolved_improvement(session, improvement_client.as_before(session, asked))
     what = f"{arguments.source} × {plan.base.evaluator}, docstrings by {plan.writer}"
     if plan.second_evaluator:
         what += f", held-out samples by {plan.second_evaluator}"
@@ -128,23 +108,20 @@ def run(arguments: argparse.Namespace) -> int:
     if leave is not None:
         return leave
     damaged = look_for_damage(session)
-    order = order_improvement(session, plan)
-    process = launch_improvement(session, order)
+    order = improvement_client.order_improvement(session, plan)
+    process = improvement_client.launch_improvement(session, order)
+    then = f"Go on with: workbench improve {arguments.source} --session {session}"
     try:
         state, problem = _Watch(session, order, process, arguments.json).to_the_end()
     except KeyboardInterrupt:
-        stop_improvement(session, order)
-        tell(
-            f"Interrupted; what is there is kept. Go on with: workbench improve {arguments.source} --session {session}"
-        )
+        improvement_client.stop_improvement(session, order)
+        tell(f"Interrupted; what is there is kept. {then}")
         return 130
     if state != "done":
-        then = f"Go on with: workbench improve {arguments.source} --session {session}"
         tell(f"workbench: {problem or f'The order is {state}.'} {then}")
         return 130 if state == "cancelled" else 1
     came = improved(session, order)
-    result = closing(session, came)
-    result |= _written(came, patch, checkout, arguments.branch)
+    result = closing(session, came) | _written(came, patch, checkout, arguments.branch)
     if arguments.json:
         print_json(result)
     else:
@@ -162,25 +139,6 @@ def _share(text: str) -> float:
     return value
 
 
-def _patch_file(arguments: argparse.Namespace) -> Path:
-    from workbench.improving.handing_over import check_patch, suggested_name
-
-    patch: Path = arguments.patch or Path(suggested_name(arguments.source))
-    check_patch(patch)
-    return patch
-
-
-def _checkout(arguments: argparse.Namespace) -> Checkout | None:
-    from workbench.improving.handing_over import source_checkout
-
-    found = source_checkout(arguments.source)
-    if arguments.branch:
-        if found is None:
-            raise UsageError("--branch needs a SOURCE that is a folder of a git checkout; a patch is written for any.")
-        found.check_branch(arguments.branch)
-    return found
-
-
 _LOOK_SECONDS = 0.1
 
 
@@ -188,8 +146,6 @@ class _Watch:
     """Shows what an order comes to: the runs that are carried out for it, and each attempt."""
 
     def __init__(self, session: Path, improvement: str, process: subprocess.Popen[bytes] | None, as_json: bool) -> None:
-        from workbench.commands.regeneration_watching import position
-
         self._session = session
         self._id = improvement
         self._process = process
@@ -199,17 +155,12 @@ class _Watch:
 
     def to_the_end(self) -> tuple[str, str]:
         """Return the state in which the order ended, and why it failed."""
-        from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow
-        from workbench.commands.watching import follow
-        from workbench.engine.improvement_client import state_of
-        from workbench.session import SessionReader
-
         shown: tuple[str, str | None] = ("", None)
         watch = RegenerationWatch(self._since)
         with SessionReader(self._session) as reader:
             while True:
                 row = reader.improvement(self._id)
-                state = state_of(row) if row is not None else "cancelled"
+                state = improvement_client.state_of(row) if row is not None else "cancelled"
                 self._tell_attempts(reader)
                 if row is None or state not in ("queued", "running"):
                     return state, (row.problem if row is not None else None) or ""
@@ -221,14 +172,9 @@ class _Watch:
                 if not self._as_json:
                     say(f"{row.stage}", flush=True)
                 terminal = None if self._as_json else TerminalShow()
-                if terminal is not None:
-                    terminal.start()
-                try:
+                with terminal or nullcontext():
                     show = terminal or print_json
                     follow(self._session, row.now_run, self._process, show, watch, partial(self._moved, now))
-                finally:
-                    if terminal is not None:
-                        terminal.end()
 
     def _moved(self, from_stage: tuple[str, str | None], reader: SessionReader) -> str:
         row = reader.improvement(self._id)
@@ -237,13 +183,8 @@ class _Watch:
         return ""
 
     def _tell_attempts(self, reader: SessionReader) -> None:
-        from workbench.commands.improve_table import attempt_json
-        from workbench.engine.improvement_client import plan_of
-        from workbench.engine.improvement_result import attempts_of
-        from workbench.session.task_names import row_id
-
         row = reader.improvement(self._id)
-        plan = plan_of(row) if row is not None else None
+        plan = improvement_client.plan_of(row) if row is not None else None
         if row is None or plan is None:
             return
         for attempt in sorted(attempts_of(reader, row, plan), key=lambda one: one.number):
@@ -258,10 +199,6 @@ class _Watch:
 
 
 def _written(improved: Improved, file: Path, checkout: Checkout | None, branch: str) -> dict[str, str | None]:
-    from workbench.errors import WorkbenchError
-    from workbench.improving import patch_of
-    from workbench.read_only import must_write
-
     told: dict[str, str | None] = {"patch": None, "branch": None, "commit": None, "problem": None}
     if not improved.kept:
         return told
@@ -276,3 +213,102 @@ def _written(improved: Improved, file: Path, checkout: Checkout | None, branch: 
             told["problem"] = str(error)
             tell(f"workbench: {error}")
     return told
+
+
+_MOST_ROWS = 200
+_MOST_REASONS = 5
+
+
+def attempt_json(attempt: Attempt) -> dict[str, Any]:
+    gain = attempt.gain
+    return {
+        "type": "attempt",
+        "task": attempt.task.id,
+        "task_id": row_id(attempt.task),
+        "attempt": attempt.number,
+        "docstring": attempt.docstring or None,
+        "kept": attempt.is_kept,
+        "gate": attempt.refusal.gate if attempt.refusal else None,
+        "reason": attempt.refusal.reason if attempt.refusal else None,
+        "run": attempt.run or None,
+        "seen": [attempt.seen.passed, attempt.seen.counted] if attempt.seen else None,
+        "before": [gain.before.passed, gain.before.counted] if gain else None,
+        "held_out_by": attempt.held_out_by or None,
+        "after": [gain.after.passed, gain.after.counted] if gain else None,
+        "gain": gain.value if gain else None,
+        "interval": gain.interval if gain else None,
+    }
+
+
+def closing(session: Path, improved: Improved) -> dict[str, Any]:
+    plan = improved.plan
+    counts = Counter(str(one.kind) for one in improved.standings)
+    return {
+        "type": "summary",
+        "session": str(session),
+        "run": improved.run,
+        "evaluator": plan.base.evaluator,
+        "second_evaluator": plan.second_evaluator or None,
+        "writer": plan.writer,
+        "samples": plan.base.samples,
+        **picked(plan, "held_out", "below"),
+        "functions": {str(kind): counts[str(kind)] for kind in Kind},
+        "tried": len(improved.tried),
+        "kept": len(improved.kept),
+        "attempts": len(improved.attempts),
+        "gain": overall_gain(improved.attempts).to_json(),
+        "standings": [
+            {
+                "task_id": one.name,
+                "documented": str(one.kind),
+                **picked(one.seen, "passed", "counted"),
+                "reason": one.why or None,
+            }
+            for one in improved.standings
+        ],
+    }
+
+
+def print_table(session: Path, improved: Improved, result: dict[str, Any]) -> None:
+    console = Terminal(piped_width=120)
+    last = {attempt.task.id: attempt for attempt in improved.attempts}
+    second = result["second_evaluator"]
+    tasks = [one for one in improved.standings if one.task is not None]
+    rows = []
+    for one in tasks[:_MOST_ROWS]:
+        attempt = last.get(one.task.id) if one.task is not None else None
+        gain = attempt.gain if attempt else None
+        held_out = f"{gain.before.words} → {gain.after.words}" if gain else ""
+        passed = one.seen.words if one.seen.counted else "–"
+        rows.append((one.name, str(one.kind), passed, held_out, _became(attempt) if attempt else one.why))
+    heading = f"held out ({second})" if second else "held out"
+    console.table(("function", "documented", "passed", heading, "new docstring"), rows, whole={1, 2, 3})
+    if len(tasks) > _MOST_ROWS:
+        say(f"… and {len(tasks) - _MOST_ROWS} more functions")
+    reasons = Counter(one.why for one in improved.standings if one.task is None)
+    for reason, count in reasons.most_common(_MOST_REASONS):
+        say(f"untestable: {plural(count, 'function')}, {reason}")
+    if (more := len(reasons) - _MOST_REASONS) > 0:
+        say(f"untestable for {plural(more, 'other reason')}; --json lists them")
+    counts = result["functions"]
+    say(", ".join(f"{counts[str(kind)]} {kind}{'' if kind is Kind.UNTESTABLE else ' documented'}" for kind in Kind))
+    say(
+        f"{result['kept']} of {result['tried']} docstrings improved in {result['attempts']} attempts by {result['writer']}, "
+        f"tested with {result['evaluator']}" + (f"; held-out samples and gains are those of {second}" if second else "")
+    )
+    gain = result["gain"]
+    if gain["value"] is not None:
+        bounds = "" if gain["low"] is None else f" [{gain['low']:+.2f}, {gain['high']:+.2f}]"
+        say(f"gain of what came to held-out samples: {gain['value']:+.2f}{bounds}. {gain['interval']}")
+    if result["patch"]:
+        say(f"patch: {result['patch']}")
+    if result["branch"]:
+        say(f"branch: {result['branch']} (commit {result['commit']})")
+    say(f"session: {session}")
+
+
+def _became(attempt: Attempt) -> str:
+    if attempt.gain is not None and attempt.is_kept:
+        return f"kept, {attempt.gain.value:+.2f} {attempt.gain.interval_words}"
+    assert attempt.refusal is not None
+    return f"refused ({attempt.refusal.gate}): {attempt.refusal.reason}"

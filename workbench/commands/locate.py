@@ -7,7 +7,6 @@ import argparse
 from workbench import paths
 from workbench.commands.output import print_json, say, say_path
 
-SUMMARY = "say where settings, sessions, cases, themes, caches and logs are kept"
 PLACES = {
     "config": paths.config_file,
     "sessions": paths.sessions_dir,
@@ -20,13 +19,11 @@ PLACES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("what", nargs="?", choices=sorted(PLACES), help="one of them; its bare path is printed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the places."""
     if arguments.json:
         chosen = [arguments.what] if arguments.what else PLACES
         print_json({"type": "places", **{name: str(PLACES[name]()) for name in chosen}})

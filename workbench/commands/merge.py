@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-SUMMARY = "write a new session with all that several sessions have; they stay as they are"
+from workbench.commands.output import print_json, say, say_path, tell
+from workbench.engine.merging import merge
+from workbench.engine.session_names import new_place, resolve_session
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("sessions", nargs="+", metavar="SESSION", help="two session files or more, or their names")
     parser.add_argument("-o", "--output", required=True, metavar="NAME", help="the new session: a name, or a file")
     parser.add_argument("--json", action="store_true", help="print one JSON object with the counts")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Merge and say what came of it."""
-    from workbench.commands.output import print_json, say, say_path, tell
-    from workbench.engine.merging import merge
-    from workbench.engine.session_names import new_place, resolve_session
-
     sources = [resolve_session(text) for text in arguments.sessions]
     merged = merge(sources, new_place(arguments.output), told=lambda name: tell(f"Reading {name}…"))
     if arguments.json:

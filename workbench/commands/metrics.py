@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import asyncio
+from pathlib import Path
 
-from workbench.commands.arguments import dollars, folder, names
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from workbench.metrics.helpfulness import Documented, Helpfulness
-    from workbench.metrics.tasks import GroupMetrics
-
-SUMMARY = "compute BLEU, ROUGE, completeness and others of a session's tasks, and how they go with pass@k"
+from workbench.commands.arguments import names, shared
+from workbench.commands.output import print_json, tell
+from workbench.commands.terminal import Terminal
+from workbench.engine.document import gateway_for
+from workbench.engine.session_names import resolve_session, working_copy
+from workbench.errors import UsageError
+from workbench.metrics.helpfulness import Documented, Helpfulness, judge_helpfulness
+from workbench.metrics.packages import needed
+from workbench.metrics.tasks import USUAL, GroupMetrics, docs_of, measure_run, to_json
+from workbench.models.names import check_model
+from workbench.session import SessionReader, SessionWriter
+from workbench.settings import load
+from workbench.text import one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", metavar="SESSION", help="a session file, or the name of one")
     parser.add_argument(
         "--run", metavar="RUN", default="", help="only this run: the first characters of its id, or its name"
@@ -30,14 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="bleu, rouge-1, rouge-lsum, completeness-docagent, completeness-strict, truthfulness, leakage; these unless "
         "given; also bertscore-minilm (about a second for two texts) and codebertscore (with --model-path)",
     )
-    parser.add_argument("--model-path", type=folder, metavar="DIR", help="the weights of codebertscore")
+    shared(parser, "--model-path")
     parser.add_argument(
         "--helpfulness",
         action="store_true",
         help="ask a model (--judge) how helpful each docstring is, from 1 to 5; recorded in the session, asked once",
     )
     parser.add_argument("--judge", metavar="MODEL", default="", help="who judges helpfulness")
-    parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
+    shared(parser, "--spend-limit")
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object for each group, with every task's values"
     )
@@ -45,13 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the metrics; returns 1 where a judge left docstrings unjudged."""
-    from workbench.commands.output import print_json
-    from workbench.engine.session_names import resolve_session
-    from workbench.errors import UsageError
-    from workbench.metrics.packages import needed
-    from workbench.metrics.tasks import USUAL, measure_run, to_json
-    from workbench.session import SessionReader
-
     needed("scipy", "the correlations with pass@k")
     if arguments.judge and not arguments.helpfulness:
         raise UsageError("--judge judges helpfulness; say --helpfulness, too.")
@@ -79,10 +76,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _meant(session: Path, named: str) -> list[str]:
-    from workbench.errors import UsageError
-    from workbench.session import SessionReader
-    from workbench.text import one_line
-
     with SessionReader(session) as reader:
         runs = [one for one in reader.runs() if one.kind == "regenerate"]
         meant = [one.id for one in runs if one.id.startswith(named.lower()) or one.name == named]
@@ -94,17 +87,6 @@ def _meant(session: Path, named: str) -> list[str]:
 
 def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> tuple[Path, dict[str, Helpfulness]]:
     """Ask a judge about the docs of runs; the session is a copy of its own where the given one may not be written."""
-    import asyncio
-
-    from workbench.engine.document import gateway_for
-    from workbench.engine.writable_copy import working_copy
-    from workbench.errors import UsageError
-    from workbench.metrics.helpfulness import judge_helpfulness
-    from workbench.metrics.tasks import docs_of
-    from workbench.models.names import check_model
-    from workbench.session import SessionReader, SessionWriter
-    from workbench.settings import load
-
     if not judge or judge.startswith("offline"):
         raise UsageError("Helpfulness is judged by a model: --judge MODEL.")
     settings = load()
@@ -131,8 +113,6 @@ def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> t
 
 
 def _unjudged(judged: dict[str, Helpfulness]) -> int:
-    from workbench.commands.output import tell
-
     problems = [problem for one in judged.values() for problem in one.problems.values()]
     if problems:
         first = max(dict.fromkeys(problems), key=problems.count)
@@ -141,18 +121,11 @@ def _unjudged(judged: dict[str, Helpfulness]) -> int:
 
 
 def _show(group: GroupMetrics) -> None:
-    from rich.table import Table
-
-    from workbench.commands.terminal import Terminal
-    from workbench.text import one_line
-
     terminal = Terminal(piped_width=160)
     heading = f"{group.name} · docs {group.group.docs} · run {group.run}: {group.tasks:,} tasks"
     terminal.print(one_line(heading, 300))
-    rows = Table(box=None, pad_edge=False, header_style="dim")
-    for title in ("metric", "of", "tasks", "mean", "with", "Pearson", "Spearman", "Kendall"):
-        rows.add_column(title, justify="right" if title in ("tasks", "mean") else "left")
     units: dict[str, None] = {}
+    rows: list[tuple[str, ...]] = []
     for one in group.columns:
         mean = "–" if one.mean is None else f"{one.mean:.3f}"
         if one.interval.low is not None and one.interval.high is not None:
@@ -161,9 +134,9 @@ def _show(group: GroupMetrics) -> None:
         for k, kinds in one.correlations.items():
             said = [each.words.partition(" over ") for each in kinds]
             units.update({over: None for _, _, over in said if over})
-            rows.add_row(*first, f"pass@{k}", *(value for value, _, _ in said))
+            rows.append((*first, f"pass@{k}", *(value for value, _, _ in said)))
             first = ("", "", "", "")
-    terminal.print(rows)
+    terminal.table(("metric", "of", "tasks", "mean", "with", "Pearson", "Spearman", "Kendall"), rows, {2, 3})
     over = (
         f"Intervals over {', '.join(units)}; too few of them, or values that do not vary, give none." if units else ""
     )

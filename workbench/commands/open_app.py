@@ -6,23 +6,16 @@ import argparse
 import os
 import sys
 
-SUMMARY = "open the app, on a session if one is named"
+from workbench.commands.arguments import shared
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", nargs="?", help="a session file, or the name of one")
-    parser.add_argument(
-        "--read-only", action="store_true", help="look only: nothing is started, fetched, written or opened in $EDITOR"
-    )
+    shared(parser, "--read-only")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Open the app and return its exit code.
-
-    Raises:
-        UsageError: This is no terminal, so that the app would wait for keys without an end, unseen; or one without a cursor.
-    """
+    """Open the app and return its exit code."""
     from workbench import read_only
     from workbench.errors import UsageError
     from workbench.settings import load

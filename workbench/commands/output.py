@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from workbench import glyphs
+from workbench.session import SessionReader
+from workbench.session.damage import Damage, summary
 from workbench.text import clean, json_text
 
 
@@ -21,19 +24,16 @@ def readable(text: str, encoding: str | None) -> str:
 
 
 def write(text: str, stream: IO[str]) -> None:
-    """Write a text that is ours but for what it names."""
     stream.write(readable(text, getattr(stream, "encoding", None)))
 
 
 def say(line: str = "", *, flush: bool = False) -> None:
-    """Print a line on standard output."""
     write(f"{line}\n", sys.stdout)
     if flush:
         sys.stdout.flush()
 
 
 def tell(line: str) -> None:
-    """Print a line on standard error."""
     write(f"{line}\n", sys.stderr)
     sys.stderr.flush()
 
@@ -68,3 +68,22 @@ def print_json(values: Any) -> None:
 def print_page(text: str) -> None:
     """Print a page of Markdown of ours as it is."""
     print(text, end="")
+
+
+_NAMED = 8  # `workbench report` names all
+
+
+def tell_damage(damage: Sequence[Damage]) -> int:
+    """Say what of a session could not be read; return the exit code, 1 if there is any."""
+    if not damage:
+        return 0
+    tell(f"workbench: {summary(damage, _NAMED)}")
+    return 1
+
+
+def look_for_damage(session: Path) -> int:
+    """Say what is damaged in a session that is about to be written to, if there is such a file; return the exit code."""
+    if not session.exists():
+        return 0
+    with SessionReader(session) as reader:
+        return tell_damage(reader.damage)

@@ -5,24 +5,21 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-SUMMARY = "copy a session into one complete file, also while a run writes it"
+from workbench.commands.arguments import shared
+from workbench.commands.output import say_path, tell
+from workbench.engine.session_names import resolve_session
+from workbench.errors import UsageError
+from workbench.session import SUFFIX, SessionReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument("session", help="a session file, or the name of one")
+    shared(parser, "session")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="where to write the copy; NAME.copy.session here if not given"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the copy and print its path."""
-    from workbench.commands.output import say_path, tell
-    from workbench.engine.session_names import resolve_session
-    from workbench.errors import UsageError
-    from workbench.session import SUFFIX, SessionReader
-
     path = resolve_session(arguments.session)
     target: Path = (arguments.output or Path(f"{path.stem}.copy{SUFFIX}")).expanduser()
     if target.suffix != SUFFIX:

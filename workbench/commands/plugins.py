@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 
-SUMMARY = "list what installed packages add: agents, doc systems, sandboxes, judges, importers, report formats, themes"
+from workbench import glyphs
+from workbench.commands.output import print_json, say, sign
+from workbench.engine.extension_check import import_folders
+from workbench.errors import WorkbenchError
+from workbench.extensions import is_dotted
+from workbench.plugins import GROUPS, Plugin, installed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("--json", action="store_true", help="print a JSON line per plug-in; the last is the summary")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Try each plug-in in a process of its own and print; 1 if one cannot be used."""
-    from workbench import glyphs
-    from workbench.commands.output import print_json, say, sign
-    from workbench.commands.plugin_check import problems
-    from workbench.plugins import GROUPS, installed
-
     found = installed()
     wrong = problems(found)
     if arguments.json:
@@ -39,3 +40,35 @@ def run(arguments: argparse.Namespace) -> int:
         if broken:
             say(f"    {wrong[plugin]}")
     return 1 if wrong else 0
+
+
+_SIDE_BY_SIDE = 4
+
+
+def problems(plugins: Sequence[Plugin]) -> dict[Plugin, str]:
+    classes = [plugin for plugin in plugins if not plugin.problem and plugin.kind != "theme" and is_dotted(plugin.path)]
+    try:
+        # One process for all where nothing is wrong; else each has its own, to find out whose fault it is.
+        import_folders([(plugin.kind, plugin.path) for plugin in classes])
+        plugins = [plugin for plugin in plugins if plugin not in classes]
+    except WorkbenchError:
+        pass
+    with ThreadPoolExecutor(_SIDE_BY_SIDE) as threads:
+        return {plugin: said for plugin, said in zip(plugins, threads.map(_problem, plugins), strict=True) if said}
+
+
+def _problem(plugin: Plugin) -> str:
+    if plugin.problem:
+        return f"{plugin.package} offers {plugin.kind} {plugin.name!r}: {plugin.problem}."
+    try:
+        if plugin.kind == "theme":
+            from workbench.app.theming import plugin_theme, read_theme
+
+            read_theme(plugin_theme(plugin))
+            return ""
+        if not is_dotted(plugin.path):
+            return f"{plugin.package} says {plugin.path!r} for {plugin.kind} {plugin.name}, which is not package.module:Class."
+        import_folders([(plugin.kind, plugin.path)])
+    except WorkbenchError as problem:
+        return str(problem)
+    return ""

@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from workbench.commands.arguments import add_queue, dollars, whole
-from workbench.commands.estimating import add_estimate_arguments, settle
-from workbench.commands.output import say_path
+from workbench.catalog import check_python, resolve_case
+from workbench.commands.arguments import shared, whole
+from workbench.commands.estimating import settle
+from workbench.commands.output import look_for_damage, say_path
+from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
+from workbench.commands.run import session_path
+from workbench.engine import defaults, launching
+from workbench.engine.estimate import Estimate, Measured
+from workbench.engine.orders import Order, options_help
+from workbench.engine.plan import RegenerationPlan
+from workbench.engine.plan_checks import check_regeneration
+from workbench.engine.queue import enqueue
+from workbench.engine.regeneration_client import order_regeneration
+from workbench.engine.regeneration_estimate import estimate_order
+from workbench.errors import UsageError
+from workbench.numbers import whole as whole_number
+from workbench.reports.wording import picked, plural
+from workbench.session import SessionReader
+from workbench.session.groups import CONTROLS
+from workbench.settings import load
 
-if TYPE_CHECKING:
-    import subprocess
-
-    from workbench.engine.orders import Order
-    from workbench.engine.plan import RegenerationPlan
-
-SUMMARY = "let an evaluator write function bodies from their docstrings, test them in a sandbox, and give pass@k"
+_AS_GIVEN = (
+    *("source", "docs", "docs_scope", "selection", "evaluator", "samples", "limit", "sandbox", "prompt", "context"),
+    *("extra_body", "spend_limit", "rebuild", "engine"),
+)
+"""Arguments that a plan has under the same name."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    from workbench.engine.same_work import options_help
-
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = options_help()
     parser.add_argument("source", metavar="SOURCE", help="a case id, a folder, git URL@revision, or NAME==VERSION")
@@ -50,14 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--samples", type=whole(), default=0, metavar="M", help="candidates per task (3)")
     parser.add_argument("--k", default="1,3", help="the k of pass@k, separated by commas (1,3)")
-    parser.add_argument("--limit", type=whole(), default=0, metavar="N", help="only the first N tasks")
-    parser.add_argument(
-        "--task",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="only this task: id, beginning, glob, or function name",
-    )
+    shared(parser, "--limit", "--task")
     parser.add_argument("--session", help="a session file or name; what it has of this work is kept and completed")
     parser.add_argument("--no-controls", action="store_true", help="do not test the original and a stub on every task")
     parser.add_argument(
@@ -82,43 +87,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="JSON",
         help="further fields of each request, part of the result's identity; {} for none (qwen3: answers without thinking)",
     )
-    parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
+    shared(parser, "--spend-limit")
     parser.add_argument("--rebuild", action="store_true", help="build the tasks anew although the cache has them")
-    add_queue(parser)
-    add_estimate_arguments(parser)
-    parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "--queue", "--dry-run", "--yes", "--detach", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when every candidate has a verdict, 1 if that or the self-check failed, 130 if interrupted."""
-    from workbench.commands.damaged import look_for_damage
-    from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
-    from workbench.commands.run import session_path
-    from workbench.engine import launching
-    from workbench.engine.plan import RegenerationPlan
-    from workbench.engine.queue import enqueue
-    from workbench.engine.regeneration_client import order_regeneration
-
     session = session_path(arguments.session)
     plan = RegenerationPlan(
-        source=arguments.source,
-        docs=arguments.docs,
-        docs_scope=arguments.docs_scope,
-        selection=arguments.selection,
-        evaluator=arguments.evaluator,
-        samples=arguments.samples,
+        **picked(arguments, *_AS_GIVEN),
         k=numbers(arguments.k),
         tasks=tuple(arguments.task),
-        limit=arguments.limit,
         controls=not arguments.no_controls,
-        sandbox=arguments.sandbox,
-        prompt=arguments.prompt,
-        context=arguments.context,
-        extra_body=arguments.extra_body,
-        spend_limit=arguments.spend_limit,
-        rebuild=arguments.rebuild,
-        engine=arguments.engine,
     )
     damaged = look_for_damage(session)
     if (leave := _settle(arguments, session, plan)) is not None:
@@ -142,15 +123,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _settle(arguments: argparse.Namespace, session: Path, plan: RegenerationPlan) -> int | None:
-    """Say what the run will take where that was asked for; see :func:`workbench.commands.estimating.settle`."""
-    from workbench.catalog import check_python, resolve_case
-    from workbench.engine import defaults
-    from workbench.engine.estimate import Estimate, Measured
-    from workbench.engine.plan_checks import check_regeneration
-    from workbench.engine.regeneration_estimate import estimate_order
-    from workbench.session.groups import CONTROLS
-    from workbench.settings import load
-
     def estimate(measured: Measured) -> Estimate:
         check_regeneration(plan)
         check_python(resolve_case(plan.source))
@@ -158,17 +130,11 @@ def _settle(arguments: argparse.Namespace, session: Path, plan: RegenerationPlan
 
     evaluator = plan.evaluator or defaults.evaluator(load())
     samples = plan.samples or (1 if evaluator in CONTROLS else defaults.SAMPLES)
-    counted = f"{samples} sample{'' if samples == 1 else 's'}"
-    return settle(arguments, f"{plan.source} × {evaluator} × {counted}", estimate, into=session)
+    return settle(arguments, f"{plan.source} × {evaluator} × {plural(samples, 'sample')}", estimate, into=session)
 
 
 def _remove_empty(session: Path, order: Order, process: subprocess.Popen[bytes]) -> None:
     """Remove a session that was made for an order which turned out to be wrong, where nothing else was ordered in it."""
-    import subprocess
-
-    from workbench.engine.plan import RegenerationPlan
-    from workbench.session import SessionReader
-
     try:
         process.wait(timeout=10)
     except subprocess.TimeoutExpired:
@@ -185,14 +151,7 @@ def _remove_empty(session: Path, order: Order, process: subprocess.Popen[bytes])
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """Return the whole numbers in ``1,3``.
-
-    Raises:
-        UsageError: Something in it is no number of 1 or more.
-    """
-    from workbench.errors import UsageError
-    from workbench.numbers import whole as whole_number
-
+    """Return the whole numbers in ``1,3``."""
     try:
         return tuple(whole_number(part, 1) for part in text.split(","))
     except ValueError:

@@ -10,9 +10,7 @@ from typing import Any
 
 from workbench.engine.orders import Order, is_finished, last_order, ordered_work, refusal
 from workbench.engine.plan import RegenerationPlan
-from workbench.engine.selection import row_id
 from workbench.regeneration.breakdown import pass_by
-from workbench.regeneration.failure_groups import FailureGroup
 from workbench.regeneration.outcome import (
     GroupOutcome,
     TaskResult,
@@ -22,19 +20,21 @@ from workbench.regeneration.outcome import (
     totals,
 )
 from workbench.regeneration.self_check import SelfCheck, self_check
+from workbench.reports.wording import picked
 from workbench.results.failures import diagnose
 from workbench.results.reasons import counted
 from workbench.results.samples import run_check
 from workbench.session import SessionReader
 from workbench.session.rows import CandidateRow, TaskRow
 from workbench.session.sample_counts import counts_of, sample_counts
+from workbench.session.task_names import row_id
 
 _FAILURES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One task that was meant, its samples and what came of them."""
+    """A task that was meant, with its samples."""
 
     task: TaskRow
     candidates: tuple[CandidateRow, ...]
@@ -43,11 +43,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of an order: what was asked for, the plan of its run, its state, and a line per task that was meant.
-
-    ``state`` is ``done`` once all that was ordered is there, also while the run goes on with other orders;
-    ``pending_rechecks`` counts verdicts that are still to be looked at again then. ``groups`` are those of the whole run.
-    """
+    """What came of an order. ``state`` is ``done`` once all of it is there, ``groups`` are those of the whole run."""
 
     order: Order
     plan: RegenerationPlan
@@ -76,10 +72,8 @@ def read_outcome(reader: SessionReader, run: str | Order) -> Outcome:
     finished = is_finished(reader, order)
     work = ordered_work(reader, order)
     known = {task.id: task for task in work.tasks}
-    lines = []
-    for task in work.tasks:
-        mine = work.candidates[task.id]
-        lines.append(Line(task, mine, task_result(task, counts_of(reader, mine, known))))
+    mine = ((task, work.candidates[task.id]) for task in work.tasks)
+    lines = [Line(task, found, task_result(task, counts_of(reader, found, known))) for task, found in mine]
     refused = refusal(reader, order)
     live = reader.run_state(row) in ("queued", "running")
     every = [one for each in work.controls.values() for one in each]
@@ -105,12 +99,8 @@ def read_outcome(reader: SessionReader, run: str | Order) -> Outcome:
 def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, Any]:
     """Return the closing JSON line of an order, or of what a run was asked for last.
 
-    Its own figures are those of what was ordered; ``groups`` has those of all that the run holds.
-
-    Args:
-        session: The session file.
-        run: What was ordered, or a run.
-        began: When it was ordered, unix seconds: verdicts from before are counted as ``kept``.
+    Its own figures are those of what was ordered; ``groups`` has those of all that the run holds. Verdicts from before
+    ``began`` are counted as ``kept``.
     """
     with SessionReader(session) as reader:
         outcome = read_outcome(reader, run)
@@ -120,16 +110,14 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
         samples = [one for line in ready for one in line.candidates]
         counts = counts_of(reader, samples, {line.task.id: line.task for line in ready})
     figures = pass_figures([line.result for line in ready], outcome.order.k)
+    errors = [one.verdict_reason or "no reason was recorded" for one in samples if one.verdict == "error"]
     sums = totals(counts, now=time.time() if outcome.live else None)
     return {
         "type": "summary",
         "session": str(session),
         "run": outcome.order.run,
         "state": outcome.state,
-        "source": plan.source,
-        "docs": plan.docs,
-        "docs_scope": plan.docs_scope,
-        "selection": plan.selection,
+        **picked(plan, "source", "docs", "docs_scope", "selection"),
         "evaluator": ask.evaluator,
         "prompt": ask.prompt or None,
         "context": ask.context or None,
@@ -148,16 +136,10 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
         **figures.more_json(),
         "verdicts": dict(sums.verdicts),
         # Why samples have no verdict of their own, one entry for each kind of reason.
-        "reasons": [
-            reason.to_json()
-            for reason in counted(
-                (one.verdict_reason or "no reason was recorded", 1) for one in samples if one.verdict == "error"
-            )
-        ],
+        "reasons": [reason.to_json() for reason in counted((why, 1) for why in errors)],
         "kept": sum(one.verdict is not None and (one.at or 0.0) < began for one in samples),
-        "unfinished": sums.unfinished,
-        # Counted above by their former verdicts, which stay until the new ones are there.
-        "again": sums.again,
+        # Those tested again are counted above by their former verdicts, which stay until the new ones are there.
+        **picked(sums, "unfinished", "again"),
         "routes": dict(sums.routes),
         "paths": dict(sums.routes),  # the former name, for one version
         "elapsed_s": sums.elapsed_s,
@@ -171,20 +153,25 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
             if line.task.state == "excluded"
         ],
         "dropped": outcome.dropped,
-        "tokens": sums.tokens,
-        "cost": sums.cost_usd,
+        **picked(sums, "tokens", "cost_usd:cost"),
         "groups": [group.to_json() for group in outcome.groups],
         # Why candidates of the run failed: the ways that most did, the tasks that nobody solves, and pass@k by file.
-        "failures": [_brief(group) for group in diagnosis.groups[:_FAILURES]],
+        "failures": [
+            {**one.to_json(), "candidates": len(one.candidates), "tests": len(one.tests)}
+            for one in diagnosis.groups[:_FAILURES]
+        ],
         "unsolved": [one.task for one in diagnosis.unsolved],
         "files": {
             group.name: {"tasks": group.tasks, "pass_at_k": {str(e.k): e.value for e in group.pass_at}}
             for group in pass_by([(line.task.path, line.result) for line in ready if line.candidates], outcome.order.k)
         },
-        "note": outcome.note,
-        "error": outcome.error,
+        **picked(outcome, "note", "error"),
     }
 
 
-def _brief(group: FailureGroup) -> dict[str, Any]:
-    return {**group.to_json(), "candidates": len(group.candidates), "tests": len(group.tests)}
+def self_check_line(checked: dict[str, Any]) -> str:
+    """Return the quiet line: ``self-check: reference 38/38 · stub 0/38 · cold re-checks 41, disagreements 0``; "" for none."""
+    parts = [f"{name} {one['passed']}/{one['tested']}" for name, one in checked["controls"].items()]
+    if checked["rechecks"]:
+        parts.append(f"cold re-checks {checked['rechecks']}, disagreements {checked['disagreements']}")
+    return f"self-check: {' · '.join(parts)}" if parts else ""

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
+import subprocess
 import time
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import JustifyMethod, OverflowMethod
+from rich.table import Table
 
 from workbench import glyphs
 from workbench.commands.output import print_json, say, tell
-from workbench.commands.regeneration_summary import read_outcome, summary
-from workbench.commands.self_check import self_check_line
+from workbench.commands.regeneration_summary import read_outcome, self_check_line, summary
+from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.engine.orders import Order, belongs, is_finished, refusal
-from workbench.engine.selection import row_id
+from workbench.engine.plan import Ask
+from workbench.reports.regenerated import cell
+from workbench.reports.wording import picked, plural, share
 from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS, docs_words
+from workbench.session.rows import CandidateRow, StageRow, TaskRow
+from workbench.session.task_names import row_id
 from workbench.text import one_line
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable
-
-    from rich.console import OverflowMethod
-
-    from workbench.engine.plan import Ask
-    from workbench.session.rows import CandidateRow, StageRow, TaskRow
 
 _MOST_FAILURES = 3
 _MOST_ROWS = 200
@@ -41,12 +43,7 @@ def position(session: Path) -> int:
 
 
 class RegenerationWatch:
-    """Shows what changes in a regeneration run: stages, dropped functions, tasks, verdicts.
-
-    Args:
-        since: Sequence number of the last change that is known.
-        ask: Whose candidates are shown, beside controls; None for everybody's.
-    """
+    """Shows what changes in a regeneration run after ``since``: stages, tasks, verdicts; of ``ask`` alone if there is one."""
 
     def __init__(self, since: int = 0, ask: Ask | None = None) -> None:
         self._since = since
@@ -101,17 +98,8 @@ class RegenerationWatch:
         told = (task.state, task.reason)
         if self._tasks.get(task.id) != told:
             self._tasks[task.id] = told
-            show(
-                {
-                    "type": "task",
-                    "id": task.id,
-                    "task_id": row_id(task),
-                    "path": task.path,
-                    "function": task.qualified_name,
-                    "state": task.state,
-                    "reason": task.reason,
-                }
-            )
+            names = picked(task, "path", "qualified_name:function", "state", "reason")
+            show({"type": "task", "id": task.id, "task_id": row_id(task), **names})
 
     def _name(self, reader: SessionReader, task: str) -> str:
         if task not in self._names:
@@ -121,97 +109,67 @@ class RegenerationWatch:
 
 
 def stage_line(stage: StageRow) -> dict[str, Any]:
-    """Return a stage as a script sees it."""
-    return {
-        "type": "stage",
-        "name": stage.name,
-        "state": stage.state,
-        "done": stage.done,
-        "total": stage.total,
-        "note": stage.note,
-    }
+    return {"type": "stage", **picked(stage, "name", "state", "done", "total", "note")}
 
 
 def candidate_line(row: CandidateRow, task: str) -> dict[str, Any]:
-    """Return a candidate as a script sees it."""
     return {
         "type": "candidate",
-        "id": row.id,
-        "task": row.task_id,
+        **picked(row, "id", "task_id:task"),
         "task_id": task,
         "evaluator": row.evaluator,
         "control": bool(row.control),
-        "sample": row.sample,
-        "verdict": row.verdict,
-        "reason": row.verdict_reason,
-        "doubtful": row.doubtful,
-        "route": row.route,
+        **picked(row, "sample", "verdict", "verdict_reason:reason", "doubtful", "route"),
         "path": row.route,  # the former name, for one version
-        "seconds": row.tested_s,
-        "asked_s": row.asked_s,
+        **picked(row, "tested_s:seconds", "asked_s"),
         "tokens": (row.prompt_tokens or 0) + (row.completion_tokens or 0),
         "cost": row.cost_usd,
     }
 
 
 class TerminalShow:
-    """Live bars for the stages, pass@1 so far; errors go to standard error."""
+    """Live bars for the stages, verdicts so far; errors go to standard error."""
 
     def __init__(self) -> None:
-        from workbench.commands.terminal import Terminal, bars
-
         self.console = Terminal()
         self._live = self.console.is_terminal
-        self._progress = bars(self.console)
-        self._bars: dict[str, Any] = {}
-        self._verdicts: dict[str, int] = {}
+        self._bars = StageBars(self.console)
+        self._verdicts: Counter[str] = Counter()
 
-    def start(self) -> None:
-        self._progress.start()
+    def __enter__(self) -> TerminalShow:
+        self._bars.__enter__()
+        return self
 
-    def end(self) -> None:
-        """Leave the bars as they are."""
-        self._progress.stop()
+    def __exit__(self, *_: object) -> None:
+        self._bars.__exit__()
 
     def __call__(self, event: dict[str, Any]) -> None:
-        if event["type"] == "error":
-            self.end()
-            tell(f"workbench: {event['sentence']}")
-        elif event["type"] == "stage":
-            note = one_line((event["note"] or "").partition("\n")[0], max(20, self.console.width - 66))
-            if not self._live:
-                if event["state"] in ("done", "failed"):
-                    count = f" {event['done']} of {event['total']}" if event["total"] else ""
-                    say(
-                        f"{event['name']:<13} {event['state']}{count}  {(event['note'] or '').partition(chr(10))[0]}".rstrip(),
-                        flush=True,
-                    )
-                return
-            if event["name"] not in self._bars:
-                self._bars[event["name"]] = self._progress.add_task(event["name"], total=None, note="")
-            finished = event["state"] == "done"
-            total = event["total"] or (1 if finished else None)
-            done = total if finished and not event["total"] else event["done"]
-            self._progress.update(self._bars[event["name"]], total=total, completed=done, note=note)
-        elif event["type"] == "reason":
-            said = one_line(str(Reason(event["sentence"], event["count"])), 600)
-            if self._live:
-                # Above the bars; standard error would break them.
-                self.console.print(said, style="red", markup=False)
-            else:
-                tell(said)
-        elif event["type"] == "candidate" and not event["control"]:
-            self._verdicts[event["verdict"]] = self._verdicts.get(event["verdict"], 0) + 1
-            if "candidates" in self._bars:
-                words = " ".join(
-                    f"{glyphs.VERDICTS.get(name, name)} {count}" for name, count in sorted(self._verdicts.items())
-                )
-                self._progress.update(self._bars["candidates"], note=words)
+        match event["type"]:
+            case "error":
+                self.__exit__()
+                tell(f"workbench: {event['sentence']}")
+            case "stage":
+                self._stage(event["name"], event["state"], event["done"], event["total"], event["note"] or "")
+            case "reason":
+                said = one_line(str(Reason(event["sentence"], event["count"])), 600)
+                if self._live:
+                    # Above the bars; standard error would break them.
+                    self.console.print(said, style="red")
+                else:
+                    tell(said)
+            case "candidate" if not event["control"]:
+                self._verdicts[event["verdict"]] += 1
+                words = (f"{glyphs.VERDICTS.get(name, name)} {count}" for name, count in sorted(self._verdicts.items()))
+                self._bars.note("candidates", " ".join(words))
+
+    def _stage(self, name: str, state: str, done: int | None, total: int | None, note: str) -> None:
+        if self._live:
+            self._bars.update(name, state, done=done, total=total, note=note)
+        elif state in ("done", "failed"):
+            count = f" {done} of {total}" if total else ""
+            say(f"{name:<13} {state}{count}  {note.partition(chr(10))[0]}".rstrip(), flush=True)
 
     def table(self, session: Path, run: str | Order, closing: dict[str, Any]) -> None:
-        """Print a line per task and the figures."""
-        from rich.table import Table
-
         with SessionReader(session) as reader:
             outcome = read_outcome(reader, run)
             failing = {
@@ -229,36 +187,30 @@ class TerminalShow:
         widest = max(12, self.console.width // (5 if several else 4))
         widths = {name: min(widest, max(map(len, [name, *texts]))) for name, texts in names.items()}
         widths |= {"tests": 5, "cover": 5}
-        samples = {line.task.id: "".join(map(_cell, line.candidates)) for line in lines}
+        samples = {line.task.id: "".join(map(cell, line.candidates)) for line in lines}
         widths["samples"] = max(7, min(20, max(map(len, samples.values()), default=0)))
         widths |= {f"pass@{k}": len(f"pass@{k}") for k in outcome.order.k}
         for heading, width in widths.items():
-            left = heading in ("file", "function", "samples")
+            side: JustifyMethod = "left" if heading in ("file", "function", "samples") else "right"
             fold: OverflowMethod = "fold" if heading == "samples" else self.console.cut
-            table.add_column(
-                heading, justify="left" if left else "right", width=width, overflow=fold, no_wrap=fold != "fold"
-            )
+            table.add_column(heading, justify=side, width=width, overflow=fold, no_wrap=fold != "fold")
         room = self.console.width - sum(width + 2 for width in widths.values())
         table.add_column("failing first", overflow=self.console.cut, no_wrap=True, max_width=max(8, room))
-        signs: list[str] = []
         for line in lines[:_MOST_ROWS]:
-            cells = samples[line.task.id]
-            signs.append(cells)
             values = [line.result.at(k) for k in outcome.order.k]
             tests = list(failing[line.task.id])
             why = "taken out: " + (line.task.reason or "") if line.task.state == "excluded" else first_of(tests)
-            name = row_id(line.task).partition("::")[2]
             table.add_row(
                 *([line.task.path] if several else []),
-                name,
+                row_id(line.task).partition("::")[2],
                 str(line.task.test_count),
                 "" if line.task.coverage is None else f"{line.task.coverage:.0%}",
-                self.console.cells(cells),
-                *("–" if value is None else f"{value:.2f}" for value in values),
+                self.console.cells(samples[line.task.id]),
+                *map(share, values),
                 why,
             )
         self.console.print(table)
-        if legend := self.console.legend(signs):
+        if legend := self.console.legend([samples[line.task.id] for line in lines[:_MOST_ROWS]]):
             self.console.print(f"samples: {legend}", style="dim")
         if len(lines) > _MOST_ROWS:
             self.console.print(f"… and {len(lines) - _MOST_ROWS} more tasks", style="dim")
@@ -291,13 +243,7 @@ class TerminalShow:
         self.console.print(f"{details} · {closing['sandbox']} · session: {session}", style="dim")
 
 
-def _cell(candidate: CandidateRow) -> str:
-    sign = glyphs.VERDICTS.get(candidate.verdict or "", glyphs.WAITING)
-    return sign + (glyphs.FORMER if candidate.again else "") + (glyphs.DOUBTFUL if candidate.doubtful else "")
-
-
 def failure_words(failures: list[dict[str, Any]]) -> str:
-    """Return the ways in which most candidates of the run failed: ``most failed so: 12 × TypeError in a.py:7 in f``."""
     told = []
     for one in failures[:_MOST_FAILURES]:
         said = one["message"].removeprefix(f"{one['exception']}: ")
@@ -306,7 +252,6 @@ def failure_words(failures: list[dict[str, Any]]) -> str:
 
 
 def again_words(closing: dict[str, Any]) -> str:
-    """Return how many samples still have the verdict of an earlier test."""
     return (
         f"{closing['again']} of {closing['candidates']} samples are still to be tested again; "
         f"their former verdicts ({glyphs.FORMER}) are shown and count."
@@ -314,7 +259,6 @@ def again_words(closing: dict[str, Any]) -> str:
 
 
 def kept_words(closing: dict[str, Any]) -> str:
-    """Return how many verdicts are not of this order, and how they are tested again."""
     return (
         f"{closing['kept']} of {closing['candidates']} verdicts were in the session before and are shown as they are. "
         f"Test them again with: workbench rerun {closing['session']} '*'"
@@ -322,18 +266,16 @@ def kept_words(closing: dict[str, Any]) -> str:
 
 
 def first_of(tests: list[str]) -> str:
-    """Return the first failing test's name and how many there are."""
     if not tests:
         return ""
     return tests[0].partition("::")[2] + (f" ({len(tests)})" if len(tests) > 1 else "")
 
 
 def _at_k(values: dict[str, float | None]) -> str:
-    return ", ".join(f"pass@{k} {'–' if value is None else f'{value:.2f}'}" for k, value in values.items())
+    return ", ".join(f"pass@{k} {share(value)}" for k, value in values.items())
 
 
 def figures(closing: dict[str, Any]) -> str:
-    """Return the closing figures as one line."""
     parts = []
     for k, value in closing["pass_at_k"].items():
         bounds = closing["interval"][k]
@@ -341,13 +283,9 @@ def figures(closing: dict[str, Any]) -> str:
         spread = f" [{bounds[0]:.2f}, {bounds[1]:.2f}] {over}" if bounds and value is not None else ""
         resting = closing["tasks_at_k"][k]
         # Figures over different tasks are not to be compared: each says how many are in it, where they differ.
-        fewer = (
-            f" (of {resting} task{'' if resting == 1 else 's'})"
-            if value is not None and resting != closing["tasks"]
-            else ""
-        )
-        parts.append(f"pass@{k} {'–' if value is None else f'{value:.2f}'}{spread}{fewer}")
-    parts.append(f"{closing['tasks']} task{'' if closing['tasks'] == 1 else 's'}")
+        fewer = f" (of {plural(resting, 'task')})" if value is not None and resting != closing["tasks"] else ""
+        parts.append(f"pass@{k} {share(value)}{spread}{fewer}")
+    parts.append(plural(closing["tasks"], "task"))
     fewest, most = closing["samples_per_task"]
     if fewest != most or most < closing["samples"]:
         drawn = f"{fewest} to {most}" if fewest != most else str(most)
@@ -386,14 +324,7 @@ def watch_regeneration(
 ) -> int:
     """Follow an order, or a run to its end, and print its summary.
 
-    Args:
-        session: The session file.
-        run: What was ordered; the id of a run alone follows that to its end and tells of its last order.
-        process: The engine, where the caller started it.
-        watch: Shows what changes meanwhile.
-        as_json: Whether lines of JSON are printed.
-        advice: What to do after an interruption, if not resume.
-        began: When it was ordered, unix seconds; by default now.
+    ``advice`` says what to do after an interruption, if not resume; ``began`` is when it was ordered, by default now.
 
     Returns:
         0 when every candidate has a verdict, 1 when something failed, 2 when the engine refused the order, 130 when
@@ -404,21 +335,16 @@ def watch_regeneration(
     show: Show = print_json if terminal is None else terminal
     if as_json:
         print_json({"type": "run", "run": key, "session": str(session)})
-    else:
-        assert terminal is not None
-        terminal.start()
     interrupted = False
     state = "interrupted"
     began = time.time() if began is None else began
-    try:
-        order = run if isinstance(run, Order) else None
-        state = follow(session, key, process, show, watch, order_end(order) if order else None)
-    except KeyboardInterrupt:
-        interrupted = True
-        stop(session, key)
-    finally:
-        if terminal is not None:
-            terminal.end()
+    with terminal or contextlib.nullcontext():
+        try:
+            order = run if isinstance(run, Order) else None
+            state = follow(session, key, process, show, watch, order_end(order) if order else None)
+        except KeyboardInterrupt:
+            interrupted = True
+            stop(session, key)
     closing = summary(session, run, began)
     if state == "refused":
         show({"type": "error", "sentence": closing["error"]})

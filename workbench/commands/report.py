@@ -5,22 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from workbench.commands.arguments import folder, names, path
-from workbench.commands.output import tell
-from workbench.reports import FORMATS, STUDY_FORMATS, format_by_name, in_words
-
-if TYPE_CHECKING:
-    from workbench.session.damage import Damage
-
-SUMMARY = (
-    "write a report on a session, an item or a study of it: Markdown, HTML, JSON, CSV; of a study also LaTeX, Parquet"
-)
+from workbench.commands.arguments import names, path, shared
+from workbench.commands.output import look_for_damage, tell, tell_damage
+from workbench.engine.session_names import resolve_session
+from workbench.errors import UsageError
+from workbench.reports import FORMATS, STUDY_FORMATS, format_by_name, in_words, write_report
+from workbench.reports.writing import encoded
+from workbench.session.damage import Damage
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument(
         "session",
         nargs="?",
@@ -48,20 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="metrics of texts in the report of a study of docs, as `workbench metrics` names them; without it the usual ones, as far as "
         "their packages are installed",
     )
-    parser.add_argument("--model-path", type=folder, metavar="DIR", help="the weights of codebertscore")
+    shared(parser, "--model-path")
     parser.add_argument("--item", metavar="ITEM", help="only this trial or task: its id or the first characters of it")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the report."""
     if arguments.study is not None:
         return _study(arguments)
-    from workbench.commands.damaged import tell_damage
-    from workbench.engine.session_names import resolve_session
-    from workbench.errors import UsageError
-    from workbench.reports import write_report
-    from workbench.reports.writing import encoded
-
     if arguments.metric or arguments.model_path:
         raise UsageError("--metric and --model-path are of studies: --study NAME; of a session: workbench metrics.")
     if not arguments.session:
@@ -77,9 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _study(arguments: argparse.Namespace) -> int:
-    from workbench.commands.damaged import look_for_damage
-    from workbench.engine.session_names import resolve_session
-    from workbench.errors import UsageError
+    # A report on a session needs nothing of this.
     from workbench.reports.study_report import write_study_report
     from workbench.studies.declaration import PAPER
 

@@ -5,15 +5,25 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.commands.arguments import whole
-from workbench.commands.estimating import add_estimate_arguments, settle
-
-SUMMARY = "run a trial once more as the next repeat; test candidates again, or let another model write them"
+from workbench.commands.arguments import shared, whole
+from workbench.commands.estimating import settle
+from workbench.commands.output import tell_damage
+from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
+from workbench.commands.run import watch
+from workbench.engine import client
+from workbench.engine.client import the_trial
+from workbench.engine.estimate import estimate_trials
+from workbench.engine.regeneration_client import move
+from workbench.engine.regeneration_estimate import estimate_again
+from workbench.engine.rerunning import rerun_orders, what_again
+from workbench.engine.session_names import resolve_session, working_copy
+from workbench.errors import UsageError
+from workbench.session import SessionReader
+from workbench.session.pending_work import judges_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument("session", help="a session file, or the name of one")
+    shared(parser, "session")
     parser.add_argument(
         "item",
         nargs="?",
@@ -32,21 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="M",
         help="go on until each task has M candidates of its evaluator; --model says of which where there are several",
     )
-    parser.add_argument("--engine", default="", help="test elsewhere from now on: dask://HOST:PORT, or local")
-    add_estimate_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "--engine", "--dry-run", "--yes", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Rerun and follow."""
-    from workbench.commands.damaged import tell_damage
-    from workbench.commands.run import watch
-    from workbench.engine import client
-    from workbench.engine.session_names import resolve_session
-    from workbench.engine.writable_copy import working_copy
-    from workbench.errors import UsageError
-    from workbench.session import SessionReader
-
     original = resolve_session(arguments.session)
     if not (arguments.item or arguments.failed or arguments.samples):
         raise UsageError("Name an item to run again, or give --failed or --samples M.")
@@ -71,11 +70,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _rerun_candidates(arguments: argparse.Namespace, original: Path) -> int:
-    from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
-    from workbench.engine.regeneration_client import move
-    from workbench.engine.rerunning import rerun_orders
-    from workbench.engine.writable_copy import working_copy
-
     if (leave := _settle_candidates(arguments, original)) is not None:
         return leave
     with working_copy(original) as session:
@@ -96,35 +90,22 @@ def _rerun_candidates(arguments: argparse.Namespace, original: Path) -> int:
 
 
 def _settle_trial(arguments: argparse.Namespace, session: Path) -> int | None:
-    from workbench.engine.client import the_trial
-    from workbench.engine.estimate import Estimate, Measured, estimate_trials
-    from workbench.session import SessionReader
-    from workbench.session.pending_work import judges_of
-
     with SessionReader(session) as reader:
         old = the_trial(session, reader, arguments.item)
         judges = judges_of(reader.run(old.run_id))
     model = arguments.model or old.model
-
-    def estimate(measured: Measured) -> Estimate:
-        return estimate_trials(measured, [old.case_id], old.agent, model, judges, repeats=1, at_once=1)
-
-    return settle(arguments, f"{old.case_name} × {old.agent} × {model}", estimate, into=session)
+    return settle(
+        arguments,
+        f"{old.case_name} × {old.agent} × {model}",
+        lambda measured: estimate_trials(measured, [old.case_id], old.agent, model, judges, repeats=1, at_once=1),
+        into=session,
+    )
 
 
 def _settle_candidates(arguments: argparse.Namespace, session: Path) -> int | None:
-    from workbench.engine.estimate import Estimate, Measured
-    from workbench.engine.regeneration_estimate import estimate_again
-    from workbench.engine.rerunning import what_again
-
     again = what_again(
         session, arguments.item, failed=arguments.failed, model=arguments.model, samples=arguments.samples
     )
-
-    def estimate(measured: Measured) -> Estimate:
-        return estimate_again(measured, again)
-
     what = ", ".join(dict.fromkeys(f"{one.source} × {one.evaluator}" for one in again))
-    return settle(
-        arguments, what if any(one.asked for one in again) else f"{what}, tested again", estimate, into=session
-    )
+    what += "" if any(one.asked for one in again) else ", tested again"
+    return settle(arguments, what, lambda measured: estimate_again(measured, again), into=session)

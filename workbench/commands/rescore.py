@@ -4,41 +4,28 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.commands.arguments import add_judge_repeats, add_rubrics, dollars, names
-from workbench.commands.output import say_path
-
-SUMMARY = "score recorded trials anew, by other judges or rubrics; no agent is run"
+from workbench.commands.arguments import names, shared
+from workbench.commands.output import look_for_damage
+from workbench.commands.run import planned_trials, start
+from workbench.engine.session_names import resolve_session, working_copy
+from workbench.engine.trial_orders import plan_rescore
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument("session", help="a session file, or the name of one")
+    shared(parser, "session")
     parser.add_argument(
         "items", nargs="*", metavar="ITEM", help="trials: ids, their first characters, or cases; all unless given"
     )
     parser.add_argument(
         "--judge", type=names, default=(), metavar="J[,J2]", help="offline, or models; by default what this machine has"
     )
-    add_rubrics(parser)
-    add_judge_repeats(parser)
-    parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
-    parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "--rubric", "--judge-repeats", "--spend-limit", "--detach", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when every trial meant is scored by every judge, 1 if not, 130 if interrupted."""
-    from workbench.commands.damaged import tell_damage
-    from workbench.commands.run import planned_trials, watch
-    from workbench.engine import launching
-    from workbench.engine.rescoring import plan_rescore
-    from workbench.engine.session_names import resolve_session
-    from workbench.engine.writable_copy import working_copy
-    from workbench.session import SessionReader
-
     original = resolve_session(arguments.session)
-    with SessionReader(original) as reader:
-        damaged = tell_damage(reader.damage)
+    damaged = look_for_damage(original)
     with working_copy(original) as session:
         new_run = plan_rescore(
             session,
@@ -48,8 +35,4 @@ def run(arguments: argparse.Namespace) -> int:
             judge_repeats=arguments.judge_repeats,
             spend_limit=arguments.spend_limit,
         )
-    process = launching.launch(session, new_run)
-    if arguments.detach:
-        say_path(session)
-        return damaged
-    return max(damaged, watch(session, [new_run], process, arguments.json, lambda: planned_trials(session, new_run)))
+    return max(damaged, start(arguments, session, new_run, lambda: planned_trials(session, new_run)))

@@ -5,30 +5,25 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.commands.output import say, tell
-
-SUMMARY = "execute what is missing in a session: interrupted, cancelled and failed work"
+from workbench.commands.arguments import shared
+from workbench.commands.output import print_json, say, tell, tell_damage
+from workbench.commands.regeneration_summary import summary
+from workbench.commands.regeneration_watching import RegenerationWatch, watch_regeneration
+from workbench.commands.run import watch
+from workbench.commands.watching import Scored, asked_for
+from workbench.engine import client
+from workbench.engine.orders import all_orders
+from workbench.engine.regeneration_client import move
+from workbench.engine.session_names import resolve_session, writable_copy
+from workbench.session import SessionReader
+from workbench.session.pending_work import is_rescored, unfinished
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument("session", help="a session file, or the name of one")
-    parser.add_argument("--run", help="only this run")
-    parser.add_argument("--engine", default="", help="test elsewhere from now on: dask://HOST:PORT, or local")
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "session", "--run", "--engine", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Resume and follow."""
-    from workbench.commands.damaged import tell_damage
-    from workbench.commands.run import watch
-    from workbench.commands.watching import Scored, asked_for
-    from workbench.engine import client
-    from workbench.engine.session_names import resolve_session
-    from workbench.engine.writable_copy import writable_copy
-    from workbench.session import SessionReader
-    from workbench.session.pending_work import is_rescored, unfinished
-
     session = resolve_session(arguments.session)
     with SessionReader(session) as reader:
         since = reader.last_change()
@@ -38,8 +33,6 @@ def run(arguments: argparse.Namespace) -> int:
     if missing and (arguments.run is None or arguments.run in kinds):
         session = writable_copy(session)
     if arguments.engine:
-        from workbench.engine.regeneration_client import move
-
         move(session, arguments.engine, arguments.run or "")
     runs = client.resume(session, arguments.run)
     with SessionReader(session) as reader:
@@ -77,12 +70,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _regenerations(arguments: argparse.Namespace, session: Path, taken: list[str], every: list[str], since: int) -> int:
     """Follow the regeneration runs that were taken up; a script gets the summary of those that lacked nothing too."""
-    from workbench.commands.output import print_json
-    from workbench.commands.regeneration_summary import summary
-    from workbench.commands.regeneration_watching import RegenerationWatch, watch_regeneration
-    from workbench.engine.orders import all_orders
-    from workbench.session import SessionReader
-
     code, watch = 0, RegenerationWatch(since)
     for key in every:
         with SessionReader(session) as reader:

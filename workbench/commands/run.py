@@ -6,22 +6,28 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbench.commands.arguments import add_judge_repeats, add_queue, add_rubrics, dollars, whole
-from workbench.commands.estimating import add_estimate_arguments, settle
-from workbench.commands.output import say_path, tell
+from workbench import paths, settings
+from workbench.agents.names import current_name
+from workbench.agents.remote_names import address_of
+from workbench.catalog import load_cases
+from workbench.commands.arguments import shared, whole
+from workbench.commands.estimating import settle
+from workbench.commands.output import look_for_damage, print_json, say_path, tell
+from workbench.commands.watching import Scored, TerminalShow, asked_for, follow, stop, summary
+from workbench.engine import client, launching
+from workbench.engine.estimate import Estimate, Measured, estimate_trials
+from workbench.engine.plan import RUBRICS, DocumentPlan
+from workbench.engine.queue import enqueue
+from workbench.engine.session_names import check_name, named
+from workbench.errors import UsageError
 from workbench.numbers import MOST_REPEATS
-
-if TYPE_CHECKING:
-    from workbench.commands.watching import Scored
-    from workbench.engine.plan import DocumentPlan
-
-SUMMARY = "run an agent on test cases and score what it hands in"
+from workbench.reports.wording import picked, plural
+from workbench.session import SessionReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument(
         "cases", nargs="+", metavar="CASE", help="ids, 'all', or folders, git URL@revision, NAME==VERSION"
     )
@@ -30,33 +36,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="white (default), planner (planner-2; planner-1 is the fixed walk), single-file, no-exploration, a2a:URL, or package.module:Class of your own",
     )
-    parser.add_argument("--model", default="", help="a LiteLLM name, local, or replay:SESSION")
+    shared(parser, "--model")
     parser.add_argument(
         "--judge",
         default="",
         help="offline, a model, or package.module:Class of your own; trials that the session has are scored by it, not run again",
     )
-    add_rubrics(parser)
-    add_judge_repeats(parser)
+    shared(parser, "--rubric", "--judge-repeats")
     parser.add_argument("--check", action="store_true", help="also check each README that was written: does it hold?")
     parser.add_argument("--repeats", type=whole(1, MOST_REPEATS), default=1, metavar="N", help="trials per case")
-    parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
-    parser.add_argument("--session", help="a session file or name; a new one is made if there is none")
-    add_queue(parser)
-    add_estimate_arguments(parser)
-    parser.add_argument("--detach", action="store_true", help="start and leave; watch it in the app")
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    shared(parser, "--spend-limit", "--session", "--queue", "--dry-run", "--yes", "--detach", "--json")
 
 
 def session_path(text: str | None) -> Path:
     """Return the session file that ``--session`` means; without one, a new name of today."""
-    from workbench import paths
-
     if text is None:
         return paths.sessions_dir() / time.strftime("%Y-%m-%d-%H%M%S.session")
-    from workbench.engine.session_names import check_name, named
-    from workbench.errors import UsageError
-
     written = check_name(text)
     if "/" in text and written.is_dir():
         raise UsageError(f"{written} is a folder, not a session; name a file in it.")
@@ -67,15 +62,6 @@ def session_path(text: str | None) -> Path:
 
 def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when all trials are done, 1 if any failed, 130 if interrupted."""
-    from workbench import settings
-    from workbench.agents.names import current_name
-    from workbench.agents.remote_names import address_of
-    from workbench.catalog import load_cases
-    from workbench.commands.damaged import look_for_damage
-    from workbench.engine import client, launching
-    from workbench.engine.plan import RUBRICS, DocumentPlan
-    from workbench.engine.queue import enqueue
-
     cases = list(arguments.cases)
     if "all" in cases:
         cases = [case.id for case in load_cases()[0] if case.kind != "own"] + [case for case in cases if case != "all"]
@@ -85,11 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         cases=tuple(cases),
         agent=current_name(arguments.agent or known.agent),
         max_steps=known.max_steps,
-        model=arguments.model,
-        judge=arguments.judge,
-        repeats=arguments.repeats,
-        spend_limit=arguments.spend_limit,
-        judge_repeats=arguments.judge_repeats,
+        **picked(arguments, "model", "judge", "repeats", "spend_limit", "judge_repeats"),
         rubrics=arguments.rubric or RUBRICS,
         check="run" if arguments.check else "",
     )
@@ -101,36 +83,33 @@ def run(arguments: argparse.Namespace) -> int:
         return code
     new_run = client.plan_document(session, plan)
     tell_recorded(session, new_run)
-    if arguments.queue:
-        enqueue(session, new_run)
-    process = launching.launch(session, new_run)
-    if arguments.detach:
-        say_path(session)
-        return damaged
-    return max(damaged, watch(session, [new_run], process, arguments.json, lambda: planned_trials(session, new_run)))
+    return max(damaged, start(arguments, session, new_run, lambda: planned_trials(session, new_run)))
 
 
 def _settle(arguments: argparse.Namespace, session: Path, plan: DocumentPlan, at_once: int) -> int | None:
-    """Say what the run will take where that was asked for; see :func:`workbench.commands.estimating.settle`."""
-    from workbench.engine import client
-    from workbench.engine.estimate import Estimate, Measured, estimate_trials
-
     def estimate(measured: Measured) -> Estimate:
         meant, cases = client.new_trials(session, plan)
         return estimate_trials(
             measured, cases, meant.agent, meant.model, meant.asked_judges, repeats=1, at_once=at_once
         )
 
-    counted = [f"{len(plan.cases)} case{'' if len(plan.cases) == 1 else 's'}"]
+    counted = [plural(len(plan.cases), "case")]
     counted += [f"{plan.repeats} repeats"] if plan.repeats > 1 else []
     return settle(arguments, " × ".join([*counted, plan.agent]), estimate, into=session)
 
 
-def tell_recorded(session: Path, run_key: str) -> None:
-    """Say of which trials no agent is run, because the session has them."""
-    from workbench.commands.watching import asked_for
-    from workbench.session import SessionReader
+def start(arguments: argparse.Namespace, session: Path, run: str, trials: Callable[[], Sequence[Scored | str]]) -> int:
+    """Launch a planned run and, unless it is to go on alone, follow it and print the summary of ``trials()``."""
+    if getattr(arguments, "queue", False):
+        enqueue(session, run)
+    process = launching.launch(session, run)
+    if arguments.detach:
+        say_path(session)
+        return 0
+    return watch(session, [run], process, arguments.json, trials)
 
+
+def tell_recorded(session: Path, run_key: str) -> None:
     with SessionReader(session) as reader:
         rows = [row for one in asked_for(reader, run_key) if (row := reader.trial(one.trial)) is not None]
     recorded = [row for row in rows if row.run_id != run_key]
@@ -142,10 +121,6 @@ def tell_recorded(session: Path, run_key: str) -> None:
 
 
 def planned_trials(session: Path, run_key: str) -> list[Scored]:
-    """Return the trials that a run asked for with their judges, also those that the session had already."""
-    from workbench.commands.watching import asked_for
-    from workbench.session import SessionReader
-
     with SessionReader(session) as reader:
         return asked_for(reader, run_key)
 
@@ -154,9 +129,6 @@ def watch(
     session: Path, runs: list[str], process: object, as_json: bool, trials: Callable[[], Sequence[Scored | str]]
 ) -> int:
     """Follow runs one after the other, then print the summary of ``trials()``; returns the exit code."""
-    from workbench.commands.output import print_json
-    from workbench.commands.watching import TerminalShow, follow, stop, summary
-
     terminal = None if as_json else TerminalShow()
     show: Callable[[dict[str, Any]], None] = print_json if terminal is None else terminal
     states = []

@@ -5,24 +5,35 @@ from __future__ import annotations
 import argparse
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbench.commands.arguments import add_judge_repeats, path
+from rich.table import Table
+
+from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
+from workbench.checking.claims import untrue_claims
+from workbench.commands.arguments import path, shared
 from workbench.commands.output import print_json, tell
+from workbench.commands.terminal import Terminal
 from workbench.errors import UsageError
 from workbench.files import parse_json, read_bytes
+from workbench.models import Gateway, Limits
+from workbench.models.defaults import default_model
+from workbench.models.memory import MemoryCallLog
+from workbench.models.names import check_model
 from workbench.plugins import path_of
+from workbench.reports.wording import picked
+from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics, score
+from workbench.rubric.spread import NO_FACTS_POINTS
+from workbench.session.json_forms import TIER_NAMES
+from workbench.session.judges import with_limit
+from workbench.settings import load
+from workbench.text import one_line
 
-if TYPE_CHECKING:
-    from workbench.rubric import Scorecard
-
-SUMMARY = "score a README (and its metadata) by the rubric"
 _LARGEST = 20_000_000  # bytes; a README beyond that is a mistake
 _LOOKED_AT = 8_000  # bytes; git, too, takes a NUL byte among the first ones as the sign of a binary file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("readme", type=path, metavar="README.md")
     parser.add_argument("--metadata", type=path, metavar="FILE", help="schema.org metadata as JSON")
     parser.add_argument("--case", help="a test case: its facts are compared with")
@@ -30,16 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--judge", default="", help="offline, a model, or package.module:Class; by default what this machine has"
     )
-    add_judge_repeats(parser)
+    shared(parser, "--judge-repeats")
     parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the score")
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises:
-        UsageError: It is missing, a folder, a pipe, a binary file or far too large.
-    """
+    """Return the text of a file."""
     data = read_bytes(path, most=_LARGEST)
     if b"\0" in data[:_LOOKED_AT]:
         raise UsageError(f"{path} is a binary file, not text.")
@@ -76,25 +83,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def score_line(card: Scorecard) -> dict[str, Any]:
     """Return the closing line: an unscored tier is None and ``out_of`` counts only what is scored."""
-    return {
-        "type": "score",
-        "rubric": card.rubric,
-        "judge": card.judge,
-        "total": card.total,
-        "out_of": card.out_of,
-        "tiers": {str(tier): score.points for tier, score in sorted(card.tiers.items())},
-    }
+    tiers = {str(tier): score.points for tier, score in sorted(card.tiers.items())}
+    return {"type": "score", **picked(card, "rubric", "judge", "total", "out_of"), "tiers": tiers}
 
 
 async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -> Scorecard:
-    from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
-    from workbench.checking.claims import untrue_claims
-    from workbench.models.defaults import default_model
-    from workbench.models.names import check_model
-    from workbench.rubric import Judge, make_judge, parse_judge, rubrics, score
-    from workbench.rubric.spread import NO_FACTS_POINTS
-    from workbench.settings import load
-
     known = [info.name for info in rubrics()]
     if arguments.rubric not in known:
         raise UsageError(f"There is no rubric {arguments.rubric!r}. Known rubrics: {', '.join(known)}.")
@@ -131,9 +124,6 @@ async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -
 
     if named.kind == "offline":
         return await by(make_judge(judge_name, None))
-    from workbench.models import Gateway, Limits
-    from workbench.models.memory import MemoryCallLog
-
     gateway = Gateway(MemoryCallLog(), Limits(timeout_s=settings.request_timeout, tries=settings.max_tries))
     try:
         return await by(make_judge(judge_name, gateway, repeats=arguments.judge_repeats))
@@ -142,14 +132,6 @@ async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -
 
 
 def print_card(card: Scorecard) -> None:
-    """Print the tiers, then every criterion with its reason."""
-    from rich.table import Table
-
-    from workbench.commands.terminal import Terminal
-    from workbench.session.json_forms import TIER_NAMES
-    from workbench.session.judges import with_limit
-    from workbench.text import one_line
-
     console = Terminal()
     total = "?" if card.total is None else f"{card.total:.1f}"
     judge = with_limit(card.judge, card.judge)

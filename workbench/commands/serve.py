@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
+import secrets
+import socket
+import sys
+from urllib.parse import quote, urlsplit
 
-from workbench.commands.arguments import whole
+from workbench.commands.arguments import shared, whole
+from workbench.commands.output import print_json, say
+from workbench.engine.session_names import resolve_session
+from workbench.errors import UsageError
 
-SUMMARY = "show the app in a browser, on this machine or with --host to who has the token"
 TOKEN_VARIABLE = "WORKBENCH_SERVE_TOKEN"
 _SHORTEST = 16  # characters of a token that somebody chose
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", nargs="?", help="a session file, or the name of one (the one changed last)")
     parser.add_argument(
         "--host",
@@ -21,9 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"address to listen on (127.0.0.1); with it the address needs a token: ${TOKEN_VARIABLE}, or a new one",
     )
     parser.add_argument("--port", type=whole(0, 65_535), default=8000, help="port (8000); 0 takes a free one")
-    parser.add_argument(
-        "--read-only", action="store_true", help="look only: nothing is started, fetched, written or opened in $EDITOR"
-    )
+    shared(parser, "--read-only")
     parser.add_argument(
         "--connections", type=whole(1, 1_000), default=8, metavar="N", help="browsers at once, each with an app (8)"
     )
@@ -34,18 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until interrupted; return 0.
-
-    Raises:
-        UsageError: The extra ``web`` is missing, the address cannot be used, or the token is too short.
-    """
-    import asyncio
-    import secrets
-    import sys
-
-    from workbench.commands.output import print_json, say
-    from workbench.errors import UsageError
-
+    """Serve until interrupted; return 0."""
     origins = tuple(_origin(text) for text in arguments.origin)
     token = os.environ.pop(TOKEN_VARIABLE, "")  # apps have no use for it
     if token and len(token) < _SHORTEST:
@@ -57,8 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.read_only:
         app.append("--read-only")
     if arguments.session is not None:
-        from workbench.engine.session_names import resolve_session
-
         app.append(str(resolve_session(arguments.session).resolve()))
     try:
         from workbench.web.server import Door, WorkbenchServer, serve
@@ -85,19 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _address(host: str, port: int, token: str) -> str:
-    import socket
-    from urllib.parse import quote
-
     # Where it listens on every address, the machine's name leads to it.
     name = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     return f"http://{name}:{port}/" + (f"?token={quote(token, safe='')}" if token else "")
 
 
 def _origin(text: str) -> str:
-    from urllib.parse import urlsplit
-
-    from workbench.errors import UsageError
-
     try:
         parts = urlsplit(text)
         if parts.scheme in ("http", "https") and parts.netloc and parts.path in ("", "/"):

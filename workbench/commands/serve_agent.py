@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.commands.arguments import dollars, whole
+from workbench import settings
+from workbench.a2a import check_installed
+from workbench.agents.names import current_name
+from workbench.commands.arguments import shared, whole
 from workbench.commands.output import tell
-
-SUMMARY = "serve an agent of this machine over A2A, for benchmarks of others"
+from workbench.engine import client
+from workbench.engine.plan import DocumentPlan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument(
         "agent", nargs="?", default="white", help="white (default), planner, no-exploration, or package.module:Class"
     )
-    parser.add_argument("--model", default="", help="a LiteLLM name, local, or replay:SESSION")
+    shared(parser, "--model")
     add_place(parser, 9002)
     parser.add_argument(
         "--at-once", type=whole(1, 1_000), default=4, metavar="N", help="messages answered at the same time"
     )
-    parser.add_argument("--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this")
+    shared(parser, "--spend-limit")
 
 
 def add_place(parser: argparse.ArgumentParser, port: int) -> None:
-    """Add where to listen."""
     parser.add_argument(
         "--port", type=whole(0, 65_535), default=port, metavar="N", help=f"{port} unless given; 0 takes a free one"
     )
@@ -36,13 +37,6 @@ def add_place(parser: argparse.ArgumentParser, port: int) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Listen until told to stop; 0 then."""
-    from workbench import settings
-    from workbench.a2a import check_installed
-    from workbench.agents.names import current_name
-    from workbench.engine import client
-    from workbench.engine.plan import DocumentPlan
-
     check_installed()
     from workbench.serving.listening import Place, listen
     from workbench.serving.white import agent_app, check_servable, gateway_for

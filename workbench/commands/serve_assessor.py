@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.a2a import check_installed
 from workbench.commands.arguments import whole
 from workbench.commands.output import tell
 from workbench.commands.serve_agent import add_place
-
-SUMMARY = "assess agents of others on request, over A2A"
+from workbench.engine import client
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("--judge", default="", help="offline, a model, or package.module:Class of your own")
     add_place(parser, 9001)
     parser.add_argument(
@@ -21,10 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Listen until told to stop; 0 then."""
-    from workbench.a2a import check_installed
-    from workbench.engine import client
-
     check_installed()
     from workbench.serving.assessor import assessor_app
     from workbench.serving.listening import Place, listen

@@ -5,18 +5,28 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from workbench.reports.contents import Contents
-    from workbench.session import SessionReader
-
-SUMMARY = "show what a session holds: its runs and items, one item, or one step with its exact messages"
+from workbench.commands.output import print_json, say, tell, tell_damage
+from workbench.commands.showing import show
+from workbench.commands.terminal import Terminal
+from workbench.engine.estimate import dollars
+from workbench.engine.rerunning import find_items
+from workbench.engine.session_names import resolve_session
+from workbench.errors import UsageError
+from workbench.reports import records
+from workbench.reports.contents import Contents, read_contents
+from workbench.reports.writing import encoded
+from workbench.results.costs import costs_of, own_sessions, total_of
+from workbench.results.items import all_items, find_item
+from workbench.session import SessionReader
+from workbench.session.task_names import row_id
+from workbench.text import json_text, one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument("session", nargs="?", help="a session file, or the name of one")
     parser.add_argument(
         "item",
@@ -34,14 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show the session or the item."""
-    from workbench.commands.damaged import tell_damage
-    from workbench.engine.session_names import resolve_session
-    from workbench.errors import UsageError
-    from workbench.reports.contents import read_contents
-    from workbench.results.items import find_item
-    from workbench.session import SessionReader
-
     if arguments.costs:
         return _show_costs([resolve_session(arguments.session)] if arguments.session else None, as_json=arguments.json)
     if not arguments.session:
@@ -52,45 +54,28 @@ def run(arguments: argparse.Namespace) -> int:
         item = find_item(reader, _id_of(reader, arguments.item)) if arguments.item else None
         contents = read_contents(reader, item)
         if arguments.json:
-            from workbench.reports.writing import encoded
-            from workbench.text import json_text
-
             for line in json_lines(reader, contents):
                 sys.stdout.buffer.write(encoded(json_text(line) + "\n"))
             sys.stdout.buffer.flush()
         else:
-            from workbench.commands.showing import show
-
             show(reader, contents, arguments.session)
         return tell_damage(reader.damage)
 
 
 def _show_costs(sessions: Sequence[Path] | None, *, as_json: bool) -> int:
-    """Show what each model cost and took; return 1 where a session could not be read."""
-    from dataclasses import replace
-
-    from workbench.commands.output import print_json, say, tell
-    from workbench.commands.terminal import Terminal
-    from workbench.engine.estimate import dollars
-    from workbench.results.costs import costs_of, own_sessions, total_of
-    from workbench.text import one_line
-
     rows, problems = costs_of(own_sessions() if sessions is None else sessions)
     if as_json:
         for row in rows:
             print_json(row.to_json())
     elif rows:
-        from rich.table import Table
-
-        table = Table(box=None, pad_edge=False)
-        for title in ("model", "runs", "requests", "in", "out", "dollars", "time", "failed", "not in it"):
-            table.add_column(title, justify="left" if title in ("model", "runs", "not in it") else "right")
+        lines = []
         for row in (*rows, replace(total_of(rows), model="all")):
-            name, kind = one_line(row.model, 80) or "?", row.kind or "-"
             spent = "-" if row.cost_usd is None else dollars(row.cost_usd)
             numbers = (f"{count:,}" for count in (row.requests, row.tokens_in, row.tokens_out))
-            table.add_row(name, kind, *numbers, spent, f"{row.seconds:,.1f} s", f"{row.failed:,}", row.missing)
-        Terminal(piped_width=200).print(table)
+            took = (spent, f"{row.seconds:,.1f} s", f"{row.failed:,}")
+            lines.append((one_line(row.model, 80) or "?", row.kind or "-", *numbers, *took, row.missing))
+        heads = ("model", "runs", "requests", "in", "out", "dollars", "time", "failed", "not in it")
+        Terminal(piped_width=200).table(heads, lines, range(2, 8))
     else:
         say("No model was asked yet.")
     for problem in problems.values():
@@ -99,17 +84,7 @@ def _show_costs(sessions: Sequence[Path] | None, *, as_json: bool) -> int:
 
 
 def _id_of(reader: SessionReader, text: str) -> str:
-    """Return the id of the task that a function's name, a readable id or a glob means; any other text as it is.
-
-    Raises:
-        UsageError: It means several tasks.
-    """
-    from workbench.engine.rerunning import find_items
-    from workbench.engine.selection import row_id
-    from workbench.errors import UsageError
-    from workbench.results.items import all_items
-    from workbench.text import one_line
-
+    """Return the id of the task that a function's name, a readable id or a glob means; any other text as it is."""
     if any(key.startswith(text.strip().lower()) for key in all_items(reader)):
         return text
     tasks, _ = find_items(reader, text.strip())
@@ -121,8 +96,6 @@ def _id_of(reader: SessionReader, text: str) -> str:
 
 def json_lines(reader: SessionReader, contents: Contents) -> Iterator[dict[str, Any]]:
     """Yield what is shown, as one object per line; ``type`` says what each is."""
-    from workbench.reports import records
-
     item = contents.item
     if item is None:
         yield {"type": "session", **records.session_values(contents)}

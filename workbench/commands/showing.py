@@ -80,8 +80,6 @@ def show(reader: SessionReader, contents: Contents, called: str) -> None:
 
 
 class _Printer:
-    """Prints parts of pages."""
-
     def __init__(self) -> None:
         self._console = Terminal(piped_width=_WIDE)
 

@@ -6,26 +6,40 @@ import argparse
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from workbench.commands.arguments import whole
-from workbench.commands.estimating import add_estimate_arguments
+from workbench.commands.arguments import shared, whole
+from workbench.commands.estimating import settle
+from workbench.commands.output import look_for_damage, print_json, print_page, say, say_path, tell
+from workbench.commands.regeneration_watching import RegenerationWatch, position
+from workbench.commands.regeneration_watching import TerminalShow as Bars
+from workbench.commands.run import session_path
+from workbench.commands.watching import TerminalShow, follow, stop
+from workbench.engine.session_names import resolve_session
+from workbench.engine.study_client import each_run, launch_study, order_study, pending_runs, resolved_study, titles_of
+from workbench.engine.study_estimate import estimate_study
+from workbench.metrics.packages import needed
+from workbench.metrics.paper import published_paper
 from workbench.numbers import MOST_REPEATS
+from workbench.reports.page import Page
+from workbench.reports.page_fitted import fitted
+from workbench.reports.page_markdown import page_markdown
+from workbench.reports.paper import paper_json, paper_page
+from workbench.reports.study_page import study_page
+from workbench.reports.study_report import study_json
+from workbench.reports.wording import plural
+from workbench.session import SessionReader
+from workbench.settings import load
+from workbench.studies.analysis import Analysis, analyse
+from workbench.studies.declaration import AGENTS, PAPER, Study, with_amounts
+from workbench.studies.following import declared, read_study
+from workbench.studies.outcome import StudyOutcome
+from workbench.studies.study_files import packaged_studies, study_named
 
-if TYPE_CHECKING:
-    from workbench.reports.page import Page
-    from workbench.studies.analysis import Analysis
-    from workbench.studies.declaration import Study
-    from workbench.studies.outcome import StudyOutcome
-
-SUMMARY = (
-    "a whole experiment as a declared matrix: agents on cases, doc systems on repositories; execute and compare it"
-)
 FORMATS = ("md", "json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
     parser.add_argument(
         "name",
         metavar="FILE|NAME",
@@ -38,15 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--samples", type=whole(1), default=0, metavar="M", help="candidates per task of docs, instead of what the study says")  # fmt: skip
     parser.add_argument("--show", action="store_true", help="print what the session has of it and start nothing")
     parser.add_argument("--detach", action="store_true", help="start and leave; it goes on without this command")
-    add_estimate_arguments(parser)
+    shared(parser, "--dry-run", "--yes")
     parser.add_argument("--format", choices=FORMATS, default="md", help="Markdown (unless given) or one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Order, execute, print; return 0 when every cell is done, 1 if one is not, 130 if interrupted."""
-    from workbench.commands.run import session_path
-    from workbench.studies.declaration import PAPER, with_amounts
-
     session = session_path(arguments.session) if arguments.session else None
     study = with_amounts(_declared(arguments.name, session), repeats=arguments.repeats, samples=arguments.samples)
     if study.kind == PAPER:
@@ -60,10 +71,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _declared(name: str, session: Path | None) -> Study:
     """Return the study of that name in the session, else the one that comes with the program or is in a file."""
-    from workbench.session import SessionReader
-    from workbench.studies.following import declared
-    from workbench.studies.known import packaged_studies, study_named
-
     if session is not None and session.exists() and name not in packaged_studies() and not Path(name).exists():
         with SessionReader(session) as reader:
             if reader.study(name) is not None:
@@ -72,25 +79,11 @@ def _declared(name: str, session: Path | None) -> Study:
 
 
 def _execute(arguments: argparse.Namespace, session: Path, study: Study) -> int:
-    from workbench.commands.damaged import look_for_damage
-    from workbench.commands.estimating import settle
-    from workbench.commands.output import say, say_path
-    from workbench.commands.study_watching import watch_study
-    from workbench.engine.study_client import order_study, resolved_study
-    from workbench.engine.study_estimate import estimate_study
-    from workbench.engine.study_execution import launch_study
-    from workbench.metrics.packages import needed
-    from workbench.settings import load
-
     needed("numpy", "a study")
     study = resolved_study(study, session)
     damaged = look_for_damage(session)
     arguments.json = arguments.format == "json"
-    counted = [
-        f"{len(many)} {noun}{'' if len(many) == 1 else 's'}"
-        for many, noun in ((study.rows, "row"), (study.columns, "column"))
-    ]
-    what = f"{study.name}: {' × '.join(counted)}"
+    what = f"{study.name}: {plural(len(study.rows), 'row')} × {plural(len(study.columns), 'column')}"
     if (code := settle(arguments, what, lambda measured: estimate_study(measured, session, study, load().trials_at_once), session)) is not None:  # fmt: skip
         return code
     study = order_study(session, study)
@@ -106,16 +99,7 @@ def _execute(arguments: argparse.Namespace, session: Path, study: Study) -> int:
 
 
 def _print(session: Path, name: str, form: str) -> int:
-    """Print a study as the session has it; returns 0 where all of it is done, else 1."""
-    from workbench.commands.output import print_json, say
-    from workbench.engine.session_names import resolve_session
-    from workbench.metrics.packages import needed
-
     needed("numpy", "tests of a study")
-    from workbench.reports.page_markdown import page_markdown
-    from workbench.reports.study_page import study_page
-    from workbench.reports.study_values import study_json
-
     session = resolve_session(str(session))
     outcome, analysis = _analysed(session, name)
     if form == "json":
@@ -128,34 +112,69 @@ def _print(session: Path, name: str, form: str) -> int:
 
 
 def _laid_out(page: Page) -> Page:
-    from workbench.reports.page_fitted import fitted
-
     return fitted(page, shutil.get_terminal_size().columns) if sys.stdout.isatty() else page
 
 
 def _analysed(session: Path, name: str) -> tuple[StudyOutcome, Analysis | None]:
-    from workbench.session import SessionReader
-    from workbench.studies.analysis import analyse
-    from workbench.studies.following import read_study
-
     with SessionReader(session) as reader:
         outcome = read_study(reader, name)
         return outcome, analyse(reader, outcome)
 
 
 def _paper(form: str) -> int:
-    from workbench.commands.output import print_json, print_page
-    from workbench.metrics.packages import needed
-    from workbench.reports.page_markdown import page_markdown
-    from workbench.reports.paper_page import paper_page
-    from workbench.reports.paper_values import paper_json
-
     needed("numpy", "the resamples of the study")
-    from workbench.metrics.paper import published_paper
-
     paper = published_paper()
     if form == "json":
         print_json(paper_json(paper))
     else:
         print_page(page_markdown(_laid_out(paper_page(paper))))
     return 0
+
+
+_NAMED = 3
+
+
+def watch_study(session: Path, name: str, *, quiet: bool = False) -> int:
+    """Execute what a study lacks and show it, or errors alone; returns 130 when interrupted, else 0."""
+    with SessionReader(session) as reader:
+        count = len(pending_runs(reader, name))
+    current = ""
+    try:
+        for number, run in enumerate(each_run(session, name), 1):
+            current = run
+            with SessionReader(session) as reader:
+                row = reader.run(run)
+                titles = titles_of(reader, name, run)
+            if not quiet:
+                more = f" and {len(titles) - _NAMED} more" if len(titles) > _NAMED else ""
+                say(f"{number} of {max(number, count)}  {', '.join(titles[:_NAMED])}{more}", flush=True)
+            _follow(session, run, row.kind if row is not None else "document", quiet)
+            current = ""
+    except KeyboardInterrupt:
+        if current:
+            stop(session, current)
+        with SessionReader(session) as reader:
+            outcome = read_study(reader, name)
+        planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
+        items = "trials" if outcome.study.kind == AGENTS else "candidates"
+        tell(
+            f"Interrupted: {outcome.done:,} of {planned} {items} are done and kept. "
+            f"Go on with: workbench study {name} --session {session}"
+        )
+        return 130
+    return 0
+
+
+def _follow(session: Path, run: str, kind: str, quiet: bool) -> None:
+    if quiet:
+        follow(session, run, None, _errors)
+    elif kind == "document":
+        follow(session, run, None, TerminalShow())
+    else:
+        with Bars() as bars:
+            follow(session, run, None, bars, RegenerationWatch(position(session)))
+
+
+def _errors(event: dict[str, Any]) -> None:
+    if event["type"] == "error":
+        tell(f"workbench: {event['sentence']}")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from workbench.session import SessionReader
-
-SUMMARY = "give a session, or an item of it, tags, a star or a remark, or take them away"
+from workbench.commands.arguments import shared
+from workbench.commands.output import print_json, say
+from workbench.engine.session_names import is_example, resolve_session
+from workbench.errors import UsageError
+from workbench.results.items import find_item
+from workbench.results.scores import cards_of
+from workbench.session import SessionReader, SessionWriter, labels
+from workbench.text import one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument("session", help="a session file, or the name of one")
+    shared(parser, "session")
     parser.add_argument(
         "names", nargs="*", metavar="TAG", help="tags; without any, and without options, what it has is said"
     )
@@ -30,17 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the marks and say what there are now."""
-    from workbench.commands.output import print_json, say
-    from workbench.engine.session_names import resolve_session
-    from workbench.engine.writable_copy import is_example
-    from workbench.errors import UsageError
-    from workbench.session import SessionReader, SessionWriter
-    from workbench.session.labels import SESSION, STAR, check_remark, in_words, parse_tags, part_in_words, star_first
-
     session = resolve_session(arguments.session)
-    tags = parse_tags(",".join(arguments.names)) + ((STAR,) if arguments.star else ())
-    note = check_remark(arguments.note or "")
+    tags = labels.parse_tags(",".join(arguments.names)) + ((labels.STAR,) if arguments.star else ())
+    note = labels.check_remark(arguments.note or "")
     if arguments.remove and not tags:
         raise UsageError("--remove needs the tags that are to go, or --star.")
     if is_example(session) and (tags or note):
@@ -48,46 +42,28 @@ def run(arguments: argparse.Namespace) -> int:
             f"{session.name} came with the program and is only read; workbench pack makes a copy of your own."
         )
     with SessionReader(session) as reader:
-        item, part = _named(reader, arguments.item) if arguments.item else (SESSION, "")
+        item, part = _named(reader, arguments.item) if arguments.item else (labels.SESSION, "")
+    step = int(part) if part.isdecimal() else None
     if tags or note:
         with SessionWriter(session) as writer, writer.transaction():
             writer.set_labels(item, part, add=() if arguments.remove else tags, remove=tags if arguments.remove else ())
             if note:
-                number = int(part) if part.isdecimal() else None
-                writer.annotate(item, note, number, criterion="" if number is not None else part)
-    step = int(part) if part.isdecimal() else None
+                writer.annotate(item, note, step, criterion="" if step is not None else part)
     with SessionReader(session, surveyed=False) as reader:
-        labels = star_first(row.label for row in reader.labels(item) if row.part == part)
+        given = labels.star_first(row.label for row in reader.labels(item) if row.part == part)
         remarks = [row.text for row in reader.annotations(item) if row.of == part]
     if arguments.json:
-        print_json(
-            {
-                "type": "marks",
-                "item": item,
-                "step": step,
-                "criterion": part.partition(":")[2] or None,
-                "labels": labels,
-                "remarks": remarks,
-            }
-        )
+        names = {"type": "marks", "item": item, "step": step, "criterion": part.partition(":")[2] or None}
+        print_json({**names, "labels": given, "remarks": remarks})
         return 0
-    name = session.stem if item == SESSION else f"{item}, {part_in_words(part)}" if part else item
-    say(f"{name}: {in_words(labels) or 'no tags'}")
+    name = session.stem if item == labels.SESSION else f"{item}, {labels.part_in_words(part)}" if part else item
+    say(f"{name}: {labels.in_words(given) or 'no tags'}")
     for remark in remarks:
         say(f"  ✎ {remark}")
     return 0
 
 
 def _named(reader: SessionReader, text: str) -> tuple[str, str]:
-    """Return the item, and the step of it, that a text means.
-
-    Raises:
-        UsageError: There is none, or there are several.
-    """
-    from workbench.errors import UsageError
-    from workbench.results.items import find_item
-    from workbench.text import one_line
-
     runs = [run.id for run in reader.every_run() if run.id.startswith(text.strip().lower())]
     if len(runs) == 1:
         return runs[0], ""
@@ -102,18 +78,9 @@ def _named(reader: SessionReader, text: str) -> tuple[str, str]:
 
 
 def _criterion(reader: SessionReader, trial: str, name: str) -> str:
-    """Return the part of a trial that a criterion is, by its key or by ``RUBRIC:TIER.KEY``.
-
-    Raises:
-        UsageError: No scorecard has it, or several rubrics do.
-    """
-    from workbench.errors import UsageError
-    from workbench.results.scores import cards_of
-    from workbench.session.labels import criterion_part
-    from workbench.text import one_line
-
+    """Return the part of a trial that a criterion is, by its key or by ``RUBRIC:TIER.KEY``."""
     parts = [
-        criterion_part(card.rubric, one.tier, one.key)
+        labels.criterion_part(card.rubric, one.tier, one.key)
         for card in cards_of(reader, reader.scores(trial))
         for one in card.criteria
     ]

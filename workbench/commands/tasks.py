@@ -6,25 +6,32 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
-from typing import TYPE_CHECKING
 
-from workbench.commands.arguments import whole
-from workbench.commands.verbs import Verbs
+from workbench import settings
+from workbench.catalog import check_python, resolve_case
+from workbench.commands.arguments import Verbs, shared, whole
+from workbench.commands.output import print_json
+from workbench.commands.tasks_dataset import build, show
+from workbench.commands.terminal import StageBars, Terminal
+from workbench.documenters import Docstring, DocumentedFile, document_file, make_doc_system, parse_scope
+from workbench.engine.plan import Ask, chosen
+from workbench.engine.plan_checks import check_descriptors
+from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, prepare
+from workbench.engine.task_rows import identity, located
+from workbench.errors import UsageError
+from workbench.regeneration.selections import parse_selection
+from workbench.regeneration.suite import Rules
+from workbench.regeneration.tasks import Task, TaskSet
+from workbench.reports.wording import picked
+from workbench.sandbox import choose_backend
 
-if TYPE_CHECKING:
-    from workbench.commands.terminal import Terminal
-    from workbench.documenters import Docstring, DocumentedFile
-    from workbench.engine.task_building import Prepared
-    from workbench.regeneration.tasks import Task, TaskSet
-
-SUMMARY = "build the regeneration tasks of repositories: functions whose tests fail with a stub and pass as they are"
 VERBS = ("list", "build", "show")
 _SOURCE = "a case id, a repository of the catalogue, a folder, git URL@revision, or NAME==VERSION"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's verbs."""
     verbs = Verbs(parser, VERBS[0])
     listing = verbs.add("list", "list the tasks of a repository, and why its other functions are none", _list)
     listing.add_argument("source", metavar="SOURCE", help=_SOURCE)
@@ -41,30 +48,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _chosen(listing)
     _built(listing)
-    build = verbs.add("build", "write a dataset of the tasks of repositories", _build_dataset)
-    build.add_argument("sources", metavar="SOURCE", nargs="+", help=_SOURCE)
-    build.add_argument("--out", default="", metavar="FOLDER", help="where the dataset goes")
-    build.add_argument("--formats", default="", help="jsonl,parquet (both unless given)")
-    build.add_argument(
+    building = verbs.add("build", "write a dataset of the tasks of repositories", build)
+    building.add_argument("sources", metavar="SOURCE", nargs="+", help=_SOURCE)
+    building.add_argument("--out", default="", metavar="FOLDER", help="where the dataset goes")
+    building.add_argument("--formats", default="", help="jsonl,parquet (both unless given)")
+    building.add_argument(
         "--workers", type=whole(1, 1_000), default=0, metavar="N", help="sandboxes at once (as many as cores)"
     )
-    _built(build)
-    show = verbs.add("show", "show what a dataset holds", _show)
-    show.add_argument("dataset", metavar="DATASET", help="a folder that tasks build wrote, or its name")
-    _chosen(show)
-    for verb in (listing, build, show):
-        verb.add_argument("--json", action="store_true", help="print JSON lines; the last is the summary")
+    _built(building)
+    showing = verbs.add("show", "show what a dataset holds", show)
+    showing.add_argument("dataset", metavar="DATASET", help="a folder that tasks build wrote, or its name")
+    _chosen(showing)
+    for verb in (listing, building, showing):
+        shared(verb, "--json")
 
 
 def _chosen(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--limit", type=whole(), default=0, metavar="N", help="only the first N tasks")
-    verb.add_argument(
-        "--task",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="only this task: id, beginning, glob, or function name",
-    )
+    shared(verb, "--limit", "--task")
 
 
 def _built(verb: argparse.ArgumentParser) -> None:
@@ -81,26 +81,7 @@ def _built(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def _build_dataset(arguments: argparse.Namespace) -> int:
-    from workbench.commands import tasks_build
-
-    return tasks_build.run(arguments, arguments.sources)
-
-
-def _show(arguments: argparse.Namespace) -> int:
-    from workbench.commands import tasks_show
-
-    return tasks_show.run(arguments, arguments.dataset)
-
-
 def _list(arguments: argparse.Namespace) -> int:
-    import asyncio
-
-    from workbench.engine.plan import Ask
-    from workbench.engine.selection import chosen
-    from workbench.engine.task_building import NoTasks
-    from workbench.errors import UsageError
-
     try:
         prepared, documented = asyncio.run(_build(arguments))
     except NoTasks as nothing:
@@ -121,25 +102,12 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 async def _build(arguments: argparse.Namespace) -> tuple[Prepared, list[tuple[Task, str, Docstring]]]:
-    import asyncio
-
-    from workbench import settings
-    from workbench.catalog import check_python, resolve_case
-    from workbench.commands.stage_bars import Bars
-    from workbench.documenters import Docstring, document_file, make_doc_system, parse_scope
-    from workbench.engine.plan_checks import check_descriptors
-    from workbench.engine.task_building import prepare
-    from workbench.engine.task_rows import identity, located
-    from workbench.regeneration.selections import parse_selection
-    from workbench.regeneration.suite import Rules
-    from workbench.sandbox import choose_backend
-
     system, scope = make_doc_system(arguments.docs), parse_scope(arguments.docs_scope)
     check_python(resolve_case(arguments.source))
     check_descriptors()
     rules = Rules(selection=parse_selection(arguments.selection))
     backend = choose_backend(arguments.sandbox or settings.load().sandbox or None)
-    with Bars() as bars:
+    with StageBars(Terminal(stderr=True), transient=True) as bars:
         prepared = await prepare(arguments.source, backend, bars, rebuild=arguments.rebuild, rules=rules)
         await system.prepare(prepared.snapshot, lambda progress: bars.update("documentation", note=progress.note))
     found = []
@@ -165,34 +133,21 @@ def _print_json(
     arguments: argparse.Namespace,
     prepared: Prepared | None = None,
 ) -> None:
-    from workbench.commands.output import print_json
-    from workbench.engine.task_building import dropped_by_stage
-
     for task, key, docs in shown:
-        print_json(
-            {
-                "type": "task",
-                "task_id": task.id,
-                "id": key,
-                "path": task.path,
-                "function": task.qualified_name,
-                "occurrence": task.occurrence,
-                "kind": task.kind,
-                "signature": task.signature,
-                "lines": [task.start_line, task.end_line],
-                "tests": list(task.tests),
-                "coverage": task.coverage,
-                "statements": task.statements,
-                "branches": task.branches,
-                "branches_covered": task.branches_covered,
-                "unstable": list(task.unstable),
-                "seconds": task.seconds,
-                "import_time": task.import_time,
-                "docs": arguments.docs.strip(),
-                "docs_scope": arguments.docs_scope or "repository",
-                "docstring": docs.text,
-            }
-        )
+        print_json({
+            "type": "task",
+            "task_id": task.id,
+            "id": key,
+            **picked(task, "path", "qualified_name:function", "occurrence", "kind", "signature"),
+            "lines": [task.start_line, task.end_line],
+            "tests": list(task.tests),
+            **picked(task, "coverage", "statements", "branches", "branches_covered"),
+            "unstable": list(task.unstable),
+            **picked(task, "seconds", "import_time"),
+            "docs": arguments.docs.strip(),
+            "docs_scope": arguments.docs_scope or "repository",
+            "docstring": docs.text,
+        })  # fmt: skip
     for entry in built.dropped:
         print_json({"type": "dropped", "task_id": entry.id, "stage": entry.stage, "reason": entry.reason})
     print_json(
@@ -208,9 +163,7 @@ def _print_json(
             "tests": {
                 "stable": built.stable,
                 "unstable": {test: list(outcomes) for test, outcomes in built.unstable.items()},
-                "failing": dict(built.failing),
-                "taken_out": dict(built.taken_out),
-                "not_collected": dict(built.not_collected),
+                **{name: dict(getattr(built, name)) for name in ("failing", "taken_out", "not_collected")},
             },
             "suite_seconds": list(built.suite_seconds),
             "sandbox": built.backend,
@@ -221,44 +174,28 @@ def _print_json(
 
 
 def _print_table(built: TaskSet, shown: list[tuple[Task, str, Docstring]]) -> None:
-    from rich.table import Table
-
-    from workbench.commands.terminal import Terminal
-
     console = Terminal()
     if shown:
-        table = Table(box=None, pad_edge=False)
-        table.add_column("id", no_wrap=True)
-        for heading in ("file", "function"):
-            table.add_column(heading, overflow="fold")
-        for heading in ("tests", "cover", "branches", "s"):
-            table.add_column(heading, justify="right", no_wrap=True)
+        rows = []
         for task, key, _ in shown:
-            name = task.id.partition("::")[2]
             branches = f"{task.branches_covered}/{task.branches}" if task.branches else "–"
             figures = (str(len(task.tests)), f"{task.coverage:.0%}", branches, f"{task.seconds:.2f}")
-            table.add_row(key[:8], task.path, name, *figures)
-        console.print(table)
-    if built.dropped:
-        console.print("\nNo task:", style="bold")
-    for entry in built.dropped:
-        console.print(f"  {entry.stage:<9} {entry.id}  {entry.reason}", soft_wrap=not sys.stdout.isatty())
-    _print_quarantined(console, built)
+            rows.append((key[:8], task.path, task.id.partition("::")[2], *figures))
+        heads = ("id", "file", "function", "tests", "cover", "branches", "s")
+        console.table(heads, rows, range(3, 7), whole=(0, 3, 4, 5, 6))
+    _print_reasons(console, "No task", [(one.stage, one.id, one.reason) for one in built.dropped])
+    unstable = {test: " / ".join(outcomes) for test, outcomes in built.unstable.items()}
+    kinds = (("unstable", unstable), ("failing", built.failing), ("taken out", built.taken_out))
+    unused = [(kind, *pair) for kind, tests in (*kinds, ("no import", built.not_collected)) for pair in tests.items()]
+    _print_reasons(console, "Not used", unused)
     tests = f"{built.stable} stable tests" + (f", {built.quarantined}" if built.quarantined else "")
     functions = len(built.tasks) + len(built.dropped)
     left = "" if len(shown) == len(built.tasks) else f" ({len(built.tasks)} in all)"
     console.print(f"\n{len(shown)} tasks{left} of {functions} functions · {tests} · {built.backend}", style="bold")
 
 
-def _print_quarantined(console: Terminal, built: TaskSet) -> None:
-    kinds = (
-        ("unstable", {test: " / ".join(outcomes) for test, outcomes in built.unstable.items()}),
-        ("failing", built.failing),
-        ("taken out", built.taken_out),
-        ("no import", built.not_collected),
-    )
-    if any(tests for _, tests in kinds):
-        console.print("\nNot used:", style="bold")
-    for what, tests in kinds:
-        for test, why in tests.items():
-            console.print(f"  {what:<9} {test}  {why}", soft_wrap=not sys.stdout.isatty())
+def _print_reasons(console: Terminal, title: str, reasons: list[tuple[str, str, str]]) -> None:
+    if reasons:
+        console.print(f"\n{title}:", style="bold")
+    for kind, name, why in reasons:
+        console.print(f"  {kind:<9} {name}  {why}", soft_wrap=not sys.stdout.isatty())

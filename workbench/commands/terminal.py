@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeElapsedColumn
+from rich.console import Console, OverflowMethod, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from workbench import glyphs
 from workbench.commands.output import readable
-from workbench.text import clean
-
-if TYPE_CHECKING:
-    from rich.console import OverflowMethod, RenderableType
+from workbench.text import clean, one_line
 
 
 class Terminal(Console):
-    """Prints strings literally, wherever they stand: alone, in a cell, in a heading.
-
-    Args:
-        stderr: Print on standard error.
-        piped_width: Columns where the output is no terminal and nothing must fit; rich's own (80) if None.
-    """
+    """Prints strings literally, wherever they stand; ``piped_width`` is used where the output is no terminal."""
 
     def __init__(self, *, stderr: bool = False, piped_width: int | None = None) -> None:
         stream = sys.stderr if stderr else sys.stdout
@@ -39,11 +31,9 @@ class Terminal(Console):
         return "crop" if self.plain else "ellipsis"
 
     def readable(self, text: str) -> str:
-        """Return what this terminal can show of a line of ours."""
         return readable(text, self.encoding)
 
     def literal(self, text: str, style: str = "") -> Text:
-        """Return a line or a cell in a style."""
         return Text(self.readable(text), style=style)
 
     def foreign(self, text: str) -> Text:
@@ -52,22 +42,27 @@ class Terminal(Console):
         return Text(glyphs.escaped(text) if self.plain else text)
 
     def cells(self, signs: str) -> Text:
-        """Return the signs of samples, one character each."""
         return Text(glyphs.lettered(signs) if self.plain else clean(signs))
 
     def table(
-        self, headings: Sequence[str], rows: Iterable[Sequence[RenderableType]], right: Container[int] = ()
+        self,
+        headings: Sequence[str],
+        rows: Iterable[Sequence[RenderableType]],
+        right: Container[int] = (),
+        *,
+        whole: Container[int] = (),
+        bold: Container[int] = (),
     ) -> None:
-        """Print a table; ``right`` are the columns with numbers."""
+        """Print a table; ``right`` are the columns with numbers, ``whole`` those that never wrap, ``bold`` some rows."""
         table = Table(box=None, pad_edge=False, header_style="dim")
         for place, heading in enumerate(headings):
-            table.add_column(heading, justify="right" if place in right else "left", overflow="fold")
-        for row in rows:
-            table.add_row(*row)
+            justify: Literal["right", "left"] = "right" if place in right else "left"
+            table.add_column(heading, justify=justify, overflow="fold", no_wrap=place in whole)
+        for place, row in enumerate(rows):
+            table.add_row(*row, style="bold" if place in bold else "")
         self.print(table)
 
     def legend(self, cells: list[str]) -> str:
-        """Return what the letters in some cells mean, "" where signs can be shown."""
         return glyphs.legend(cells, letters=True) if self.plain else ""
 
     def render_str(self, text: str, **how: Any) -> Text:
@@ -87,15 +82,44 @@ class _Field(ProgressColumn):
         return self._terminal.literal(text.ljust(self._width))
 
 
-def bars(terminal: Terminal, *, transient: bool = False) -> Progress:
-    """Return bars with a name, counts, the time and a note; they are shown on a terminal only."""
-    return Progress(
-        _Field(terminal, "description", 13),
-        BarColumn(24),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        _Field(terminal, "note"),
-        console=terminal,
-        disable=not terminal.is_terminal,
-        transient=transient,
-    )
+class StageBars:
+    """A bar for each stage with its counts, the time and a note; shown on a terminal only."""
+
+    def __init__(self, terminal: Terminal, title: str = "", *, transient: bool = False) -> None:
+        self._width = max(20, terminal.width - 66)
+        self._bars: dict[str, TaskID] = {}
+        self.progress = Progress(
+            _Field(terminal, "description", 13),
+            BarColumn(24),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            _Field(terminal, "note"),
+            console=terminal,
+            disable=not terminal.is_terminal,
+            transient=transient,
+        )
+        if title and terminal.is_terminal:
+            terminal.print(title, style="bold")
+
+    def __enter__(self) -> StageBars:
+        self.progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.progress.stop()
+
+    def update(
+        self, name: str, state: str = "running", *, done: int | None = None, total: int | None = None, note: str = ""
+    ) -> None:
+        if name not in self._bars:
+            self._bars[name] = self.progress.add_task(name, total=None, note="")
+        if state == "done" and not total:
+            done = total = 1
+        self.progress.update(self._bars[name], completed=done, total=total)
+        if note:
+            self.note(name, note.partition("\n")[0])
+
+    def note(self, name: str, words: str) -> None:
+        """Write something beside the bar of a stage, if it has begun."""
+        if name in self._bars:
+            self.progress.update(self._bars[name], note=one_line(words, self._width))

@@ -14,8 +14,10 @@ from typing import Any
 
 from workbench import glyphs
 from workbench.commands.output import tell
+from workbench.commands.terminal import Terminal
 from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan, PlanDamaged
+from workbench.reports.wording import picked
 from workbench.results.reasons import Reason, counted
 from workbench.results.scores import card_of
 from workbench.rubric.spread import own_points
@@ -24,6 +26,7 @@ from workbench.session.judges import recorded_as
 from workbench.session.moved_files import Fate
 from workbench.session.pending_work import judges_of, problem_of, trial_state
 from workbench.session.rows import RunRow, StepRow, TrialRow
+from workbench.text import clean, one_line
 
 _LOOK_SECONDS = 0.1
 _PATIENCE_SECONDS = 15.0
@@ -36,32 +39,17 @@ End = Callable[[SessionReader], str]
 
 
 def step_line(trial: TrialRow, step: StepRow) -> dict[str, Any]:
-    """Return a step as a script sees it."""
     return {
         "type": "step",
-        "trial": trial.id,
-        "case": trial.case_id,
-        "number": step.number,
-        "kind": step.kind,
-        "action": step.action,
-        "target": step.target,
+        **picked(trial, "id:trial", "case_id:case"),
+        **picked(step, "number", "kind", "action", "target", "tokens", "cost_usd:cost", "seconds", "problem"),
         "tokens": (step.prompt_tokens or 0) + (step.completion_tokens or 0),
-        "cost": step.cost_usd,
-        "seconds": step.seconds,
-        "problem": step.problem,
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A trial with whose scores of it are meant.
-
-    Attributes:
-        trial: Its identity.
-        judge: Who scores; "" is the judge of the trial's own run.
-        rubric: The rubric whose score is shown.
-        since: Scores from before this time, unix seconds, are not those that were asked for.
-    """
+    """A trial with whose scores of it are meant: by which judge ("" for that of its own run) and rubric, and since when."""
 
     trial: str
     judge: str = ""
@@ -98,24 +86,17 @@ def case_line(reader: SessionReader, trial: TrialRow, meant: Scored) -> dict[str
     scorecard = card_of(reader, card) if card is not None else None
     tiers = card.tiers if card is not None else (None,) * 4
     return {
-        "case": trial.case_id,
-        "case_name": trial.case_name,
+        **picked(trial, "case_id:case", "case_name"),
         "content": trial.content or None,
         "told_apart": reader.told_apart(trial) or None,
-        "agent": trial.agent,
-        "model": trial.model,
-        "repeat": trial.repeat,
-        "trial": trial.id,
-        "score": card.total if card else None,
-        "out_of": card.out_of if card else None,
-        "given_by_format": scorecard.given if scorecard is not None else None,
-        "rubric": card.rubric if card else None,
-        "judge": card.judge if card else None,
+        **picked(trial, "agent", "model", "repeat", "id:trial"),
+        **picked(card, "total:score", "out_of"),
+        **picked(scorecard, "given:given_by_format"),
+        **picked(card, "rubric", "judge"),
         "tiers": {str(number): points for number, points in enumerate(tiers, 1)},
         "steps": trial.steps,
         "tokens": trial.prompt_tokens + trial.completion_tokens,
-        "cost": trial.cost_usd,
-        "seconds": trial.seconds,
+        **picked(trial, "cost_usd:cost", "seconds"),
         "status": "unscored" if problem else trial.state,
         "error": trial.error,
         "problem": problem or None,
@@ -130,9 +111,6 @@ def _score(case: dict[str, Any], digits: int) -> str:
 
 
 def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
-    """Return the causes of a summary, one line each with how many failed by it."""
-    from workbench.text import one_line
-
     return [one_line(str(Reason(reason["sentence"], reason["count"])), 600) for reason in reasons]
 
 
@@ -144,12 +122,8 @@ def summary(session: Path, trials: Iterable[Scored | str]) -> dict[str, Any]:
         lines = [case_line(reader, row, one) for row, one in found]
     rows = {row.id: row for row, _ in found}.values()
     reasons = counted((row.error, 1) for row in rows if row.state == "failed" and row.error)
-    return {
-        "type": "summary",
-        "session": str(session),
-        "cases": lines,
-        "reasons": [reason.to_json() for reason in reasons],
-    }
+    told = [reason.to_json() for reason in reasons]
+    return {"type": "summary", "session": str(session), "cases": lines, "reasons": told}
 
 
 class TrialWatch:
@@ -192,18 +166,11 @@ def follow(
     look: Look | None = None,
     end: End | None = None,
 ) -> str:
-    """Show what a run does until it ends and return its state.
+    """Show what a run does until it ends and return its state, or what ``end`` said.
 
-    Args:
-        session: The session file.
-        run: Id of the run.
-        process: The engine, where the caller started it: its end without a word is noticed at once.
-        show: Gets a dictionary per event: what ``look`` gives, or ``error``.
-        look: Called when the session has changed; by default it gives ``step`` and ``trial``.
-        end: Says how the part of the run that is followed has ended, "" while it has not; the run may go on.
-
-    Returns:
-        ``done``, ``unscored``, ``failed``, ``cancelled``, ``interrupted``, or what ``end`` said.
+    ``process`` is the engine where the caller started it: its end without a word is noticed at once. ``look`` is called
+    when the session has changed and gives events to ``show``; ``end`` says how the part of the run that is followed has
+    ended, "" while it has not.
     """
     process = process or launching.engine_of(run)
     with _leaving(session):
@@ -319,7 +286,6 @@ def _say_end(row: RunRow, state: str, reader: SessionReader, show: Show) -> None
 
 
 def one_sentence(text: str) -> str:
-    """Return a text that ends as a sentence does."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
@@ -339,13 +305,9 @@ class TerminalShow:
     """Shows events on a terminal: a line per step, a table at the end; errors go to standard error."""
 
     def __init__(self) -> None:
-        from workbench.commands.terminal import Terminal
-
         self.console = Terminal()
 
     def __call__(self, event: dict[str, Any]) -> None:
-        from workbench.text import one_line
-
         if event["type"] == "step":
             mark = {"invalid": "!", "error": glyphs.VERDICTS["failed"]}.get(event["kind"], " ")
             note = f"  {event['problem']}" if event["problem"] else ""
@@ -363,28 +325,21 @@ class TerminalShow:
             tell(f"workbench: {event['sentence']}")
 
     def table(self, closing: dict[str, Any]) -> None:
-        """Print the summary."""
-        from rich.table import Table
-
         # Beside the scores, what a narrow terminal has no room for can be had from `workbench show`.
-        wide = self.console.width >= 100
-        table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-        for heading in ("case", "agent"):
-            table.add_column(heading, no_wrap=True)
-        for heading in ("score", "1", "2", "3", "4", *(("steps", "tokens", "$", "s") if wide else ("s",))):
-            table.add_column(heading, justify="right", no_wrap=True)
-        table.add_column("status", no_wrap=True)
+        more = ("steps", "tokens", "$") if self.console.width >= 100 else ()
+        rows = []
         for case in closing["cases"]:
             tiers = ["?" if value is None else f"{value:.1f}" for value in case["tiers"].values()]
             score = "?" if case["score"] is None else _score(case, 1)
             cost = "–" if case["cost"] is None else f"{case['cost']:.2f}"
+            took = (str(case["steps"]), f"{case['tokens']:,}", cost) if more else ()
             seconds = "" if case["seconds"] is None else f"{case['seconds']:.0f}"
-            more = [str(case["steps"]), f"{case['tokens']:,}", cost] if wide else []
             # The path of a folder would leave no room for the scores.
             name = case["case_name"] if "/" in case["case"] else case["case"]
             name = " ".join(filter(None, (name, case["told_apart"])))
-            table.add_row(name, case["agent"], score, *tiers, *more, seconds, case["status"])
-        self.console.print(table)
+            rows.append((name, case["agent"], score, *tiers, *took, seconds, case["status"]))
+        heads = ("case", "agent", "score", "1", "2", "3", "4", *more, "s", "status")
+        self.console.table(heads, rows, range(2, len(heads) - 1), whole=range(2, len(heads)))
         self._problems(closing)
         for line in reason_lines(closing["reasons"]):
             self.console.print(line, style="red", markup=False, soft_wrap=True)
@@ -397,7 +352,6 @@ class TerminalShow:
         self.console.print(f"session: {closing['session']}", style="dim", soft_wrap=True)
 
     def _problems(self, closing: dict[str, Any]) -> None:
-        """Say why tiers are unscored, each reason once, and how the judge is asked again."""
         told: dict[str, list[str]] = {}
         for case in closing["cases"]:
             if case["problem"]:
@@ -411,7 +365,5 @@ class TerminalShow:
 
 def one_line_keep(text: str, width: int, end: str = "…") -> str:
     """Return ``text`` without control sequences and line breaks, its spaces kept, cut to ``width`` with ``end``."""
-    from workbench.text import clean
-
     flat = clean(text).replace("\n", " ").replace("\t", " ")
     return flat if len(flat) <= width else flat[: max(0, width - len(end))] + end

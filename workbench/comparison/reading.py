@@ -9,8 +9,8 @@ from workbench.comparison.texts import MOST_BYTES
 from workbench.comparison.trials import Side
 from workbench.grounding.exploration import PARTLY, READ, WHOLE
 from workbench.results.scores import card_of
-from workbench.session.blob_reader import TextDamaged
 from workbench.session.pending_work import trial_state
+from workbench.session.row_reader import TextDamaged
 from workbench.text import clean, one_line
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.comparison.words import TextDiff, word_diff
-from workbench.session.blob_reader import TextDamaged
+from workbench.session.row_reader import TextDamaged
 from workbench.text import clean, one_line
 
 if TYPE_CHECKING:

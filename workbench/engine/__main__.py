@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 
 from workbench.collecting import collect_rarely
+from workbench.errors import WorkbenchError
 
 
 def _warm() -> int:
@@ -36,39 +37,21 @@ def _warm() -> int:
     return serve(Path(order["session"]), order["run"])
 
 
-def _in_turn(session: Path, run: str) -> int:
-    """Wait until a run's turn has come; returns the exit code with which its engine ends at once, 0 if it is to go on."""
+def _execute(session: Path, arguments: argparse.Namespace) -> int:
+    if arguments.study is not None:
+        from workbench.engine.study_client import execute_study
+
+        return execute_study(session, arguments.study)
+    if arguments.improvement is not None:
+        from workbench.engine.improvement import execute_improvement
+
+        return execute_improvement(session, arguments.improvement)
     from workbench.engine.queue import come_to_turn
-    from workbench.errors import WorkbenchError
 
-    try:
-        come_to_turn(session, run)
-    except WorkbenchError as error:
-        print(error, flush=True)
-        return error.exit_code
-    return 0
+    come_to_turn(session, arguments.run)
+    from workbench.engine.process import serve
 
-
-def _study(session: Path, name: str) -> int:
-    from workbench.engine.study_execution import execute_study
-    from workbench.errors import WorkbenchError
-
-    try:
-        return execute_study(session, name)
-    except WorkbenchError as error:
-        print(error, flush=True)
-        return error.exit_code
-
-
-def _improvement(session: Path, key: str) -> int:
-    from workbench.engine.improvement_execution import execute_improvement
-    from workbench.errors import WorkbenchError
-
-    try:
-        return execute_improvement(session, key)
-    except WorkbenchError as error:
-        print(error, flush=True)
-        return error.exit_code
+    return serve(session, arguments.run)
 
 
 def main() -> int:
@@ -82,17 +65,13 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.warm:
         return _warm()
-    if arguments.session is not None and arguments.study is not None:
-        return _study(arguments.session, arguments.study)
-    if arguments.session is not None and arguments.improvement is not None:
-        return _improvement(arguments.session, arguments.improvement)
-    if arguments.session is None or arguments.run is None:
-        parser.error("--session and --run belong together")
-    if code := _in_turn(arguments.session, arguments.run):
-        return code
-    from workbench.engine.process import serve
-
-    return serve(arguments.session, arguments.run)
+    if arguments.session is None or not (arguments.study or arguments.improvement or arguments.run):
+        parser.error("--session and one of --run, --study and --improvement belong together")
+    try:
+        return _execute(arguments.session, arguments)
+    except WorkbenchError as error:
+        print(error, flush=True)
+        return error.exit_code
 
 
 if __name__ == "__main__":

@@ -51,12 +51,7 @@ class Candidates:
     """
 
     def __init__(
-        self,
-        writer: SessionWriter,
-        evaluators: Evaluators,
-        pool: Sandboxes,
-        limits: Limits,
-        progress: StageProgress,
+        self, writer: SessionWriter, evaluators: Evaluators, pool: Sandboxes, limits: Limits, progress: StageProgress
     ) -> None:
         self._writer = writer
         self._evaluators = evaluators

@@ -12,9 +12,9 @@ from workbench.catalog import kept_snapshot, resolve_case, snapshot_of
 from workbench.checking.page import LARGEST, parse_page
 from workbench.checking.pages import Asked, check_pages
 from workbench.checking.verdicts import RULES, CheckDamaged, Checked, columns, from_json, to_json
-from workbench.engine.checks import key_of
 from workbench.engine.plan import DocumentPlan
 from workbench.engine.trial_contents import ContentChanged
+from workbench.engine.trial_orders import key_of
 from workbench.errors import UsageError, WorkbenchError
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.rows import CheckRow, RunRow
@@ -39,8 +39,7 @@ def plan_own_checks(writer: SessionWriter, run: RunRow, plan: DocumentPlan) -> N
 async def execute_checks(writer: SessionWriter, run: RunRow) -> None:
     """Do every check of a run that is not done; what ends one of them is recorded there and the others go on.
 
-    Raises:
-        asyncio.CancelledError: The run was cancelled.
+    Raises asyncio.CancelledError: the run was cancelled.
     """
     with SessionReader(writer.path) as reader:
         waiting = [row for row in reader.checks(run_id=run.id) if row.state not in ("done", "failed")]
@@ -87,8 +86,7 @@ async def _check(writer: SessionWriter, row: CheckRow) -> None:
 def _ready(session: Path, row: CheckRow) -> tuple[str, Path, Checked | None]:
     """Return the README, the folder of its repository, and what the last check of it said.
 
-    Raises:
-        WorkbenchError: One of them cannot be had.
+    Raises WorkbenchError: one of them cannot be had.
     """
     with SessionReader(session) as reader:
         trial = reader.trial(row.trial_id)

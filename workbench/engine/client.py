@@ -5,7 +5,6 @@ Cheap to import. Calls access the disk for some milliseconds, so the app makes t
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
@@ -18,7 +17,7 @@ from workbench.engine import defaults, queue
 from workbench.engine.extension_check import import_folders
 from workbench.engine.launching import WarmEngine, launch
 from workbench.engine.orders import all_orders, is_finished, ordered_work, refusal
-from workbench.engine.plan import DocumentPlan, RegenerationPlan
+from workbench.engine.plan import DocumentPlan, RegenerationPlan, as_text
 from workbench.engine.plan_checks import check_document, check_place
 from workbench.engine.session_names import resolve_session
 from workbench.engine.stages import recount
@@ -40,16 +39,14 @@ LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such 
 def resolved(plan: DocumentPlan) -> DocumentPlan:
     """Return the plan with this machine's defaults and its folders of classes filled in, so that a resume elsewhere does the same.
 
-    Raises:
-        UsageError: A model cannot be asked, or a class from outside cannot be had.
+    Raises UsageError: a model cannot be asked, or a class from outside cannot be had.
     """
     plan = with_defaults(plan)
     return replace(plan, import_folders=import_folders(_extensions(plan), plan.import_folders))
 
 
 def with_defaults(plan: DocumentPlan) -> DocumentPlan:
-    """Return the plan with this machine's defaults filled in. Raises UsageError: A model cannot be asked."""
-    from workbench.models.names import check_model
+    """Return the plan with this machine's defaults filled in. Raises UsageError: a model cannot be asked."""
     from workbench.settings import load
 
     settings = load()
@@ -73,26 +70,20 @@ def with_defaults(plan: DocumentPlan) -> DocumentPlan:
             read_limit=plan.read_limit or settings.read_limit,
             spend_limit=plan.spend_limit or settings.spend_limit,
         )
-    check_model(model, "the agent", base_url=settings.base_url, local_model_path=settings.local_model_path)
+    defaults.check_model(model, "the agent")
     read_limit = plan.read_limit or (LOCAL_READ_LIMIT if model.startswith("local") else settings.read_limit)
     spend_limit = plan.spend_limit or settings.spend_limit
     answer_tokens = plan.answer_tokens or settings.answer_tokens
     return replace(
-        plan,
-        model=model,
-        judge=judge,
-        read_limit=read_limit,
-        answer_tokens=answer_tokens,
-        spend_limit=spend_limit,
+        plan, model=model, judge=judge, read_limit=read_limit, answer_tokens=answer_tokens, spend_limit=spend_limit
     )
 
 
 def with_card(plan: DocumentPlan) -> DocumentPlan:
     """Return a plan of a remote agent with what its card says now: the model that stands for it; any other plan as it is.
 
-    Raises:
-        UsageError: The plan names a model; whom the agent asks is its own affair.
-        WorkbenchError: Its card cannot be had.
+    Raises UsageError: the plan names a model; whom the agent asks is its own affair; WorkbenchError: its card cannot
+    be had.
     """
     if not is_remote(plan.agent) or is_peer(plan.model) or plan.model.startswith("replay:"):
         return plan
@@ -111,10 +102,8 @@ def with_card(plan: DocumentPlan) -> DocumentPlan:
 def resolved_judge(text: str) -> str:
     """Return a judge with this machine's default written out.
 
-    Raises:
-        UsageError: It is a model that cannot be asked, a session that is not there, or no name of a judge.
+    Raises UsageError: it is a model that cannot be asked, a session that is not there, or no name of a judge.
     """
-    from workbench.models.names import check_model
     from workbench.rubric.judging import parse_judge
     from workbench.settings import load
 
@@ -125,7 +114,7 @@ def resolved_judge(text: str) -> str:
     if named.kind == "replay":
         return f"replay:{resolve_session(named.rest).resolve()}"
     if named.kind == "model":
-        check_model(judge, "the judge", base_url=settings.base_url, local_model_path=settings.local_model_path)
+        defaults.check_model(judge, "the judge")
     return judge
 
 
@@ -139,8 +128,7 @@ def _extensions(plan: DocumentPlan) -> list[tuple[str, str]]:
 def replay_plan(session: Path) -> DocumentPlan:
     """Return the plan of the first document run of a session, whose limits a replay must use.
 
-    Raises:
-        UsageError: The session is missing or holds no such run.
+    Raises UsageError: the session is missing or holds no such run.
     """
     with SessionReader(resolve_session(str(session))) as reader:
         for run in reader.runs():
@@ -152,10 +140,8 @@ def replay_plan(session: Path) -> DocumentPlan:
 def plan_document(session: Path, plan: DocumentPlan) -> str:
     """Write a run and its trials into a session (created if missing) and return the run's id.
 
-    A trial that the session already has is not added again; see :func:`resume` for unfinished ones.
-
-    Raises:
-        UsageError: A case or agent is unknown, a class from outside cannot be had, or a number makes no sense.
+    A trial that the session already has is not added again; see :func:`resume` for unfinished ones. Raises
+    UsageError: A case or agent is unknown, a class from outside cannot be had, or a number makes no sense.
     """
     from workbench.engine.trial_contents import ordered_case
 
@@ -174,10 +160,7 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
 
         first = {case.text: plan.first_repeat or _next_repeat(connection, plan, case.text) for case in cases}
         wanted = {
-            case.identity(look_up, plan.agent, plan.model, first[case.text] + number): (
-                case,
-                first[case.text] + number,
-            )
+            case.identity(look_up, plan.agent, plan.model, first[case.text] + number): (case, first[case.text] + number)
             for number in range(plan.repeats)
             for case in cases
         }
@@ -348,9 +331,7 @@ _OPEN = "('queued', 'running', 'failed', 'asking', 'testing', 'cancelled')"
 def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None) -> list[str]:
     """Execute the unfinished work of a session, or of one of its runs; return the ids of the resumed runs.
 
-    Raises:
-        UsageError: There is no such run.
-        WorkbenchError: The run is already being executed.
+    Raises UsageError: there is no such run; WorkbenchError: the run is already being executed.
     """
     with SessionReader(session) as reader:
         if run is not None and reader.run(run) is None:
@@ -401,17 +382,14 @@ def _expect_word(connection: sqlite3.Connection, run: str) -> None:
     """Delete the previous engine's acceptances: the next engine records its own."""
     kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (run,)).fetchone()
     if kind == "regenerate":
-        config = json.dumps(
-            {**json.loads(text), "acceptances": [], "lasting": False}, ensure_ascii=False, sort_keys=True
-        )
+        config = as_text(replace(RegenerationPlan.from_json(text), acceptances=(), lasting=False))
         connection.execute("UPDATE runs SET config = ? WHERE id = ?", (config, run))
 
 
 def the_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
     """Return the trial with this identity, or the only one that begins so.
 
-    Raises:
-        UsageError: There is no such trial, or several start with these characters.
+    Raises UsageError: there is no such trial, or several start with these characters.
     """
     matches = [row for row in reader.trials() if row.id.startswith(trial)]
     exact = [row for row in matches if row.id == trial]
@@ -424,10 +402,8 @@ def the_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
 def rerun(session: Path, trial: str, *, model: str | None = None, warm: WarmEngine | None = None) -> str:
     """Run a trial again as the next repeat of the same agent, model and case; return the new trial's id.
 
-    With another model everything else is the same: agent, case, limits, judge. A fork is forked once more.
-
-    Raises:
-        UsageError: There is no such trial, or several start with these characters.
+    With another model everything else is the same: agent, case, limits, judge. A fork is forked once more. Raises
+    UsageError: there is no such trial, or several start with these characters.
     """
     with SessionReader(session) as reader:
         old = the_trial(session, reader, trial)
@@ -436,7 +412,7 @@ def rerun(session: Path, trial: str, *, model: str | None = None, warm: WarmEngi
             raise UsageError(f"The run of trial {old.id} cannot be read, so it cannot be run again.")
         chosen = model or old.model
     if old.parent:
-        from workbench.engine.forking import fork_again
+        from workbench.engine.trial_orders import fork_again
 
         again = fork_again(session, old, model=chosen)
         launch(session, again.run, warm)

@@ -34,6 +34,15 @@ def evaluator(settings: Settings) -> str:
     return settings.evaluator or default_model("evaluator", base_url=settings.base_url)
 
 
+def check_model(model: str, role: str) -> None:
+    """Refuse a model that cannot be asked with this machine's settings, before anything is fetched, run or written for it."""
+    from workbench.models import names
+    from workbench.settings import load
+
+    settings = load()
+    names.check_model(model, role, base_url=settings.base_url, local_model_path=settings.local_model_path)
+
+
 def document_plan(settings: Settings, cases: tuple[str, ...] = ()) -> DocumentPlan:
     """Return the plan of a document run of which only the cases were named."""
     return DocumentPlan(

@@ -10,8 +10,7 @@ from pathlib import Path
 from workbench.agents import make_agent
 from workbench.agents.remote_names import is_peer
 from workbench.engine.plan import DocumentPlan
-from workbench.engine.records import SessionCallLog, SessionReplay
-from workbench.engine.replayed_docs import has_docs_of
+from workbench.engine.records import SessionCallLog, SessionReplay, has_docs_of
 from workbench.engine.trial import TrialRunner
 from workbench.models import Gateway, Limits
 from workbench.models.defaults import is_local

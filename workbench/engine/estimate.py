@@ -6,7 +6,7 @@ Pure functions over what :mod:`workbench.engine.measured` read; nothing is guess
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
@@ -179,53 +179,49 @@ def estimate_trials(
     """Return what trials will take: ``cases`` × ``repeats`` of one agent with one model, scored by ``judges``.
 
     Each case counts with the median of its own trials by this agent and model, else with that of the agent's and
-    model's trials on other cases. The embedded model works on one trial at a time, others on up to ``at_once``.
+    model's trials on other cases; where it never worked with this model, what the model's requests took counts, roughly.
+    The embedded model works on one trial at a time, others on up to ``at_once``.
     """
     count = len(cases) * repeats
+    side_by_side = 1 if is_free(model) else max(1, min(at_once, count))
     alike = [rate for rate in measured.trials if (rate.agent, rate.model) == (agent, model)]
-    used: set[int] = set()
-    took: list[Rate] = []
-    for case in cases:
-        own = [rate for rate in alike if rate.case == case] or alike
-        if not own:
-            break
-        used |= {id(rate) for rate in own}
-        took += [_median(own)] * repeats
-    free = 0.0 if is_free(model) else None
-    if len(took) < count or not count:
-        told = _by_the_model(measured, agent, model, count, at_once)
-    else:
-        side_by_side = 1 if is_free(model) else max(1, min(at_once, count))
+    near = [rate for rate in measured.trials if rate.model == model and rate.requests]
+    asked = [rate.requests for rate in measured.trials if rate.agent == agent] or [rate.requests for rate in near]
+    requests = median(asked) * count if asked else None
+    if alike and count:
+        of_cases = [[rate for rate in alike if rate.case == case] or alike for case in cases]
+        took = [_median(rates) for rates in of_cases] * repeats
         seconds = [rate.seconds for rate in took]
-        told = Estimate(
+        told = _estimate(
             count,
             "trial",
+            model,
             sum(rate.requests for rate in took),
             max(sum(seconds) / side_by_side, max(seconds)),
-            free if free is not None else _sum(rate.dollars for rate in took),
-            _basis(len(used), "trial"),
+            _sum(rate.dollars for rate in took),
+            _basis(len({id(rate) for rates in of_cases for rate in rates}), "trial"),
         )
-    return _with_judges(told, measured, judges, count)
-
-
-def _by_the_model(measured: Measured, agent: str, model: str, count: int, at_once: int) -> Estimate:
-    """Return what trials of an agent will take that never worked with this model: by what the model's requests took, roughly."""
-    free = 0.0 if is_free(model) else None
-    near = [rate for rate in measured.trials if rate.model == model and rate.requests]
-    own = [rate.requests for rate in measured.trials if rate.agent == agent] or [rate.requests for rate in near]
-    each = median(own) if own else None
-    if not near or each is None or not count:
-        return Estimate(count, "trial", None if each is None else each * count, None, free)
-    side_by_side = 1 if is_free(model) else max(1, min(at_once, count))
-    priced = [rate.dollars / rate.requests for rate in near if rate.dollars is not None]
-    return Estimate(
-        count,
-        "trial",
-        each * count,
-        each * count * median(rate.seconds / rate.requests for rate in near) / side_by_side,
-        free if free is not None else median(priced) * each * count if priced else None,
-        f"{_basis(len(near), 'trial')} of other agents, roughly",
-    )
+    elif near and requests is not None and count:
+        each, price = _of_a_request(near)
+        basis = f"{_basis(len(near), 'trial')} of other agents, roughly"
+        took_all = requests * each / side_by_side
+        told = _estimate(count, "trial", model, requests, took_all, _times(price, requests), basis)
+    else:
+        told = _estimate(count, "trial", model, requests)
+    for judge in judges:
+        if judge.startswith(("offline", "replay:")):
+            continue
+        known = [rate for rate in measured.judging if rate.model == judge]
+        if not known:
+            told = replace(told, dollars=told.dollars if is_free(judge) else None)
+            continue
+        of_judge = _median(known)
+        told = replace(
+            told,
+            requests=None if told.requests is None else told.requests + of_judge.requests * count,
+            dollars=_sum((told.dollars, _times(of_judge.dollars, count))),
+        )
+    return told
 
 
 def seconds_of_request(measured: Measured, model: str) -> tuple[float, str] | None:
@@ -239,23 +235,6 @@ def seconds_of_request(measured: Measured, model: str) -> tuple[float, str] | No
     return None
 
 
-def _with_judges(estimate: Estimate, measured: Measured, judges: Sequence[str], count: int) -> Estimate:
-    for judge in judges:
-        if judge.startswith(("offline", "replay:")):
-            continue
-        known = [rate for rate in measured.judging if rate.model == judge]
-        if not known:
-            estimate = replace(estimate, dollars=estimate.dollars if is_free(judge) else None)
-            continue
-        each = _median(known)
-        estimate = replace(
-            estimate,
-            requests=None if estimate.requests is None else estimate.requests + each.requests * count,
-            dollars=_sum((estimate.dollars, None if each.dollars is None else each.dollars * count)),
-        )
-    return estimate
-
-
 def estimate_fork(
     measured: Measured, model: str, steps: Sequence[tuple[float, float | None]], *, same: bool
 ) -> Estimate:
@@ -265,17 +244,14 @@ def estimate_fork(
     the model is the ``same``.
     """
     count = len(steps)
-    free = 0.0 if is_free(model) else None
-    if same and steps:
-        cost = free if free is not None else _sum(dollars for _, dollars in steps)
-        return Estimate(1, "trial", count, sum(seconds for seconds, _ in steps), cost, "the parent's steps")
     alike = [rate for rate in measured.trials if rate.model == model and rate.requests]
+    if same and steps:
+        seconds, cost = sum(seconds for seconds, _ in steps), _sum(dollars for _, dollars in steps)
+        return _estimate(1, "trial", model, count, seconds, cost, "the parent's steps")
     if not alike or not steps:
-        return Estimate(1, "trial", count, None, free)
-    seconds = median(rate.seconds / rate.requests for rate in alike)
-    priced = [rate.dollars / rate.requests for rate in alike if rate.dollars is not None]
-    cost = free if free is not None else (median(priced) * count if priced else None)
-    return Estimate(1, "trial", count, seconds * count, cost, _basis(len(alike), "trial"))
+        return _estimate(1, "trial", model, count)
+    each, price = _of_a_request(alike)
+    return _estimate(1, "trial", model, count, each * count, _times(price, count), _basis(len(alike), "trial"))
 
 
 def estimate_candidates(measured: Measured, source: str, evaluator: str, *, candidates: int | None) -> Estimate:
@@ -284,25 +260,18 @@ def estimate_candidates(measured: Measured, source: str, evaluator: str, *, cand
     Runs of the evaluator on this source count, else its runs on others; what is asked again because a sandbox was lost does
     not. ``candidates`` is None where nobody knows yet how many tasks there are.
     """
-    free = 0.0 if is_free(evaluator) else None
     alike = [rate for rate in measured.candidates if rate.model == evaluator]
     alike = [rate for rate in alike if rate.case == source] or alike
-    if candidates is None or not alike:
-        requests = 0.0 if evaluator in CONTROLS else None if candidates is None else float(candidates)
-        near = seconds_of_request(measured, evaluator)
-        if candidates is None or near is None:
-            return Estimate(candidates, "candidate", requests, None, free)
-        # What their tests take is not known; it is little beside a request.
-        return Estimate(candidates, "candidate", requests, near[0] * candidates, free, near[1])
-    each = _median(alike)
-    return Estimate(
-        candidates,
-        "candidate",
-        each.requests * candidates,
-        each.seconds * candidates,
-        free if free is not None else None if each.dollars is None else each.dollars * candidates,
-        _basis(len(alike), "run"),
-    )
+    if candidates is not None and alike:
+        each = _median(alike)
+        taken = (each.requests * candidates, each.seconds * candidates, _times(each.dollars, candidates))
+        return _estimate(candidates, "candidate", evaluator, *taken, _basis(len(alike), "run"))
+    requests = 0.0 if evaluator in CONTROLS else _times(candidates, 1.0)
+    near = seconds_of_request(measured, evaluator)
+    if candidates is None or near is None:
+        return _estimate(candidates, "candidate", evaluator, requests)
+    # What their tests take is not known; it is little beside a request.
+    return _estimate(candidates, "candidate", evaluator, requests, near[0] * candidates, None, near[1])
 
 
 def estimate_tests(measured: Measured, source: str, count: int) -> Estimate:
@@ -372,21 +341,36 @@ def is_free(model: str) -> bool:
     return model in CONTROLS or model.startswith(("replay:", "samples:", "local/")) or model == "local"
 
 
-def _median(rates: Sequence[Rate]) -> Rate:
-    def of(read: Callable[[Rate], float]) -> float:
-        return median(read(rate) for rate in rates)
+def _estimate(
+    count: int | None,
+    noun: str,
+    model: str,
+    requests: float | None = None,
+    seconds: float | None = None,
+    dollars: float | None = None,
+    basis: str = "",
+) -> Estimate:
+    return Estimate(count, noun, requests, seconds, 0.0 if is_free(model) else dollars, basis)
 
+
+def _median(rates: Sequence[Rate]) -> Rate:
     priced = [rate.dollars for rate in rates if rate.dollars is not None]
-    first = rates[0]
-    return Rate(
-        first.agent,
-        first.model,
-        first.case,
-        of(lambda rate: rate.requests),
-        of(lambda rate: rate.seconds),
-        median(priced) if priced else None,
-        of(lambda rate: rate.tested),
+    requests, seconds, tested = (
+        median(getattr(rate, name) for rate in rates) for name in ("requests", "seconds", "tested")
     )
+    return replace(
+        rates[0], requests=requests, seconds=seconds, tested=tested, dollars=median(priced) if priced else None
+    )
+
+
+def _of_a_request(rates: Sequence[Rate]) -> tuple[float, float | None]:
+    """Return the seconds and US dollars that a request took."""
+    priced = [rate.dollars / rate.requests for rate in rates if rate.dollars is not None]
+    return median(rate.seconds / rate.requests for rate in rates), median(priced) if priced else None
+
+
+def _times(value: float | None, count: float) -> float | None:
+    return None if value is None else value * count
 
 
 def _sum(values: Iterable[float | None]) -> float | None:

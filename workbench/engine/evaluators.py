@@ -55,8 +55,7 @@ class Evaluator(Protocol):
     async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
         """Return the ``sample``-th body for a task.
 
-        Raises:
-            WorkbenchError: There is none, and that is not the model's fault.
+        Raises WorkbenchError: there is none, and that is not the model's fault.
         """
         ...
 
@@ -86,9 +85,7 @@ class ModelEvaluator:
     async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
         """Ask the model; an answer that the session has already is not asked for again.
 
-        Raises:
-            ContextOverflow: The prompt does not fit the model's window.
-            ModelError: The model gave no answer.
+        Raises ContextOverflow: the prompt does not fit the model's window; ModelError: the model gave no answer.
         """
         prompt = build_prompt(
             item.shown,
@@ -162,8 +159,7 @@ class SamplesEvaluator:
     def require_some(self, items: Sequence[TaskItem]) -> None:
         """Check that the file holds samples for at least one of the tasks.
 
-        Raises:
-            UsageError: It does not; the sentence names an id that is no task here.
+        Raises UsageError: it does not; the sentence names an id that is no task here.
         """
         if not any(self._lines(item) for item in items):
             raise UsageError(
@@ -206,7 +202,7 @@ class Evaluators:
         self._made: dict[tuple[str, str, str], Evaluator] = {}
 
     def of(self, ask: Ask) -> Evaluator:
-        """Return the evaluator that an ask names. Raises UsageError: A samples file cannot be read."""
+        """Return the evaluator that an ask names. Raises UsageError: a samples file cannot be read."""
         key = (ask.evaluator, ask.prompt_version, ask.sampled_as)
         if key not in self._made:
             self._made[key] = self._make(ask)

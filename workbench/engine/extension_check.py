@@ -22,10 +22,8 @@ _PATIENCE = 60.0  # seconds; a package that imports a deep-learning library take
 def import_folders(named: Sequence[tuple[str, str]], folders: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the folders from which an engine has to import classes, so that a plan can record them.
 
-    ``named`` has the kind and dotted path of each class; ``folders`` come first and stay in the answer.
-
-    Raises:
-        UsageError: One cannot be imported, lacks a member or cannot be made; the sentence says what is missing.
+    ``named`` has the kind and dotted path of each class; ``folders`` come first and stay in the answer. Raises
+    UsageError: one cannot be imported, lacks a member or cannot be made; the sentence says what is missing.
     """
     if not named:
         return tuple(folders)
@@ -89,7 +87,7 @@ def _protocol(kind: str) -> type:
 
             return Backend
         case "report format":
-            from workbench.session.report_format import ReportFormat
+            from workbench.session.importer import ReportFormat
 
             return ReportFormat
         case "importer":

@@ -11,26 +11,25 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import time
+import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from workbench import paths
 from workbench.checking.project import Project
 from workbench.engine.document import gateway_for
-from workbench.engine.improvement_plan import ImprovementPlan
+from workbench.engine.improvement_execution import Cancelled, OrderExecution
 from workbench.engine.improvement_result import spliced, task_source
 from workbench.engine.orders import Order, ordered_work
-from workbench.engine.plan import RegenerationPlan
-from workbench.improving.answers import read_docstring
-from workbench.improving.attempts import Attempt, Refusal, Refused
+from workbench.engine.plan import ImprovementPlan, RegenerationPlan
+from workbench.errors import WorkbenchError
+from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share, share_of
 from workbench.improving.changes import written
-from workbench.improving.failing import failing_bodies
-from workbench.improving.gain import Gain, Share, share_of
-from workbench.improving.gates import check_docstring, longest_for
+from workbench.improving.gates import check_docstring, longest_for, read_docstring
 from workbench.improving.standing import standings
-from workbench.improving.writer_prompt import ONE_LITERAL, writer_prompt
+from workbench.improving.writer_prompt import ONE_LITERAL, failing_bodies, writer_prompt
 from workbench.models import Gateway
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local, sampling_for
 from workbench.models.types import EmptyAnswer, ModelError, Request
@@ -43,30 +42,6 @@ from workbench.settings import load
 
 PURPOSE = "writer"
 _LOOK_SECONDS = 0.2
-
-
-class Execution(Protocol):
-    """What executes the parts of an order, and keeps how it stands."""
-
-    def carry_out(self, plan: RegenerationPlan, stage: str) -> Order:
-        """Order a regeneration into the session and return when it has ended; ``stage`` says what it is for.
-
-        Raises:
-            WorkbenchError: It failed, nothing may be spent any more, or the whole order was cancelled.
-        """
-
-    def begin(self, stage: str, run: str) -> float:
-        """Begin a stage in which only the writer is asked; returns what the run may have cost at most, 0 for no limit.
-
-        Raises:
-            WorkbenchError: Nothing may be spent any more, or the whole order was cancelled.
-        """
-
-    def check(self) -> None:
-        """Go on. Raises WorkbenchError: the whole order was cancelled."""
-
-    def tell(self, attempt: Attempt) -> None:
-        """Keep how an attempt stands."""
 
 
 @dataclass(slots=True)
@@ -89,10 +64,41 @@ class _Proposal:
         self.attempts[-1] = replace(self.last, refusal=refusal)
 
 
+def execute_improvement(session: Path, improvement: str) -> int:
+    """Do what an order lacks, with nobody watching; how it ended is recorded with it.
+
+    Returns 0 if it is done, 130 if it was cancelled, else the error's exit code.
+    """
+    with SessionReader(session) as reader:
+        row = reader.improvement(improvement)
+    if row is None or row.state == "cancelled":
+        return 130
+    code, state, problem = 0, "done", None
+    try:
+        plan = ImprovementPlan.from_json(row.plan)
+        execution = OrderExecution(session, row, plan)
+        execution.check()
+        Improvement(session, plan, execution).run()
+    except Cancelled as error:
+        code, state = error.exit_code, "cancelled"
+    except WorkbenchError as error:
+        print(error, flush=True)
+        code, state, problem = error.exit_code, "failed", str(error)
+    except Exception as error:
+        traceback.print_exc()
+        code, state = 1, "failed"
+        problem = f"A defect of the workbench ended the order: {type(error).__name__}: {error}."
+    with SessionWriter(session) as writer:
+        writer.set_improvement(
+            improvement, state=state, problem=problem, stage="", now_run=None, finished_at=time.time()
+        )
+    return code
+
+
 class Improvement:
     """One order to improve docstrings."""
 
-    def __init__(self, session: Path, plan: ImprovementPlan, execution: Execution) -> None:
+    def __init__(self, session: Path, plan: ImprovementPlan, execution: OrderExecution) -> None:
         self._session = session
         self._plan = plan
         self._execution = execution
@@ -100,8 +106,7 @@ class Improvement:
     def run(self) -> None:
         """Do all of it; what comes of it is in the session then.
 
-        Raises:
-            WorkbenchError: A run failed, or the writer cannot be asked at all.
+        Raises WorkbenchError: a run failed, or the writer cannot be asked at all.
         """
         plan = self._plan
         order = self._execution.carry_out(plan.base, "samples with the original docstrings")

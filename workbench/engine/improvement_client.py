@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import threading
 import time
@@ -11,9 +10,8 @@ from pathlib import Path
 
 from workbench import paths
 from workbench.engine import client
-from workbench.engine.improvement_plan import ImprovementPlan
 from workbench.engine.launching import engine_process
-from workbench.engine.plan import Ask, PlanDamaged, RegenerationPlan
+from workbench.engine.plan import Ask, ImprovementPlan, PlanDamaged, RegenerationPlan, as_text, filled
 from workbench.engine.plan_checks import check_place
 from workbench.errors import UsageError
 from workbench.read_only import must_write
@@ -32,30 +30,21 @@ def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPla
     """Return a plan with what it leaves open filled in.
 
     The run that the session has of the source comes first, then this machine's defaults; 0 and "" are what is open.
-
-    Raises:
-        UsageError: A model, a source or a number cannot be meant.
+    Raises UsageError: a model, a source or a number cannot be meant.
     """
     from workbench.engine import defaults
     from workbench.engine.regeneration_client import content_of, resolved
-    from workbench.models.names import check_model
     from workbench.settings import load
 
     settings = load()
     writer = plan.writer or defaults.agent_model(settings)
     for model, role in ((writer, "the writer"), (plan.second_evaluator, "the second evaluator")):
         if model:
-            check_model(model, role, base_url=settings.base_url, local_model_path=settings.local_model_path)
+            defaults.check_model(model, role)
     base = plan.base
     if (known := _recorded_ask(session, base)) is not None:
-        base = replace(
-            base,
-            evaluator=known.evaluator,
-            prompt=base.prompt or known.prompt,
-            context=base.context or known.context,
-            extra_body=base.extra_body or known.extra_body or "{}",
-            asks=(known,),
-        )
+        base = replace(filled(base, known, "prompt", "context", "extra_body"), evaluator=known.evaluator, asks=(known,))
+        base = replace(base, extra_body=base.extra_body or "{}")
     base = replace(base, samples=base.samples or defaults.SAMPLES)
     for evaluator in (base.evaluator, plan.second_evaluator):
         if evaluator in ("reference", "stub") or evaluator.startswith("samples:"):
@@ -90,27 +79,10 @@ def as_before(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
     mine = [one for one in orders if not plan.base.evaluator or one.base.evaluator == plan.base.evaluator]
     if not mine:
         return plan
-    last, base = mine[-1], plan.base
-    return replace(
-        plan,
-        base=replace(
-            base,
-            evaluator=last.base.evaluator,
-            samples=base.samples or last.base.samples,
-            tasks=base.tasks or last.base.tasks,
-            sandbox=base.sandbox or last.base.sandbox,
-            prompt=base.prompt or last.base.prompt,
-            context=base.context or last.base.context,
-            extra_body=base.extra_body or last.base.extra_body,
-            spend_limit=base.spend_limit or last.base.spend_limit,
-        ),
-        writer=plan.writer or last.writer,
-        held_out=plan.held_out or last.held_out,
-        below=plan.below or last.below,
-        attempts=plan.attempts or last.attempts,
-        most=plan.most or last.most,
-        second_evaluator=plan.second_evaluator or last.second_evaluator,
-    )
+    last = mine[-1]
+    base = filled(plan.base, last.base, "samples", "tasks", "sandbox", "prompt", "context", "extra_body", "spend_limit")
+    plan = replace(plan, base=replace(base, evaluator=last.base.evaluator))
+    return filled(plan, last, "writer", "held_out", "below", "attempts", "most", "second_evaluator")
 
 
 def plan_of(row: ImprovementRow) -> ImprovementPlan | None:
@@ -122,8 +94,8 @@ def plan_of(row: ImprovementRow) -> ImprovementPlan | None:
 
 def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
     """Return the first ask of a model in the run of a session that an order continues; None where it has none."""
+    from workbench.engine.orders import is_same_work
     from workbench.engine.regeneration_client import resolved
-    from workbench.engine.same_work import is_same_work
 
     if not session.exists():
         return None
@@ -139,11 +111,10 @@ def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
 def order_improvement(session: Path, plan: ImprovementPlan) -> str:
     """Write an order into a session (created if missing) and return its id; one that means the same is ordered on.
 
-    Raises:
-        NoIsolation: No sandbox was named and none isolates; nothing was written.
-        SandboxUnavailable: No sandbox of this machine can test candidates.
+    Raises NoIsolation: no sandbox was named and none isolates; nothing was written; SandboxUnavailable: no sandbox of
+    this machine can test candidates.
     """
-    from workbench.engine.sandbox_check import check_sandbox
+    from workbench.engine.plan_checks import check_sandbox
     from workbench.settings import load
 
     must_write("start a run")
@@ -161,7 +132,7 @@ def order_improvement(session: Path, plan: ImprovementPlan) -> str:
             return key
         key = same[-1].id
         if state_of(same[-1]) not in _OPEN:
-            writer.set_improvement(key, plan=json.dumps(plan.to_json(), ensure_ascii=False, sort_keys=True))
+            writer.set_improvement(key, plan=as_text(plan))
         return key
 
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-import traceback
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.engine.improvement import Improvement
-from workbench.engine.improvement_plan import ImprovementPlan
 from workbench.engine.orders import Order, is_finished, refusal
-from workbench.engine.plan import RegenerationPlan
+from workbench.engine.plan import ImprovementPlan, RegenerationPlan, as_text
 from workbench.engine.process import serve
 from workbench.engine.regeneration_client import carried_out, order_regeneration
 from workbench.errors import UsageError, WorkbenchError
-from workbench.improving.attempts import Attempt
-from workbench.improving.gain import Share
+from workbench.improving.attempts import Attempt, Share
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.rows import AttemptRow, ImprovementRow
 
@@ -27,39 +23,8 @@ class Cancelled(WorkbenchError):
     exit_code = 130
 
 
-def execute_improvement(session: Path, improvement: str) -> int:
-    """Do what an order lacks, with nobody watching; how it ended is recorded with it.
-
-    Returns 0 if it is done, 130 if it was cancelled, else the error's exit code.
-    """
-    with SessionReader(session) as reader:
-        row = reader.improvement(improvement)
-    if row is None or row.state == "cancelled":
-        return 130
-    code, state, problem = 0, "done", None
-    try:
-        plan = ImprovementPlan.from_json(row.plan)
-        execution = OrderExecution(session, row, plan)
-        execution.check()
-        Improvement(session, plan, execution).run()
-    except Cancelled as error:
-        code, state = error.exit_code, "cancelled"
-    except WorkbenchError as error:
-        print(error, flush=True)
-        code, state, problem = error.exit_code, "failed", str(error)
-    except Exception as error:
-        traceback.print_exc()
-        code, state = 1, "failed"
-        problem = f"A defect of the workbench ended the order: {type(error).__name__}: {error}."
-    with SessionWriter(session) as writer:
-        writer.set_improvement(
-            improvement, state=state, problem=problem, stage="", now_run=None, finished_at=time.time()
-        )
-    return code
-
-
 class OrderExecution:
-    """Executes the parts of an order, see :class:`workbench.engine.improvement.Execution`."""
+    """Executes the parts of an order, and keeps how it stands; what may not go on raises a ``WorkbenchError``."""
 
     def __init__(self, session: Path, row: ImprovementRow, plan: ImprovementPlan) -> None:
         self._session = session
@@ -74,6 +39,7 @@ class OrderExecution:
         self._runs = {one.run_id for one in attempts if one.run_id} | {run for run in (row.run_id, row.now_run) if run}
 
     def carry_out(self, plan: RegenerationPlan, stage: str) -> Order:
+        """Order a regeneration into the session and return when it has ended; ``stage`` says what it is for."""
         self.check()
         order = carried_out(self._session, plan)
         finished = order is not None
@@ -111,9 +77,10 @@ class OrderExecution:
             row = reader.run(run)
             assert row is not None
             config = replace(RegenerationPlan.from_json(row.config), spend_limit=row.spend_usd + left)
-            writer.set_run(run, config=json.dumps(config.to_json(), ensure_ascii=False, sort_keys=True))
+            writer.set_run(run, config=as_text(config))
 
     def begin(self, stage: str, run: str) -> float:
+        """Begin a stage in which only the writer is asked; returns what the run may have cost at most, 0 for no limit."""
         self.check()
         left = self._left()
         self._at(stage, run)

@@ -7,12 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.engine.improvement_plan import ImprovementPlan
 from workbench.engine.orders import Order, ordered_work
-from workbench.engine.plan import Ask, RegenerationPlan
-from workbench.improving.attempts import Attempt, Refusal
+from workbench.engine.plan import Ask, ImprovementPlan, RegenerationPlan
+from workbench.improving.attempts import Attempt, Gain, Refusal, Share
 from workbench.improving.changes import Change, commit_message
-from workbench.improving.gain import Gain, Share
 from workbench.improving.standing import Standing, standings
 from workbench.repository.functions import Function, find_functions
 from workbench.session import SessionReader

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.engine.plan import Ask, PlanDamaged, RegenerationPlan, same_but_samples
+from workbench.engine.plan import Ask, PlanDamaged, RegenerationPlan, as_text, same_but_samples
 from workbench.session.groups import CONTROLS, settings_of
 from workbench.session.identity import candidate_id, run_id, trial_id
 from workbench.session.labels import REMARKED
@@ -438,4 +438,4 @@ def _joined_plan(one: str, other: str, more: Mapping[tuple[str, str], int]) -> s
         k=tuple(sorted({*mine.k, *theirs.k})),
         lasting=mine.lasting and theirs.lasting,
     )
-    return json.dumps(plan.to_json(), ensure_ascii=False, sort_keys=True)
+    return as_text(plan)

@@ -113,8 +113,7 @@ def _add(building: Path, path: Path, copy: Path) -> Tally:
 def _checked(building: Path, tallies: Sequence[Tally]) -> tuple[dict[str, int], dict[str, int]]:
     """Return how many rows there are, and how many were equal, once that is what went in.
 
-    Raises:
-        MergeFailed: It is not.
+    Raises MergeFailed: it is not.
     """
     with translated(building), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as connection:
         schema.prune_changes(connection)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from workbench import numbers, paths
 from workbench.agents.names import agent_info
 from workbench.engine.plan import DocumentPlan, RegenerationPlan
 from workbench.errors import UsageError, WorkbenchError
+from workbench.extensions import is_dotted
 from workbench.files import shown
+from workbench.reasons import last_words
 
 _FEWEST_FILES = 64
 
@@ -18,8 +24,7 @@ _FEWEST_FILES = 64
 def check_document(plan: DocumentPlan) -> None:
     """Refuse a plan of a document run with invalid numbers or names.
 
-    Raises:
-        UsageError: The message says what is accepted.
+    Raises UsageError: the message says what is accepted.
     """
     agent_info(plan.agent)
     if not plan.cases:
@@ -35,8 +40,7 @@ def check_document(plan: DocumentPlan) -> None:
 def check_scoring(plan: DocumentPlan) -> None:
     """Refuse what a plan says of scores where it makes no sense: rubrics, numbers, the limit.
 
-    Raises:
-        UsageError: The sentence names what is taken instead.
+    Raises UsageError: the sentence names what is taken instead.
     """
     from workbench.rubric import rubrics
 
@@ -52,8 +56,7 @@ def check_scoring(plan: DocumentPlan) -> None:
 def check_regeneration(plan: RegenerationPlan) -> None:
     """Refuse a plan of a regeneration run with invalid numbers or names.
 
-    Raises:
-        UsageError: The message says what is accepted.
+    Raises UsageError: the message says what is accepted.
     """
     # 0 means the default or "all"; the command line does not accept it.
     _whole("The number of samples", plan.samples, 0)
@@ -72,8 +75,7 @@ def check_regeneration(plan: RegenerationPlan) -> None:
 def check_place(session: Path) -> None:
     """Make sure that a session and an engine's log can be written, and that an engine can run.
 
-    Raises:
-        WorkbenchError: A folder cannot be created or written, or the limit of open files is too low.
+    Raises WorkbenchError: a folder cannot be created or written, or the limit of open files is too low.
     """
     check_descriptors()
     _writable(session.absolute().parent, "The folder", "name another one with --session")
@@ -83,8 +85,7 @@ def check_place(session: Path) -> None:
 def check_descriptors() -> None:
     """Refuse a limit of open files that is too low for an engine and its sandboxes.
 
-    Raises:
-        WorkbenchError: The message says how to raise it.
+    Raises WorkbenchError: the message says how to raise it.
     """
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if most != resource.RLIM_INFINITY and most < _FEWEST_FILES:
@@ -120,3 +121,42 @@ def _dollars(value: object) -> None:
         numbers.amount(value)
     except ValueError as expected:
         raise UsageError(f"The spend limit must be {expected}.") from None
+
+
+_SECONDS = 20
+
+
+def check_sandbox(name: str, folders: Sequence[str] = ()) -> None:
+    """Refuse an order that no sandbox of this machine can carry out.
+
+    Raises SandboxUnavailable: the named one cannot be used; the sentence says why; NoIsolation: none was named and
+    none isolates; it carries what a plain process guarantees.
+    """
+    # Not at the top: plans are checked where nothing is tested, too.
+    from workbench.sandbox.bubblewrap import Bubblewrap
+    from workbench.sandbox.choose import choose_backend
+    from workbench.sandbox.docker import is_there
+    from workbench.sandbox.errors import NoIsolation, SandboxUnavailable
+    from workbench.sandbox.names import backend_info
+
+    name = backend_info(name).name if name else ""
+    if name in ("", "bubblewrap") and Bubblewrap().problem() is None:
+        return
+    if name in ("bubblewrap", "process") or not (is_dotted(name) or is_there()):
+        choose_backend(name or None)
+        return
+    # Neither Docker's package nor a foreign one must be imported here: the app calls this as well.
+    command = [sys.executable, "-m", "workbench.sandbox", name, *folders]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise SandboxUnavailable(
+            f"The Docker engine did not answer within {_SECONDS} s; start it again, or unset DOCKER_HOST."
+        ) from None
+    if done.returncode:
+        raise SandboxUnavailable(f"The sandboxes could not be asked for: {last_words(done.stderr)}.")
+    said = json.loads(done.stdout)
+    if "problem" in said:
+        if said["promises"] is None:
+            raise SandboxUnavailable(said["problem"])
+        raise NoIsolation(said["problem"], said["promises"])

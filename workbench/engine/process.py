@@ -40,9 +40,8 @@ class SessionRemoved(SessionError):
 async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) -> None:
     """Renew the lease, checkpoint the session file, and cancel the work on request.
 
-    Raises:
-        SessionRemoved: The file was deleted, moved, replaced or overwritten; the work was cancelled.
-        WorkbenchError: The file cannot be used any more; the work was cancelled.
+    Raises SessionRemoved: the file was deleted, moved, replaced or overwritten; the work was cancelled;
+    WorkbenchError: the file cannot be used any more; the work was cancelled.
     """
     try:
         await _heed(writer, held, work)
@@ -245,12 +244,8 @@ def _acquired(writer: SessionWriter, run_id: str) -> tuple[Lease, bool]:
     """Take the lease on a run; wait for a holder that may exit without doing the work this engine was started for.
 
     An engine that is about to exit, or that is failing, does not check the run for new asks again: without the wait,
-    nobody would do what was asked for in that moment.
-
-    Returns the lease, and whether another engine held it first.
-
-    Raises:
-        RunHeld: Another engine holds it and has processed everything asked for.
+    nobody would do what was asked for in that moment. Returns the lease, and whether another engine held it first.
+    Raises RunHeld: another engine holds it and has processed everything asked for.
     """
     pause = threading.Event()
     waited = False

@@ -31,8 +31,7 @@ def enqueue(session: Path, run: str) -> None:
 def move(session: Path, run: str, places: int) -> None:
     """Let a waiting run go so many places up (negative) or down in the queue, as far as it goes.
 
-    Raises:
-        UsageError: It does not wait.
+    Raises UsageError: it does not wait.
     """
     with SessionReader(session) as reader:
         rows = waiting_runs(reader)
@@ -49,8 +48,7 @@ def move(session: Path, run: str, places: int) -> None:
 def pause(session: Path, run: str, paused: bool) -> None:
     """Let a waiting run not come to its turn until it may go on; those behind it overtake it.
 
-    Raises:
-        UsageError: It does not wait.
+    Raises UsageError: it does not wait.
     """
     with SessionReader(session) as reader:
         _place(waiting_runs(reader), run)

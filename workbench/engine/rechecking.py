@@ -64,8 +64,7 @@ class Rechecks:
     async def run(self, items: Mapping[str, TaskItem], goes_on: Callable[[], bool]) -> bool:
         """Look again at what is due, until it is done or ``goes_on`` says no; return whether it is done.
 
-        Raises:
-            SandboxError: The sandbox does not start.
+        Raises SandboxError: the sandbox does not start.
         """
         due, done, disagreeing = await asyncio.to_thread(self._due, items)
         total = done + len(due)

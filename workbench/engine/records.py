@@ -1,18 +1,23 @@
-"""Write model calls and agent steps into the session as they happen."""
+"""What models and agents said: written into the session as it happens, read again by a resume, a fork or a replay."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from workbench.agents.agent_context import Step
-from workbench.agents.inherited import INHERITED
+from workbench.agents.inherited import INHERITED, ForkDiverged, Given, Inherited
+from workbench.documenters.names import DocsName, parse_docs
+from workbench.engine.client import replay_plan
+from workbench.engine.docs_estimate import model_of
+from workbench.engine.plan import RegenerationPlan
 from workbench.models.types import Answer, CallRecord, Message, Request, Usage
+from workbench.rubric.scorecard import Scorecard
 from workbench.session import SessionReader, SessionWriter
-from workbench.session.rows import AccessedFileRow, CallRow, RunRow, StepRow
+from workbench.session.rows import AccessedFileRow, CallRow, RunRow, ScoreRow, StepRow, TrialRow
 
 JUDGE = "/judge"  # suffix that makes the scope of a trial's judge from the trial's own scope
 
@@ -217,3 +222,124 @@ class TrialLog:
                 "FROM steps WHERE trial_id = trials.id) WHERE id = ?",
                 (self._trial,),
             )
+
+
+MESSAGE, OBSERVATION = "message", "observation"
+"""What of a step can be edited: the model's answer, or what the agent was told after it."""
+
+
+def inherited_by(reader: SessionReader, fork: TrialRow, took: Callable[[int], None]) -> Inherited:
+    """Return the steps that a fork inherits.
+
+    Raises ForkDiverged: the parent is not in the session any more, or its answers cannot be read.
+    """
+    given, observations = _up_to(reader, fork, fork.fork_step)
+    edited_call = _call_of(reader, fork.parent, fork.fork_step) if fork.edited == MESSAGE else None
+    return Inherited(fork.parent, fork.fork_step, given, observations, fork.edited, edited_call, took)
+
+
+def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[Given, ...], dict[int, str]]:
+    given: list[Given] = []
+    observations: dict[int, str] = {}
+    if trial.parent:
+        parent = reader.trial(trial.parent)
+        if parent is None:
+            raise ForkDiverged(f"The fork does not start, because trial {trial.parent} is not in the session any more.")
+        last = min(step, trial.fork_step)
+        before, observations = _up_to(reader, parent, last)
+        given = list(before)
+        if last == trial.fork_step and trial.edited:
+            text = reader.text(trial.edit_blob)
+            if trial.edited == OBSERVATION:
+                observations[last] = text
+            else:
+                call = _call_of(reader, parent.id, last)
+                given = [_reworded(one, text) if one.call == call else one for one in given]
+    own = _last_own_call(reader, trial.id, step) or 0  # calls count from 1
+    for row in reader.calls(trial.id) if own else ():
+        if row.answer_blob is not None and row.id <= own:
+            answer = recorded_answer(reader, row)
+            if answer is None:
+                raise ForkDiverged(f"The fork does not start, because an answer of trial {trial.id} cannot be read.")
+            given.append(Given(row.id, row.digest, answer))
+    return tuple(given), observations
+
+
+def _reworded(given: Given, text: str) -> Given:
+    return replace(given, answer=replace(given.answer, text=text))
+
+
+def _call_of(reader: SessionReader, trial: str, step: int) -> int | None:
+    found = reader.query("SELECT call_id FROM steps WHERE trial_id = ? AND number = ?", (trial, step))
+    return found[0][0] if found else None
+
+
+def _last_own_call(reader: SessionReader, trial: str, step: int) -> int | None:
+    """Return the last call up to a step that the trial made itself, None where all of them are inherited."""
+    found = reader.query(
+        "SELECT max(call_id) FROM steps JOIN calls ON calls.id = call_id WHERE trial_id = ? AND number <= ? AND scope = trial_id",
+        (trial, step),
+    )
+    return found[0][0] if found else None
+
+
+_REPLAY = "replay:"
+
+
+def recorded_documenter(docs: str) -> str:
+    """Return the model that a replayed session asked for docs of this kind, "" where nothing is replayed or it asked none.
+
+    An answer is found by the question and its limit of tokens, and that limit is the recorded model's.
+    """
+    name = parse_docs(docs)
+    model = model_of(name)
+    if not model.startswith(_REPLAY):
+        return ""
+    with SessionReader(Path(model.removeprefix(_REPLAY)), surveyed=False) as reader:
+        asked = [_docs(run) for run in reader.runs() if run.kind == "regenerate"]
+    found = [model_of(one) for one in asked if one.kind == name.kind]
+    return next((one for one in reversed(found) if not one.startswith(_REPLAY)), "")
+
+
+def has_docs_of(run: RunRow) -> Callable[[RunRow], bool] | None:
+    """Return what says of a recorded run whether it was about the docs of ``run``, None where ``run`` is about no docs."""
+    if run.kind != "regenerate":
+        return None
+    own = _docs(run)
+
+    def alike(recorded: RunRow) -> bool:
+        if recorded.kind != "regenerate":
+            return False
+        other = _docs(recorded)
+        replays = model_of(own).startswith(_REPLAY)
+        return other.kind == own.kind and other.version == own.version and (replays or other.rest == own.rest)
+
+    return alike
+
+
+def _docs(run: RunRow) -> DocsName:
+    return parse_docs(RegenerationPlan.from_json(run.config).docs)
+
+
+_DEPTH = 8  # a replay of a replay of …
+
+
+def recorded_model(model: str) -> str:
+    """Return the model whose answers an agent gets: the recorded one of ``replay:SESSION``, any other as it is.
+
+    What an agent asks depends on it: the embedded model is held by grammars, reads less and is asked once. Raises
+    WorkbenchError: the recorded session cannot be read, or holds no trials.
+    """
+    for _ in range(_DEPTH):
+        if not model.startswith(_REPLAY):
+            break
+        model = replay_plan(Path(model.removeprefix(_REPLAY))).model
+    return model
+
+
+def score_row(trial: str, card: Scorecard, blob: str, at: float, problem: str | None) -> ScoreRow:
+    tiers = {number: tier.points for number, tier in card.tiers.items()}
+    return ScoreRow(
+        trial, card.rubric, card.judge, card.total, card.out_of,
+        tiers.get(1), tiers.get(2), tiers.get(3), tiers.get(4), blob, at, problem,
+    )  # fmt: skip

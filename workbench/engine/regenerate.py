@@ -13,8 +13,7 @@ from workbench.engine.document import gateway_for
 from workbench.engine.evaluators import Evaluators
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.rechecking import Rechecks
-from workbench.engine.records import SessionCallLog
-from workbench.engine.replayed_docs import recorded_documenter
+from workbench.engine.records import SessionCallLog, recorded_documenter
 from workbench.engine.run_record import RunRecord
 from workbench.engine.sandbox_provider import Place, sandbox_provider
 from workbench.engine.stages import StageTable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +10,9 @@ from typing import TYPE_CHECKING
 from workbench.engine import defaults
 from workbench.engine.extension_check import import_folders
 from workbench.engine.launching import WarmEngine, launch
-from workbench.engine.orders import Order, is_finished
-from workbench.engine.plan import Ask, RegenerationPlan, same_but_samples
+from workbench.engine.orders import Order, check_samples, is_finished, is_same_work
+from workbench.engine.plan import Ask, RegenerationPlan, as_text, repeating, same_but_samples
 from workbench.engine.plan_checks import check_place, check_regeneration
-from workbench.engine.same_work import check_samples, is_same_work
 from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import is_dotted
@@ -40,14 +38,12 @@ def plan_regeneration(session: Path, plan: RegenerationPlan) -> str:
 def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
     """Write a regeneration run into a session (created if missing) and return the order.
 
-    If the session already has a run on the same source, doc system and scope of its docs, that run is extended and keeps
-    its results: ten samples after five keep the five, and another evaluator works on the same tasks.
-
-    Raises:
-        UsageError: The source, doc system or evaluator is unknown, or a number makes no sense.
-        SandboxUnavailable: No sandbox of this machine can test candidates.
+    If the session already has a run on the same source, doc system and scope of its docs, that run is extended and
+    keeps its results: ten samples after five keep the five, and another evaluator works on the same tasks. Raises
+    UsageError: the source, doc system or evaluator is unknown, or a number makes no sense; SandboxUnavailable: no
+    sandbox of this machine can test candidates.
     """
-    from workbench.engine.sandbox_check import check_sandbox
+    from workbench.engine.plan_checks import check_sandbox
     from workbench.settings import load
 
     plan = resolved(plan)
@@ -112,11 +108,7 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
         docs=_absolute_docs(plan.docs.strip()),
         docs_scope=parse_scope(plan.docs_scope),
         selection=parse_selection(plan.selection),
-        evaluator=ask.evaluator,
-        samples=ask.samples,
-        prompt=ask.prompt,
-        context=ask.context,
-        extra_body=ask.extra_body,
+        **repeating(ask),
         k=tuple(sorted(set(plan.k))),
         sandbox=sandbox,
         spend_limit=plan.spend_limit or load().spend_limit,
@@ -138,13 +130,15 @@ def _engine(text: str) -> str:
 def full_ask(plan: RegenerationPlan) -> Ask:
     """Return what a plan asks of its evaluator, with this machine's defaults and the wording written out."""
     from workbench.models.defaults import extra_body_for, read_extra_body
+    from workbench.regeneration.context import POLICIES
     from workbench.settings import load
 
     evaluator = plan.evaluator or defaults.evaluator(load())
     base = Ask(evaluator, plan.samples or defaults.SAMPLES, plan.tasks, plan.limit)
     # Also where nobody is asked: a name that means nothing is a mistake.
     own = _own_prompt(plan.prompt, plan.asks) if plan.prompt else None
-    _check_context(plan.context)
+    if plan.context and plan.context not in POLICIES:
+        raise UsageError(f"There is no context policy {plan.context!r}; choose one of {', '.join(POLICIES)}.")
     body = read_extra_body(plan.extra_body) if plan.extra_body else ""
     if evaluator in CONTROLS:
         return replace(base, samples=plan.samples or 1)
@@ -161,28 +155,13 @@ def full_ask(plan: RegenerationPlan) -> Ask:
     return _worded(replace(base, extra_body=body), plan.prompt, plan.context, own)
 
 
-def _check_model(model: str, role: str) -> None:
-    from workbench.models.names import check_model
-    from workbench.settings import load
-
-    settings = load()
-    check_model(model, role, base_url=settings.base_url, local_model_path=settings.local_model_path)
-
-
-def _check_context(context: str) -> None:
-    from workbench.regeneration.context import POLICIES
-
-    if context and context not in POLICIES:
-        raise UsageError(f"There is no context policy {context!r}; choose one of {', '.join(POLICIES)}.")
-
-
 def _worded(ask: Ask, prompt: str, context: str, own: OwnPrompt | None) -> Ask:
     """Fill in the prompt version and context policy that suit the model, unless the user chose them."""
     from workbench.models.defaults import is_local
     from workbench.regeneration.context import DEFAULT_POLICY
     from workbench.regeneration.prompts import PROMPT_VERSION
 
-    _check_model(ask.evaluator, "the evaluator")
+    defaults.check_model(ask.evaluator, "the evaluator")
     small = is_local(ask.evaluator)
     prompt = prompt or ("short-1" if small else PROMPT_VERSION)
     context = context or ("function-1" if small else DEFAULT_POLICY)
@@ -198,8 +177,7 @@ def _worded(ask: Ask, prompt: str, context: str, own: OwnPrompt | None) -> Ask:
 def _own_prompt(prompt: str, recorded: Sequence[Ask]) -> OwnPrompt | None:
     """Return the prompt in the file that is named, or that the run was asked with before; None for one of the program's.
 
-    Raises:
-        UsageError: It is neither, or a name that is no longer used.
+    Raises UsageError: it is neither, or a name that is no longer used.
     """
     from workbench.regeneration.prompts import FORMER_NAMES, PROMPTS, OwnPrompt, read_prompt
 
@@ -245,6 +223,11 @@ def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan, own: OwnPrompt |
     )
 
 
+def _recorded(text: str) -> str:
+    """Return ``replay:SESSION`` with the session's whole path."""
+    return f"replay:{resolve_session(text.removeprefix('replay:')).resolve()}"
+
+
 def absolute_source(text: str) -> str:
     """Return a source with its whole path where it is a folder or file, as plans have it."""
     from workbench.catalog import UnknownCase, find_case
@@ -266,9 +249,9 @@ def _absolute_docs(text: str) -> str:
     docs = parse_docs(text)
     match docs.kind:
         case "llm" if docs.rest.startswith("replay:"):
-            docs = replace(docs, rest=f"replay:{resolve_session(docs.rest.removeprefix('replay:')).resolve()}")
+            docs = replace(docs, rest=_recorded(docs.rest))
         case "llm":
-            _check_model(docs.rest, "the doc system")
+            defaults.check_model(docs.rest, "the doc system")
         case "source":
             from workbench.catalog import require_there
             from workbench.repository import parse_source
@@ -284,13 +267,12 @@ def _absolute_docs(text: str) -> str:
             from workbench.settings import load
 
             if docs.rest.startswith("replay:"):
-                docs = replace(docs, rest=f"replay:{resolve_session(docs.rest.removeprefix('replay:')).resolve()}")
+                docs = replace(docs, rest=_recorded(docs.rest))
             docs, model = written_out(docs, defaults.evaluator(load()))
             if docs.kind == "command" and model.startswith("replay:"):
-                recorded = f"replay:{resolve_session(model.removeprefix('replay:')).resolve()}"
-                docs = replace(docs, rest=docs.rest.replace(f"{{model={model}}}", f"{{model={recorded}}}"))
+                docs = replace(docs, rest=docs.rest.replace(f"{{model={model}}}", f"{{model={_recorded(model)}}}"))
             elif model and not model.startswith("replay:"):
-                _check_model(model, "the doc system")
+                defaults.check_model(model, "the doc system")
     return docs.text
 
 
@@ -339,13 +321,7 @@ def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
             acceptances=tuple(
                 one for one in old.acceptances if not any(same_but_samples(one.ask, ask) for ask in plan.asks)
             ),
-            evaluator=plan.evaluator,
-            samples=plan.samples,
-            tasks=plan.tasks,
-            limit=plan.limit,
-            prompt=plan.prompt,
-            context=plan.context,
-            extra_body=plan.extra_body,
+            **repeating(plan),
             k=tuple(sorted({*old.k, *plan.k})),
             controls=old.controls or plan.controls,
             spend_limit=plan.spend_limit,
@@ -354,7 +330,7 @@ def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
             import_folders=tuple(dict.fromkeys((*plan.import_folders, *old.import_folders))),
             lasting=False,
         )
-        writer.set_run(run, config=json.dumps(grown.to_json(), ensure_ascii=False, sort_keys=True))
+        writer.set_run(run, config=as_text(grown))
         if state != "running":
             engine_starts.announce(run)
             writer.set_run(run, state="queued", finished_at=None, error=None)
@@ -363,10 +339,8 @@ def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
 def move(session: Path, engine: str, run: str = "") -> None:
     """Set the engine on which a session's regeneration runs (or one of them) are tested from their next start.
 
-    ``engine`` is ``dask://HOST:PORT``, or ``local`` for this machine; ``run`` is empty for all.
-
-    Raises:
-        UsageError: The engine's address is not valid, or there is no such run.
+    ``engine`` is ``dask://HOST:PORT``, or ``local`` for this machine; ``run`` is empty for all. Raises UsageError:
+    the engine's address is not valid, or there is no such run.
     """
     engine = _engine(engine)
     with SessionReader(session) as reader:
@@ -377,7 +351,7 @@ def move(session: Path, engine: str, run: str = "") -> None:
         for key in keys:
             text = connection.execute("SELECT config FROM runs WHERE id = ?", (key,)).fetchone()[0]
             moved = replace(RegenerationPlan.from_json(text), engine=engine)
-            writer.set_run(key, config=json.dumps(moved.to_json(), ensure_ascii=False, sort_keys=True))
+            writer.set_run(key, config=as_text(moved))
 
 
 def add_samples(
@@ -392,10 +366,8 @@ def add_samples(
 ) -> str:
     """Let a run have ``samples`` candidates per task for an evaluator; those that it has stay.
 
-    Empty means the evaluator asked for last, in all wordings and contexts in which it was asked.
-
-    Raises:
-        UsageError: There is no such run, or it already has as many.
+    Empty means the evaluator asked for last, in all wordings and contexts in which it was asked. Raises UsageError:
+    there is no such run, or it already has as many.
     """
     row = _run(session, run)
     old = RegenerationPlan.from_json(row.config)
@@ -410,18 +382,7 @@ def add_samples(
     if samples <= had:
         raise UsageError(f"The run has {had} samples per task already; ask for more than that.")
     asks = tuple(replace(ask, samples=samples) for ask in mine)
-    last = asks[-1]
-    grown = replace(
-        old,
-        evaluator=last.evaluator,
-        samples=samples,
-        tasks=last.tasks,
-        limit=last.limit,
-        prompt=last.prompt,
-        context=last.context,
-        extra_body=last.extra_body,
-        asks=asks,
-    )
+    grown = replace(old, **repeating(asks[-1]), asks=asks)
     with SessionWriter(session) as writer, writer.transaction():
         grow(writer, row.id, grown)
     launch(session, row.id, warm)

@@ -61,8 +61,7 @@ def estimate_ask(measured: Measured, source: str, ask: Ask, *, rebuild: bool = F
 def estimate_order(measured: Measured, plan: RegenerationPlan, into: Path | None) -> Estimate:
     """Return what an order will take in a session: :func:`estimate_ask`, and before it what its doc system asks.
 
-    Raises:
-        UsageError: The plan names what cannot be used here.
+    Raises UsageError: the plan names what cannot be used here.
     """
     from workbench.engine.regeneration_client import full_ask
 

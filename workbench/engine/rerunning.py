@@ -9,13 +9,13 @@ from pathlib import Path
 
 from workbench.engine.launching import WarmEngine, launch
 from workbench.engine.orders import Order
-from workbench.engine.plan import RegenerationPlan
+from workbench.engine.plan import RegenerationPlan, repeating
 from workbench.engine.plan_checks import check_regeneration
 from workbench.engine.regeneration_client import full_ask, grow
-from workbench.engine.selection import matches, row_id
 from workbench.errors import UsageError
 from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.rows import CandidateRow, RunRow, TaskRow
+from workbench.session.task_names import matches, row_id
 
 
 def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[CandidateRow]]:
@@ -56,15 +56,12 @@ def rerun_orders(
     """Run tasks or a candidate again; return an order per run, or only the run's id if just the tests run again.
 
     With a model, that model is asked for the tasks meant: as many samples as the run has, or ``samples``. With
-    ``samples`` alone the evaluator whose samples are meant is asked until each task has that many. With neither, the answers that are there
-    are tested again, and asked for where there is none: nothing is drawn anew because its result did not please,
-    which would raise pass@k by choice. Until its new verdict is there, a candidate has the former one.
-
-    ``item`` is a task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
-
-    Raises:
-        UsageError: Nothing is meant, a candidate's beginning is not unique, or with ``samples`` alone the samples
-            meant are of several evaluators.
+    ``samples`` alone the evaluator whose samples are meant is asked until each task has that many. With neither, the
+    answers that are there are tested again, and asked for where there is none: nothing is drawn anew because its
+    result did not please, which would raise pass@k by choice. Until its new verdict is there, a candidate has the
+    former one. ``item`` is a task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty
+    = all. Raises UsageError: nothing is meant, a candidate's beginning is not unique, or with ``samples`` alone the
+    samples meant are of several evaluators.
     """
     with SessionReader(session) as reader:
         candidates = _meant(session, reader, item, failed)
@@ -170,22 +167,13 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
     )
     check_regeneration(again)
     ask = full_ask(again)
-    return replace(
-        again,
-        evaluator=ask.evaluator,
-        samples=ask.samples,
-        prompt=ask.prompt,
-        context=ask.context,
-        extra_body=ask.extra_body,
-        asks=(ask,),
-    )
+    return replace(again, **repeating(ask), asks=(ask,))
 
 
 def _evaluator_of(plan: RegenerationPlan, rows: Sequence[CandidateRow]) -> str:
     """Return the evaluator whose samples the rows are.
 
-    Raises:
-        UsageError: They are of several, and nobody said whose are meant.
+    Raises UsageError: they are of several, and nobody said whose are meant.
     """
     names = list(dict.fromkeys(row.evaluator for row in rows if not row.control))
     if len(names) > 1:

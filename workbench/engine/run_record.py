@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from workbench.engine.plan import Acceptance, Ask, RegenerationPlan, same_but_samples
+from workbench.engine.plan import Acceptance, Ask, RegenerationPlan, as_text, repeating, same_but_samples
 from workbench.engine.task_building import Unused
 from workbench.regeneration.tasks import Dropped
 from workbench.repository import Snapshot
 from workbench.session import SessionWriter
 
-#: Fields of a plan that repeat its latest ask.
-_LAST = ("evaluator", "samples", "tasks", "limit", "prompt", "context", "extra_body")
-
 
 def names(plan: RegenerationPlan, ask: Ask) -> bool:
-    return all(getattr(plan, name) == getattr(ask, name) for name in _LAST if name != "samples")
+    return {**repeating(plan), "samples": 0} == {**repeating(ask), "samples": 0}
 
 
 class RunRecord:
@@ -39,9 +35,7 @@ class RunRecord:
             plan = self.plan()
             changed = replace(plan, **values)  # type: ignore[arg-type]
             if changed != plan:
-                self._writer.set_run(
-                    self._run, config=json.dumps(changed.to_json(), ensure_ascii=False, sort_keys=True)
-                )
+                self._writer.set_run(self._run, config=as_text(changed))
 
     def fail_lastingly(self) -> None:
         """Note that a resume cannot mend why the run fails; of a run that has candidates there is still something to do."""
@@ -53,9 +47,7 @@ class RunRecord:
         """Record for every ask whether its candidates are rows now, and return the updated plan.
 
         A refused ask is removed from the plan, unless it names a samples file (which may be corrected); if it was the
-        latest ask, the one before it takes its place.
-
-        Later asks than those ``asked`` keep waiting.
+        latest ask, the one before it takes its place. Later asks than those ``asked`` keep waiting.
         """
         with self._writer.transaction():
             plan = self.plan()
@@ -73,7 +65,7 @@ class RunRecord:
             values: dict[str, object] = {"acceptances": others + news, "asks": kept}
             last = next((ask for ask in plan.asks if ask not in kept and names(plan, ask)), None)
             if last is not None:
-                values |= {name: getattr(kept[-1], name) for name in _LAST}
+                values |= repeating(kept[-1])
             self.amend(**values)
             return self.plan()
 

@@ -41,8 +41,7 @@ class Place(Protocol):
 async def sandbox_provider(engine: str) -> AsyncIterator[Place]:
     """Open the engine that a plan names: "" is this machine, ``dask://HOST:PORT`` a cluster.
 
-    Raises:
-        WorkbenchError: The name is not valid, or the cluster does not answer.
+    Raises WorkbenchError: the name is not valid, or the cluster does not answer.
     """
     if not engine:
         yield _Here()

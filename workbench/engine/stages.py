@@ -47,13 +47,7 @@ class StageTable:
                 self._known[name] = fresh
                 if before["state"] in ("done", "failed"):
                     self._ended[name] = before["state"]
-                row = {
-                    "run_id": run,
-                    "name": name,
-                    "position": position,
-                    **before,
-                    "state": "waiting",
-                }
+                row = {"run_id": run, "name": name, "position": position, **before, "state": "waiting"}
                 writer.insert("stages", row, conflict="REPLACE")
 
     def update(

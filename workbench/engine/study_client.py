@@ -7,13 +7,17 @@ grows by evaluators; identities say what is there already. Cheap to import.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import subprocess
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from workbench import paths
 from workbench.agents.remote_names import is_remote
 from workbench.engine import client
-from workbench.engine.plan import RUBRICS, DocumentPlan, RegenerationPlan
+from workbench.engine.launching import engine_process
+from workbench.engine.plan import RUBRICS, DocumentPlan, RegenerationPlan, as_text
 from workbench.engine.plan_checks import check_place
 from workbench.engine.regeneration_client import carried_out, full_ask, order_regeneration
 from workbench.engine.regeneration_client import resolved as resolved_regeneration
@@ -25,8 +29,10 @@ from workbench.session.groups import settings_of
 from workbench.session.judges import recorded_as
 from workbench.session.pending_work import is_missing
 from workbench.session.rows import StudyCellRow
+from workbench.settings import load
 from workbench.studies.checking import check_study, column_problem
 from workbench.studies.declaration import AGENTS, PAPER, SESSION, BadStudy, Column, Study
+from workbench.studies.following import declared
 
 
 def resolved_study(study: Study, session: Path | None = None) -> Study:
@@ -174,15 +180,13 @@ def order_study(session: Path, study: Study) -> Study:
     """Write a study into a session (created if missing) with the runs that it lacks, and return it as it stands there.
 
     A cell that cannot be planned carries the sentence why; the others are planned. Nothing is started:
-    :func:`workbench.engine.study_execution.each_run` does that.
-
-    Raises:
-        UsageError: It names what is not there; nothing is written then.
+    :func:`workbench.engine.study_client.each_run` does that. Raises UsageError: it names what is not there; nothing
+    is written then.
     """
     study = resolved_study(study, session)
     check_place(session)
     if study.kind != AGENTS:
-        from workbench.engine.sandbox_check import check_sandbox
+        from workbench.engine.plan_checks import check_sandbox
         from workbench.settings import load
 
         check_sandbox(study.settings.sandbox or load().sandbox)
@@ -292,3 +296,88 @@ def pending_runs(reader: SessionReader, name: str) -> list[str]:
 def titles_of(reader: SessionReader, name: str, run: str) -> Sequence[str]:
     """Return the cells of a study that a run has, ``word_counter × none · local``, for a line that says what is executed."""
     return [f"{row} × {column}" for (row, column), runs in _runs_by_cell(reader, name).items() if run in runs]
+
+
+_LOOK_SECONDS = 0.2
+
+
+def each_run(session: Path, name: str) -> Iterator[str]:
+    """Start the runs of a study that lack something, one after the other, and give the id of each once it was started.
+
+    The caller follows the run and asks for the next one when it has ended. A run that was cancelled ends the study, one that
+    failed does not. Where the study's spend limit is reached the study's ``problem`` says so and nothing more is started.
+    """
+    with SessionWriter(session) as writer:
+        writer.set_study(name, problem=None)
+    met: set[str] = set()
+    while True:
+        with SessionReader(session) as reader:
+            waiting = [run for run in pending_runs(reader, name) if run not in met]
+            if not waiting:
+                return
+            run = waiting[0]
+            held = reader.holder(run) is not None
+        met.add(run)
+        if not held:
+            if problem := _limited(session, name, run):
+                with SessionWriter(session) as writer:
+                    writer.set_study(name, problem=problem)
+                return
+            try:
+                if not client.resume(session, run):
+                    continue
+            except WorkbenchError:
+                # Another engine was faster: then that one is followed.
+                with SessionReader(session) as reader:
+                    if reader.holder(run) is None:
+                        raise
+        yield run
+        with SessionReader(session) as reader:
+            row = reader.run(run)
+            if row is not None and row.state == "cancelled":
+                return
+
+
+def _limited(session: Path, name: str, run: str) -> str:
+    """Let a run spend what is left of a study's limit; returns the sentence where nothing is left."""
+    with SessionReader(session) as reader:
+        study = declared(reader, name)
+        if not study.spend_limit:
+            return ""
+        rows = [row for one in study_runs(reader, name) if (row := reader.run(one)) is not None]
+        mine = next(row for row in rows if row.id == run)
+        spent = sum(row.spend_usd for row in rows)
+    left = study.spend_limit - spent
+    if left <= 0:
+        return (
+            f"The study's spend limit of ${study.spend_limit:,.2f} is reached (${spent:,.2f} spent), so what is missing was not "
+            "started; raise spend_limit and order it again."
+        )
+    most = mine.spend_usd + left
+    if per_run := load().spend_limit:
+        most = min(most, per_run)
+    kind = DocumentPlan if mine.kind == "document" else RegenerationPlan
+    plan = replace(kind.from_json(mine.config), spend_limit=most)
+    with SessionWriter(session) as writer:
+        writer.set_run(run, config=as_text(plan))
+    return ""
+
+
+def execute_study(session: Path, name: str) -> int:
+    """Execute what a study lacks, with nobody watching; returns 0 where nothing is missing then, else 1."""
+    pause = threading.Event()
+    for run in each_run(session, name):
+        with SessionReader(session) as reader:
+            while (row := reader.run(run)) is not None and reader.run_state(row) in ("queued", "running"):
+                pause.wait(_LOOK_SECONDS)
+    with SessionReader(session) as reader:
+        return 1 if pending_runs(reader, name) else 0
+
+
+def launch_study(session: Path, name: str) -> subprocess.Popen[bytes]:
+    """Start a process that executes what a study lacks; it goes on when the caller exits, and ends with the study."""
+    safe = "".join(sign if sign.isalnum() else "-" for sign in name)
+    log = paths.state_dir() / "engine" / f"study-{safe}.log"
+    return engine_process(
+        ["--session", str(session.resolve()), "--study", name], log, stdin=subprocess.DEVNULL, stdout=None
+    )

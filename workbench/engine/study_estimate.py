@@ -10,18 +10,29 @@ from pathlib import Path
 from workbench.agents.remote_names import is_remote
 from workbench.engine import client
 from workbench.engine.docs_estimate import documentation
-from workbench.engine.estimate import Estimate, Measured, added, estimate_candidates, estimate_trials
+from workbench.engine.estimate import (
+    Estimate,
+    Measured,
+    added,
+    estimate_candidates,
+    estimate_trials,
+    is_free,
+    seconds_of_request,
+)
 from workbench.engine.measured import measure
-from workbench.engine.plan import RegenerationPlan
-from workbench.engine.regeneration_client import absolute_source, resolved
-from workbench.engine.regeneration_estimate import building_first, known_tasks
-from workbench.engine.same_work import is_same_work
+from workbench.engine.orders import is_same_work, ordered_work
+from workbench.engine.plan import ImprovementPlan, RegenerationPlan, chosen
+from workbench.engine.regeneration_client import absolute_source, carried_out, resolved
+from workbench.engine.regeneration_estimate import building_first, estimate_order, known_tasks
 from workbench.engine.study_client import document_plan, regeneration_plan
 from workbench.engine.trial_contents import ordered_case
-from workbench.errors import WorkbenchError
+from workbench.errors import UsageError, WorkbenchError
+from workbench.improving.standing import standings
 from workbench.models.names import keys_unneeded
+from workbench.results.kinds import Kind
 from workbench.session import SessionReader
 from workbench.session.rows import RunRow
+from workbench.session.task_names import row_id
 from workbench.studies.checking import column_problem
 from workbench.studies.declaration import AGENTS, Column, Study
 from workbench.studies.following import declared
@@ -52,10 +63,9 @@ class _There:
 def estimate_study(measured: Measured, session: Path, study: Study, at_once: int) -> Estimate:
     """Return what will be executed of a study and what it will take, one cell after the other.
 
-    What doc systems ask by themselves stands apart (:mod:`workbench.engine.docs_estimate`). Where tasks are not built yet and the
-    study takes some of each source only, that many are an upper bound.
-
-    What the ``session``, which may not be there yet, has is not counted; ``at_once`` trials run side by side.
+    What doc systems ask by themselves stands apart (:mod:`workbench.engine.docs_estimate`). Where tasks are not built
+    yet and the study takes some of each source only, that many are an upper bound. What the ``session``, which may
+    not be there yet, has is not counted; ``at_once`` trials run side by side.
     """
     if study.kind == AGENTS:
         found, lacking = [], []
@@ -175,3 +185,60 @@ def _there(session: Path, study: Study) -> _There:
 
 def _documented(reader: SessionReader) -> frozenset[str]:
     return frozenset(str(run) for (run,) in reader.query(_DOCUMENTED))
+
+
+def estimate_improvement(measured: Measured, session: Path, plan: ImprovementPlan) -> Estimate:
+    """Return an upper bound: every function is tried as often as it may be, and comes to its held-out samples each time.
+
+    Raises UsageError: the plan names what cannot be used here.
+    """
+    base = plan.base
+    _check_tasks(session, plan)
+    tried = _badly_documented(session, plan)
+    if tried is not None:
+        first = estimate_candidates(measured, base.source, base.evaluator, candidates=0)
+    else:
+        first = estimate_order(measured, base, session)
+        tasks = known_tasks(measured, base.source)
+        exact = bool(base.tasks) and not set("*?[") & set("".join(base.tasks))
+        tried = len(base.tasks) if exact else tasks
+    if tried is not None and plan.most:
+        tried = min(tried, plan.most)
+    if tried == 0:
+        return first
+    seen, held_out = plan.attempts * base.samples, (1 + plan.attempts) * plan.held_out
+    more = [
+        estimate_candidates(measured, base.source, model, candidates=None if tried is None else tried * each)
+        for model, each in ((base.evaluator, seen), (plan.held_out_by, held_out))
+    ]
+    told = replace(added((first, *more)), building=first.building, documentation=first.documentation, up_to=True)
+    if tried is None:
+        return told
+    written = tried * plan.attempts
+    near = seconds_of_request(measured, plan.writer)
+    return replace(
+        told,
+        requests=None if told.requests is None else told.requests + written,
+        seconds=None if told.seconds is None or near is None else told.seconds + near[0] * written,
+        dollars=told.dollars if is_free(plan.writer) else None,
+    )
+
+
+def _check_tasks(session: Path, plan: ImprovementPlan) -> None:
+    base = plan.base
+    if not base.tasks or not session.exists():
+        return
+    with SessionReader(session) as reader:
+        rows = [task for run in reader.runs() if is_same_work(run, base) for task in reader.tasks(run.id)]
+    if rows and not chosen(base.asks[0], [(row_id(task), task.id, task) for task in rows]):
+        raise UsageError(f"No task is called {', '.join(base.tasks)}; `workbench tasks` lists their ids.")
+
+
+def _badly_documented(session: Path, plan: ImprovementPlan) -> int | None:
+    order = carried_out(session, plan.base)
+    if order is None:
+        return None
+    with SessionReader(session) as reader:
+        work = ordered_work(reader, order)
+        found = standings(work.tasks, work.candidates, (), below=plan.below, samples=plan.base.samples)
+    return sum(one.kind is Kind.BADLY for one in found)

@@ -19,8 +19,7 @@ from workbench.documenters import (
     as_documented,
     document_file,
 )
-from workbench.engine.plan import Ask
-from workbench.engine.selection import chosen, readable_id, row_id
+from workbench.engine.plan import Ask, chosen
 from workbench.engine.stages import StageProgress
 from workbench.engine.verdict_rows import decide_task
 from workbench.errors import WorkbenchError
@@ -30,9 +29,10 @@ from workbench.regeneration.tasks import Dropped, Task
 from workbench.repository import Snapshot
 from workbench.repository.functions import Function, find_functions
 from workbench.session import SessionReader, SessionWriter
-from workbench.session.blob_reader import TextDamaged
 from workbench.session.identity import task_id, tested_by
+from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import TaskRow
+from workbench.session.task_names import readable_id, row_id
 from workbench.task_groups import task_group
 from workbench.text import one_line
 
@@ -59,8 +59,7 @@ class TaskItem:
 def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, bytes]]:
     """Return each task with its function and the file that holds it.
 
-    Raises:
-        WorkbenchError: The repository's files are not those that the tasks were built from.
+    Raises WorkbenchError: the repository's files are not those that the tasks were built from.
     """
     files: dict[str, tuple[bytes, dict[tuple[str, int], Function]]] = {}
     found = []
@@ -128,10 +127,8 @@ class TaskTable:
     ) -> dict[Ask, list[TaskItem]]:
         """Document every task that an ask means and write its row; return the tasks of each ask, none where it means none.
 
-        A task whose docstring a model fails to write is dropped for this time; a resume tries it again.
-
-        Raises:
-            WorkbenchError: The doc system cannot document the repository, or gives no docstring at all.
+        A task whose docstring a model fails to write is dropped for this time; a resume tries it again. Raises
+        WorkbenchError: the doc system cannot document the repository, or gives no docstring at all.
         """
         new = [task for task in self._wanted(tasks, asks) if task.id not in self._documented]
         if new:

@@ -16,11 +16,8 @@ from workbench.agents.inherited import ForkDiverged, Inherited
 from workbench.agents.remote_names import is_peer, is_remote
 from workbench.catalog import TestCase, resolve_case, view_of
 from workbench.checking.claims import untrue_claims
-from workbench.engine.inheriting import inherited_by
 from workbench.engine.plan import DocumentPlan
-from workbench.engine.records import JUDGE, SessionCallLog, TrialLog
-from workbench.engine.replayed_agents import recorded_model
-from workbench.engine.score_rows import score_row
+from workbench.engine.records import JUDGE, SessionCallLog, TrialLog, inherited_by, recorded_model, score_row
 from workbench.engine.trial_contents import ContentChanged, content_for
 from workbench.errors import WorkbenchError
 from workbench.extensions import failure, is_dotted
@@ -71,10 +68,8 @@ class TrialRunner:
     async def run(self, trial: TrialRow) -> None:
         """Run a trial; any failure is recorded in the trial and ends only this trial.
 
-        For a trial that is done, only the judge is asked again, for the tiers on which it failed.
-
-        Raises:
-            asyncio.CancelledError: The run was cancelled; the trial keeps what it has recorded.
+        For a trial that is done, only the judge is asked again, for the tiers on which it failed. Raises
+        asyncio.CancelledError: the run was cancelled; the trial keeps what it has recorded.
         """
         # Durations by a clock that nobody sets: the other one may jump while a trial runs.
         began = time.monotonic()

@@ -62,8 +62,7 @@ def ordered_case(text: str) -> OrderedCase:
 def content_for(trial: TrialRow, case: TestCase) -> Snapshot:
     """Return the repository that a trial documents: the one it was planned with or started with, if there was one.
 
-    Raises:
-        ContentChanged: The repository or the ground truth has changed, and the former content is not cached.
+    Raises ContentChanged: the repository or the ground truth has changed, and the former content is not cached.
     """
     snapshot = kept_snapshot(case, trial.snapshot or "") or snapshot_of(case)
     anew = "run the case again, as a trial of its own."

@@ -17,8 +17,8 @@ from workbench.grounding.claims import claims_of
 from workbench.grounding.exploration import Exploration, Function, Visit, explore
 from workbench.grounding.items import TASK, Grounding, RepositoryFile, Shown
 from workbench.grounding.linking import ground
-from workbench.session.blob_reader import TextDamaged
 from workbench.session.pending_work import is_imported
+from workbench.session.row_reader import TextDamaged
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -114,10 +115,8 @@ class Checkout:
     def commit(self, name: str, changes: Sequence[Change], message: str) -> str:
         """Make a branch from the current commit with one commit more; the working tree and its index stay as they are.
 
-        Returns the commit, abbreviated.
-
-        Raises:
-            WorkbenchError: A file is not in the current commit as it was documented.
+        Returns the commit, abbreviated. Raises WorkbenchError: a file is not in the current commit as it was
+        documented.
         """
         import git
         from gitdb import IStream
@@ -178,3 +177,23 @@ def written(folder: Path, texts: Mapping[str, bytes]) -> Path:
         beside.write_bytes(text)
         beside.replace(file)
     return folder
+
+
+def suggested_name(source: str) -> str:
+    """Return a name for the patch of a source: ``word_counter-docstrings.patch``."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", source.rstrip("/").rpartition("/")[2]).strip("-.")
+    return f"{name or 'improved'}-docstrings.patch"
+
+
+def check_patch(file: Path) -> None:
+    """Make sure that a patch can be written. Raises UsageError: the file is there already, or its folder is not."""
+    if file.exists():
+        raise UsageError(f"{file} is there already; name another file for the patch.")
+    if not file.absolute().parent.is_dir():
+        raise UsageError(f"There is no folder {file.absolute().parent} for the patch; name another file.")
+
+
+def source_checkout(source: str) -> Checkout | None:
+    """Return the git checkout that a source lies in, None where it is no folder of one."""
+    folder = Path(source).expanduser()
+    return checkout_of(folder) if folder.is_dir() else None

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+
+from workbench.checking.nearest import nearest
+from workbench.checking.page import parse_page
 from workbench.checking.project import Project
+from workbench.checking.python_claims import PythonClaims
+from workbench.checking.verdicts import Truth
+from workbench.grounding import known
 from workbench.improving.attempts import Refused
-from workbench.improving.claims import untrue_claims
+from workbench.metrics.truthfulness import truthfulness
+from workbench.models.reasoning import split_reasoning
+from workbench.python_syntax import UNREADABLE, parse
 from workbench.regeneration.grafting import difference
 from workbench.regeneration.leakage import THRESHOLD, measure_leakage
 from workbench.repository.definitions import find_definitions
 from workbench.repository.functions import Function
 from workbench.repository.splicing import SpliceError, body_indent, body_text, replace_docstring
+from workbench.text import UNSEEN
 
 #: Characters that a docstring may have, or three times those of the function, whatever is less; at least :data:`SHORTEST_LIMIT`.
 LONGEST = 4_000
@@ -23,10 +36,7 @@ def longest_for(source: bytes, function: Function) -> int:
 def check_docstring(source: bytes, function: Function, text: str, project: Project) -> tuple[str, bytes]:
     """Return a docstring as it stands in its file, and the file with it.
 
-    ``text`` is without the indentation of its lines.
-
-    Raises:
-        Refused: It does not pass a gate.
+    ``text`` is without the indentation of its lines. Raises Refused: it does not pass a gate.
     """
     if len(text) > (longest := longest_for(source, function)):
         raise Refused("length", f"it has {len(text):,} characters, {longest:,} are allowed here")
@@ -71,3 +81,126 @@ def _other_change(source: bytes, changed: bytes, function: Function, docstring: 
     if after.get(mine) != docstring:  # type: ignore[call-overload]
         return "Python reads it as something else"
     return None
+
+
+#: Characters of an answer that are read at all; a docstring is a tenth of that at most.
+LARGEST_ANSWER = 40_000
+
+_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*[\w.+-]*[ \t]*\n(.*)\n[ \t]*\1[ \t]*", re.DOTALL)
+_CONTROLS = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{UNSEEN}]")
+_NONE = "it is prose or code, not a docstring in triple quotes"
+_QUOTES = re.compile(r"\"\"\"|'''")
+
+
+def read_docstring(answer: str) -> str:
+    """Return the text of the docstring that an answer is, without the indentation of its lines.
+
+    Raises Refused: it is none, or something stands around it; the reason is one sentence.
+    """
+    if len(answer) > LARGEST_ANSWER:
+        raise Refused(
+            "answer", f"it has {len(answer):,} characters, and what has more than {LARGEST_ANSWER:,} is no docstring"
+        )
+    text = split_reasoning(answer.replace("\r\n", "\n")).answer.strip()
+    if not text:
+        raise Refused("answer", "the writer answered nothing")
+    if fenced := _FENCE.fullmatch(text):
+        text = inspect.cleandoc(fenced[2]).strip()
+    try:
+        tree = parse(text)
+    except UNREADABLE:
+        raise Refused("answer", _no_literal(text)) from None
+    statements = tree.body
+    if len(statements) != 1 or not isinstance(statements[0], ast.Expr):
+        code = any(not isinstance(one, ast.Expr) for one in statements)
+        raise Refused("answer", "it is code, not a docstring" if code else _no_literal(text))
+    value = statements[0].value
+    if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
+        raise Refused("answer", _NONE)
+    said = inspect.cleandoc(value.value.expandtabs(4)).strip()
+    if not said:
+        raise Refused("answer", "the docstring is empty")
+    if _CONTROLS.search(said):
+        raise Refused("answer", "the docstring holds control or invisible characters")
+    return said
+
+
+def _no_literal(text: str) -> str:
+    quotes = len(_QUOTES.findall(text))
+    if text.startswith(('"""', "'''")) and quotes == 1:
+        return "the docstring does not end: its closing quotes are missing"
+    if quotes >= 2:
+        return "something stands around the docstring; only the docstring in its triple quotes is wanted"
+    return _NONE
+
+
+_GOOGLE = re.compile(r"(?:args|arguments|parameters|params|keyword arg(?:ument)?s|other parameters):", re.I)
+_NUMPY = re.compile(r"(?:other )?parameters", re.I)
+_ENTRY = re.compile(r"(\*{0,2}[A-Za-z_]\w*)\s*(?:\([^)]*\))?\s*:")
+_NUMPY_ENTRY = re.compile(r"(\*{0,2}[A-Za-z_]\w*(?:\s*,\s*\*{0,2}[A-Za-z_]\w*)*)\s*(?::.*)?")
+_FIELD = re.compile(
+    r"^\s*[:@](?:param|parameter|arg|argument|key|keyword|type)\s+(?:[^:\n]*\s)?(\*{0,2}[A-Za-z_]\w*)\s*:", re.M
+)
+_CALLED = re.compile(
+    r"`{1,2}(\*{0,2}[A-Za-z_]\w*)`{1,2}\s+(?:parameter|argument|keyword)\b"
+    r"|\b(?:parameters?|arguments?)\s+`{1,2}(\*{0,2}[A-Za-z_]\w*)`{1,2}"
+)
+
+
+def untrue_claims(docstring: str, function: Function, project: Project) -> list[str]:
+    """Return what in a docstring is not true, each without a full stop."""
+    found = dict.fromkeys(_of_parameters(docstring, function))
+    page = parse_page(docstring, function.path)
+    for claim in PythonClaims(page, project).all():
+        if claim.truth is Truth.UNTRUE:
+            found[f"{claim.reason} (it says {claim.text})"] = None
+    own = {one.name.lstrip("*") for one in function.parameters}
+    for name in truthfulness(docstring, own).missing:
+        if (
+            not project.occurs(name.rpartition(".")[2])
+            and not known.is_python(name)
+            and not any(name in told for told in found)
+        ):
+            near, _ = nearest(name.rpartition(".")[2], project.defined | own)
+            found[f"nothing here is called {name}" + (f"; there is {near}" if near else "")] = None
+    return list(found)
+
+
+def _of_parameters(docstring: str, function: Function) -> Iterator[str]:
+    own = {one.name.lstrip("*") for one in function.parameters}
+    # What a function takes as `**` may have any name.
+    if any(one.name.startswith("**") for one in function.parameters):
+        return
+    named = [*_sections(docstring), *_FIELD.findall(docstring)]
+    named += [one or other for one, other in _CALLED.findall(docstring)]
+    for name in dict.fromkeys(one.lstrip("*") for one in named):
+        if name not in own:
+            near, _ = nearest(name, own)
+            has = f"; there is {near}" if near else "" if own else "; it has none"
+            yield f"{function.name} has no parameter {name}{has}"
+
+
+def _sections(docstring: str) -> Iterator[str]:
+    """Yield the names that sections of parameters list, in Google's and NumPy's style."""
+    lines = docstring.splitlines()
+    for number, line in enumerate(lines):
+        indent = len(line) - len(line.lstrip())
+        following = lines[number + 1 :]
+        if _GOOGLE.fullmatch(line.strip()):
+            inside = None
+            for other in following:
+                depth = len(other) - len(other.lstrip())
+                if other.strip() and depth <= indent:
+                    break
+                if other.strip():
+                    inside = depth if inside is None else inside
+                    if depth == inside and (entry := _ENTRY.match(other.strip())):
+                        yield entry[1]
+        elif _NUMPY.fullmatch(line.strip()) and following and re.fullmatch(r"\s*-{3,}\s*", following[0]):
+            for place, other in enumerate(following[1:], 1):
+                after = following[place + 1] if place + 1 < len(following) else ""
+                if re.fullmatch(r"\s*-{3,}\s*", after):
+                    break
+                depth = len(other) - len(other.lstrip())
+                if other.strip() and depth <= indent and (entry := _NUMPY_ENTRY.fullmatch(other.strip())):
+                    yield from re.split(r"\s*,\s*", entry[1])

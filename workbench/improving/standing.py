@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.improving.gain import Share, share_of
+from workbench.improving.attempts import Share, share_of
 from workbench.results.kinds import Kind, kind_of
 from workbench.session.rows import CandidateRow, DroppedRow, TaskRow
 from workbench.session.task_names import readable_id, row_id

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from workbench.agents.protocol import OPEN
-from workbench.engine.score_rows import score_row
+from workbench.engine.records import score_row
 from workbench.interchange.checking import difference
 from workbench.interchange.problems import ForeignProblem, amount_of, count_of
 from workbench.interchange.trajectory import OWN, Result, Step, ToolCall, Trajectory, head_to_json, own_of, step_to_json

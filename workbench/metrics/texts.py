@@ -2,13 +2,114 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from workbench.errors import UsageError
-from workbench.metrics.encoder import Encoder
 from workbench.metrics.packages import WEIGHTS, MetricUnavailable, needed
+
+_FILES = ("config.json", "tokenizer.json", "model.safetensors")
+_KEPT = 512
+"""Token vectors of so many texts are kept, for a text takes part in several pairs."""
+
+
+class Encoder:
+    """A model whose token vectors tell how alike texts are.
+
+    Args:
+        folder: Where its files are.
+        name: What its score is called, for messages.
+
+    Raises:
+        MetricUnavailable: a file or a package is missing, or the model is of another kind.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        missing = [file for file in _FILES if not (folder / file).is_file()]
+        if missing:
+            raise MetricUnavailable(f"{name}: model not reachable: {folder} has no {', '.join(missing)}.")
+        self._numpy = needed("numpy", name)
+        tokenizers, safetensors = needed("tokenizers", name), needed("safetensors.numpy", name)
+        try:
+            config = json.loads((folder / "config.json").read_text("utf-8"))
+            self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+            weights = safetensors.load_file(folder / "model.safetensors")
+            kind = config["model_type"]
+            self._heads, self._layers = int(config["num_attention_heads"]), int(config["num_hidden_layers"])
+            self._epsilon = float(config["layer_norm_eps"])
+            # RoBERTa counts positions from behind the number of its padding token.
+            self._first = int(config["pad_token_id"]) + 1 if kind == "roberta" else 0
+            self._most = min(512, int(config["max_position_embeddings"]) - self._first)
+        except Exception as problem:  # the parsers of both packages raise their own kinds
+            raise MetricUnavailable(
+                f"{name}: the model in {folder} cannot be read ({type(problem).__name__})."
+            ) from None
+        if kind not in ("bert", "roberta"):
+            raise MetricUnavailable(f"{name}: the model in {folder} is a {kind}, not bert or roberta.")
+        self._weights = {key.removeprefix(f"{kind}."): value.astype("float32") for key, value in weights.items()}
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(self._most)
+        self._vectors: dict[str, Any] = {}
+
+    def score(self, candidate: str, reference: str) -> float:
+        """Return the F1 of the best matches of tokens, from −1 to 1; 0.0 where one side has no token."""
+        one, other = self._of(candidate), self._of(reference)
+        if not len(one) or not len(other):
+            return 0.0
+        alike = one @ other.T
+        precision, recall = float(alike.max(axis=1).mean()), float(alike.max(axis=0).mean())
+        return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+
+    def _of(self, text: str) -> Any:
+        if text not in self._vectors:
+            if len(self._vectors) >= _KEPT:
+                self._vectors.clear()
+            vectors = self.vectors(self._tokenizer.encode(text).ids)[1:-1]
+            self._vectors[text] = vectors / self._numpy.linalg.norm(vectors, axis=1, keepdims=True)
+        return self._vectors[text]
+
+    def vectors(self, ids: list[int]) -> Any:
+        """Return the last layer's vector of each token, special ones included: an array of tokens × width."""
+        numpy, weights = self._numpy, self._weights
+        count = len(ids)
+        hidden = (
+            weights["embeddings.word_embeddings.weight"][ids]
+            + weights["embeddings.position_embeddings.weight"][self._first : self._first + count]
+            + weights["embeddings.token_type_embeddings.weight"][0]
+        )
+        hidden = self._normed(hidden, "embeddings.LayerNorm")
+        width = hidden.shape[1] // self._heads
+        for layer in range(self._layers):
+            at = f"encoder.layer.{layer}"
+            query, key, value = (
+                self._linear(hidden, f"{at}.attention.self.{part}").reshape(count, self._heads, width).swapaxes(0, 1)
+                for part in ("query", "key", "value")
+            )
+            scores = query @ key.swapaxes(1, 2) / width**0.5
+            scores = numpy.exp(scores - scores.max(axis=-1, keepdims=True))
+            mixed = (scores / scores.sum(axis=-1, keepdims=True)) @ value
+            mixed = self._linear(mixed.swapaxes(0, 1).reshape(count, -1), f"{at}.attention.output.dense")
+            hidden = self._normed(hidden + mixed, f"{at}.attention.output.LayerNorm")
+            inner = _gelu(self._linear(hidden, f"{at}.intermediate.dense"))
+            hidden = self._normed(hidden + self._linear(inner, f"{at}.output.dense"), f"{at}.output.LayerNorm")
+        return hidden
+
+    def _linear(self, hidden: Any, name: str) -> Any:
+        return hidden @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+
+    def _normed(self, hidden: Any, name: str) -> Any:
+        centred = hidden - hidden.mean(axis=-1, keepdims=True)
+        spread = self._numpy.sqrt((centred**2).mean(axis=-1, keepdims=True) + self._epsilon)
+        return centred / spread * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+
+
+def _gelu(values: Any) -> Any:
+    from scipy.special import erf
+
+    return 0.5 * values * (1 + erf(values / 2**0.5))
+
 
 Score = Callable[[str, str], float]
 """Takes the text and its reference."""

@@ -8,15 +8,14 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from workbench.models import provider
-from workbench.models.budget import Budget
 from workbench.models.defaults import base_url_in, is_local, provider_of
 from workbench.models.failures import Failure, classify
 from workbench.models.local_process import SLOTS, Endpoint, LocalModel
 from workbench.models.one_at_a_time import PURPOSES, OneAtATime
-from workbench.models.rate_limits import ProviderLimit
 from workbench.models.secrets import hide, scrub, secrets_in_url
 from workbench.models.types import (
     Answer,
@@ -32,8 +31,76 @@ from workbench.models.types import (
     NotRecorded,
     ReplaySource,
     Request,
+    SpendLimit,
     Usage,
 )
+
+
+class ProviderLimit:
+    """Allows at most ``width`` concurrent requests to one provider; a rate limit hit by one request delays all."""
+
+    def __init__(self, width: int) -> None:
+        self._slots = asyncio.Semaphore(max(1, width))
+        self._open_at = 0.0
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Wait for a free slot and for the end of any pause."""
+        async with self._slots:
+            while (left := self._open_at - time.monotonic()) > 0:  # noqa: ASYNC110 - a pause may be prolonged meanwhile
+                # Add jitter, so that waiting requests do not all resume in the same millisecond.
+                await asyncio.sleep(left + random.uniform(0, min(0.25, left / 4)))
+            yield
+
+    def pause(self, seconds: float) -> None:
+        """Delay new requests for ``seconds``."""
+        self._open_at = max(self._open_at, time.monotonic() + seconds)
+
+
+class Budget:
+    """Starts a call only if the amount spent plus the estimates of running calls stays below the limit.
+
+    A call's price is known only afterwards, so an estimate is set aside until then. Calls that do not fit wait for
+    others to finish, and are refused only once the limit itself is reached.
+    """
+
+    def __init__(self, limit: float | None, spent: float = 0.0) -> None:
+        self.limit = limit
+        self.spent = spent
+        self._set_aside = 0.0
+        self._changed = asyncio.Condition()
+
+    async def set_aside(self, estimate: float) -> None:
+        """Wait until ``estimate`` US dollars fit within the limit, and reserve them.
+
+        Raises:
+            SpendLimit: The limit is reached.
+        """
+        if self.limit is None:
+            return
+        async with self._changed:
+            while True:
+                if self.spent >= self.limit:
+                    raise SpendLimit(
+                        f"The spend limit of ${self.limit:.2f} is reached (${self.spent:.2f} spent); "
+                        "raise spend_limit and resume the session."
+                    )
+                if self._set_aside == 0.0 or self.spent + self._set_aside + estimate <= self.limit:
+                    self._set_aside += estimate
+                    return
+                await self._changed.wait()
+
+    async def settle(self, estimate: float, cost: float | None) -> None:
+        """Replace an estimate by the call's actual cost in US dollars (``None``: unknown, counted as 0)."""
+        self.spent += cost or 0.0
+        if self.limit is None:
+            return
+        async with self._changed:
+            self._set_aside = max(0.0, self._set_aside - estimate)
+            if self._set_aside < 1e-12:
+                self._set_aside = 0.0
+            self._changed.notify_all()
+
 
 _REPLAY = "replay:"
 NO_KEY = "not-needed"

@@ -28,15 +28,9 @@ STUDY_FORMATS: Mapping[str, str] = {
     "parquet": "the rows of csv",
 }
 _BY_ENDING = {
-    ".md": "md",
-    ".markdown": "md",
-    ".html": "html",
-    ".htm": "html",
-    ".json": "json",
-    ".csv": "csv",
-    ".tex": "latex",
-    ".parquet": "parquet",
-}
+    ".md": "md", ".markdown": "md", ".html": "html", ".htm": "html", ".json": "json", ".csv": "csv",
+    ".tex": "latex", ".parquet": "parquet",
+}  # fmt: skip
 
 __all__ = ["FORMATS", "STUDY_FORMATS", "format_by_name", "in_words", "write_report"]
 
@@ -55,18 +49,9 @@ def in_words(formats: Mapping[str, str]) -> str:
 def write_report(
     session: Path, format: str, out: Path | None, item: str | None = None, *, damage: list[Damage] | None = None
 ) -> Path | str:
-    """Write a report on a session; blocks while it reads, so call it from a thread worker.
+    """Write a report on a session; return the path written, or the text where ``out`` is None.
 
-    Args:
-        session: The session file.
-        format: One of :data:`FORMATS`. ``csv`` has one line per trial; a session without trials, or an ``item`` of a
-            regeneration run, gives one line per candidate.
-        out: Where to write it; the file appears complete or not at all. None returns the text.
-        item: Only this trial or task: its id or a unique beginning of it.
-        damage: Gets what of the session could not be read; the report (all but CSV) names it too.
-
-    Returns:
-        The path written, or the text.
+    It blocks while it reads. A file appears complete or not at all. ``damage`` gets what could not be read of the session.
 
     Raises:
         UsageError: The format or item is unknown, or ``out`` is a session.

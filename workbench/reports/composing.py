@@ -6,23 +6,22 @@ import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbench.errors import UsageError
+from workbench.errors import UsageError, WorkbenchError
+from workbench.extensions import failure, is_dotted, load, make
+from workbench.plugins import names, path_of
 from workbench.reports import FORMATS
 from workbench.reports.contents import read_contents
+from workbench.reports.writing import ReportError
 from workbench.results.items import find_item
 from workbench.session.damage import Damage
+from workbench.session.importer import ReportFormat
 from workbench.session.reader import SessionReader
 
-_MODULES = {"md": "page_markdown", "html": "html_report", "json": "json_report", "csv": "csv_report"}
+_MODULES = {"md": "page_markdown", "html": "html_report", "json": "records", "csv": "csv_report"}
 
 
 def compose(session: Path, format: str, item: str | None, damage: list[Damage] | None = None) -> Iterator[str]:
-    """Yield the report piece by piece; ``damage`` gets what of the session could not be read.
-
-    Raises:
-        UsageError: The format or the item is unknown; at the first piece.
-        SessionError: The session cannot be read.
-    """
+    """Yield the report piece by piece; ``damage`` gets what of the session could not be read."""
     if format not in _MODULES:
         yield _foreign(session, format, item)
         return
@@ -36,8 +35,6 @@ def compose(session: Path, format: str, item: str | None, damage: list[Damage] |
 
 
 def _foreign(session: Path, format: str, item: str | None) -> str:
-    from workbench.reports.foreign_format import foreign_names, path_of_format, render_foreign
-
     path = path_of_format(format)
     if not path:
         known = ", ".join([*FORMATS, *foreign_names()])
@@ -45,3 +42,32 @@ def _foreign(session: Path, format: str, item: str | None) -> str:
     with SessionReader(session) as reader:
         reader.hold()
         return render_foreign(path, reader, item)
+
+
+def path_of_format(format: str) -> str:
+    return format if is_dotted(format) else path_of("report format", format)
+
+
+def foreign_names() -> tuple[str, ...]:
+    return names("report format")
+
+
+def render_foreign(path: str, session: SessionReader, item: str | None) -> str:
+    """Return the report of a format of another package, which knows whole sessions only.
+
+    Raises:
+        UsageError: It cannot be imported or lacks something, or an item is asked for.
+        ReportError: It failed, or gave no text.
+    """
+    if item is not None:
+        raise UsageError(f"The report format {path} writes whole sessions; leave --item out.")
+    made = make("report format", load("report format", path, ReportFormat))
+    try:
+        text = made.render(session)
+    except WorkbenchError:
+        raise
+    except Exception as error:
+        raise ReportError(failure("report format", path, error)) from error
+    if not isinstance(text, str):
+        raise ReportError(f"The report format {path} failed: it gave {type(text).__name__}, not text.")
+    return text

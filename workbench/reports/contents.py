@@ -86,7 +86,6 @@ class Contents:
     totals: Mapping[tuple[str, str, str], Total] = field(default_factory=dict)
 
     def total(self, trial: Trial, judged: tuple[str, str]) -> Total:
-        """Return the total of a trial by (rubric, judge), one without points where it has none."""
         return self.totals.get((trial.row.id, *judged), Total())
 
     @property
@@ -98,7 +97,6 @@ class Contents:
         return in_words(label.label for label in self.labels if (label.item, label.part) == (item, ""))
 
     def all_tags(self, item: str) -> str:
-        """Return the stars and tags of an item, its steps and criteria, "" for none."""
         parts = labels_by_part(label for label in self.labels if label.item == item)
         return "; ".join(
             f"{part_in_words(part)}: {in_words(parts[part])}" if part else in_words(parts[part]) for part in parts
@@ -109,7 +107,6 @@ class Contents:
 
 
 def read_contents(reader: SessionReader, item: Item | None = None) -> Contents:
-    """Read what a report on the session, or on one item of it, is about."""
     meta = reader.meta()
     every: dict[str, list[ScoreRow]] = {}
     for score in sorted(reader.scores(), key=lambda row: (row.rubric != PREFERRED_RUBRIC, row.rubric, row.judge)):
@@ -204,5 +201,4 @@ def accessed_files_words(reader: SessionReader, trial: TrialRow) -> str:
 
 
 def tier_points(score: ScoreRow | None) -> Sequence[float | None]:
-    """Return the points of tiers 1 to 4."""
     return (None,) * 4 if score is None else (score.tier1, score.tier2, score.tier3, score.tier4)

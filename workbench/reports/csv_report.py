@@ -8,58 +8,38 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
 from workbench.reports import records, wording
 from workbench.reports.contents import Contents, Trial
-from workbench.reports.regenerated import Line, Regenerated
+from workbench.reports.regenerated import Regenerated
 from workbench.results.grounding import Counts, KeptGroundings
 from workbench.session.reader import SessionReader
-from workbench.session.rows import CandidateRow
 from workbench.text import clean
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _TRIAL = (
-    *("trial", "run", "case", "agent", "model", "repeat", "status", "score", "out_of", "rubric", "judge"),
-    *(
-        "tier1",
-        "tier2",
-        "tier3",
-        "tier4",
-        "steps",
-        "prompt_tokens",
-        "completion_tokens",
-        "tokens",
-        "cost_usd",
-        "seconds",
-    ),
-    *(
-        "started_at",
-        "finished_at",
-        "error_kind",
-        "error",
-        "given_by_format",
-        "own_points",
-        "own_out_of",
-        "unscored_tiers",
-        "parent",
-        "fork_step",
-        "edited",
-    ),
-    *("items_seen", "items_not_looked_at", "items_nowhere", "bytes_seen_share"),
-    *("blocks_work", "blocks_run", "blocks", "claims_true", "claims_said", "claims"),
-)
+    "trial", "run", "case", "agent", "model", "repeat", "status", "score", "out_of", "rubric", "judge", "tier1",
+    "tier2", "tier3", "tier4", "steps", "prompt_tokens", "completion_tokens", "tokens", "cost_usd", "seconds",
+    "started_at", "finished_at", "error_kind", "error", "given_by_format", "own_points", "own_out_of",
+    "unscored_tiers", "parent", "fork_step", "edited", "items_seen", "items_not_looked_at", "items_nowhere",
+    "bytes_seen_share", "blocks_work", "blocks_run", "blocks", "claims_true", "claims_said", "claims",
+)  # fmt: skip
 _CANDIDATE = (
-    *("candidate", "task", "run", "path", "function", "occurrence", "docs", "evaluator", "control", "sample", "state"),
-    *("verdict", "verdict_reason", "route", "failing_tests", "prompt_tokens", "completion_tokens", "cost_usd"),
-    *("asked_s", "tested_s", "at", "again", "former", "prompt", "context", "settings", "doubtful"),
-    *("docs_scope", "repairs", "documented", "failure_group"),
-)
+    "candidate", "task", "run", "path", "function", "occurrence", "docs", "evaluator", "control", "sample", "state",
+    "verdict", "verdict_reason", "route", "failing_tests", "prompt_tokens", "completion_tokens", "cost_usd",
+    "asked_s", "tested_s", "at", "again", "former", "prompt", "context", "settings", "doubtful", "docs_scope",
+    "repairs", "documented", "failure_group",
+)  # fmt: skip
+_WORKS = (
+    ("blocks_work", "works"), ("blocks_run", "run"), ("blocks", "blocks"), ("claims_true", "true"), ("claims_said", "said"),
+    ("claims", "claims"),
+)  # fmt: skip
 _NOT_COUNTED = Counts(None, None, None, None)
 Cell = str | int | float | None
 
 
 def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
-    """Yield the table line by line, its heading first."""
     others = contents.judged[1:] if contents.judged else ()
     of_trials = [*_TRIAL, *(f"{what} {rubric} {judge}" for rubric, judge in others for what in ("score", "out_of"))]
     counts = dict(KeptGroundings().all_of(reader)) if contents.trials else {}
@@ -89,7 +69,6 @@ def safe(cell: Cell) -> Cell:
 
 
 def line(cells: Sequence[Cell]) -> str:
-    """Return a line of the table, its cells made :func:`safe`."""
     written = io.StringIO()
     csv.writer(written, lineterminator="\r\n").writerow([safe(cell) for cell in cells])
     return written.getvalue()
@@ -98,19 +77,8 @@ def line(cells: Sequence[Cell]) -> str:
 def _trial(trial: Trial, others: Sequence[tuple[str, str]], counts: Counts) -> list[Cell]:
     values = records.trial_values(trial)
     values |= {"items_seen": counts.seen, "items_not_looked_at": counts.unseen, "items_nowhere": counts.nowhere}
-    values["bytes_seen_share"] = counts.share
-    values["cost_usd"] = values["cost"]
-    works = trial.works
-    values |= {
-        "blocks_work": works and works.works,
-        "blocks_run": works and works.run,
-        "blocks": works and works.blocks,
-    }
-    values |= {
-        "claims_true": works and works.true,
-        "claims_said": works and works.said,
-        "claims": works and works.claims,
-    }
+    values |= {"bytes_seen_share": counts.share, "cost_usd": values["cost"]}
+    values |= {name: trial.works and getattr(trial.works, own) for name, own in _WORKS}
     values["unscored_tiers"] = " ".join(map(str, values["unscored_tiers"]))
     values |= {f"tier{number}": points for number, points in values["tiers"].items()}
     cells: list[Cell] = [values[name] for name in _TRIAL]
@@ -129,43 +97,23 @@ def _candidates(reader: SessionReader, outcome: Regenerated, ks: Sequence[int]) 
         for file in groups
     }
     for line in outcome.lines:
-        values = {} if line.control else files.get((line.group, line.task.path), {})
-        for candidate in line.candidates:
-            yield [*_candidate(reader, line, candidate), failures.get(candidate.id), *(values.get(k) for k in ks)]
-
-
-def _candidate(reader: SessionReader, line: Line, candidate: CandidateRow) -> list[Cell]:
-    failing = " ".join(test.test_id for test in reader.failing_tests(candidate.id))
-    task = line.task
-    return [
-        candidate.id,
-        task.id,
-        candidate.run_id,
-        task.path,
-        task.qualified_name,
-        task.occurrence,
-        task.docs,
-        candidate.evaluator,
-        candidate.control,
-        candidate.sample,
-        candidate.state,
-        candidate.verdict,
-        candidate.verdict_reason,
-        candidate.route,
-        failing,
-        candidate.prompt_tokens,
-        candidate.completion_tokens,
-        candidate.cost_usd,
-        candidate.asked_s,
-        candidate.tested_s,
-        wording.iso(candidate.at),
-        int(candidate.again),
-        "; ".join(f"{one.verdict} {wording.iso(one.at) or ''}".strip() for one in reader.former_verdicts(candidate.id)),
-        candidate.prompt,
-        candidate.context,
-        candidate.settings if candidate.prompt else "",
-        candidate.doubtful,
-        task.docs_scope,
-        candidate.repairs,
-        int(task.docstring_blob is not None),
-    ]
+        task = line.task
+        figures = {} if line.control else files.get((line.group, task.path), {})
+        for one in line.candidates:
+            former = (f"{old.verdict} {wording.iso(old.at) or ''}".strip() for old in reader.former_verdicts(one.id))
+            values = {
+                **asdict(one),
+                **wording.picked(task, "path", "qualified_name:function", "occurrence", "docs", "docs_scope"),
+                "candidate": one.id,
+                "task": task.id,
+                "run": one.run_id,
+                "failing_tests": " ".join(test.test_id for test in reader.failing_tests(one.id)),
+                "at": wording.iso(one.at),
+                "again": int(one.again),
+                "former": "; ".join(former),
+                "settings": one.settings if one.prompt else "",
+                "repairs": one.repairs,
+                "documented": int(task.docstring_blob is not None),
+                "failure_group": failures.get(one.id),
+            }
+            yield [*(values[name] for name in _CANDIDATE), *(figures.get(k) for k in ks)]

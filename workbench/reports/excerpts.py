@@ -26,7 +26,6 @@ class Excerpt:
 
     @property
     def words(self) -> str:
-        """Return the size, and that the text was cut where it was."""
         return f"{wording.size(self.size)}, cut" if self.cut else wording.size(self.size)
 
 

@@ -118,7 +118,6 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def strips(figure: Strips) -> str:
-    """Return the rows under one another."""
     left = _left(row.label for row in figure.rows)
     count = max((len(row.columns) for row in figure.rows), default=0)
     each = min(_WIDEST, _STRIP_WIDE / max(1, count))
@@ -197,7 +196,6 @@ def _line(kind: str, start: float, end: float, y: float) -> str:
 
 
 def _text(x: float, y: float, words: str, anchor: str, kind: str = "") -> str:
-    """Return a text whose ``anchor`` (start, middle, end) is at ``x`` and whose baseline is at ``y``, in px."""
     name = f' class="{kind}"' if kind else ""
     return f'<text{name} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{e(words)}</text>'
 

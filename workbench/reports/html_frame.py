@@ -20,11 +20,7 @@ def e(text: object) -> str:
 
 
 def opening(title: str, style: str = "", script: str = "") -> str:
-    """Return all up to the body; ``style`` is further CSS of ours, ``script`` ours too, and the only one that runs.
-
-    Raises:
-        ValueError: The script would end, or hide, its own element.
-    """
+    """Return all up to the body; ``script`` is ours and the only one that runs; ValueError where it would hide its own end."""
     policy, run = _POLICY, ""
     if script:
         if "</script" in script.lower() or "<!--" in script:

@@ -26,7 +26,6 @@ _SCRIPT = Path(__file__).with_name("report.js")
 
 
 def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
-    """Yield the page section by section."""
     yield opening(f"{contents.name} · Workbench report", script=_SCRIPT.read_text(encoding="utf-8"))
     said = " ".join(marked(state) for state in dict.fromkeys(wording.state(run.state) for run in contents.runs))
     told = parts((session_facts(contents), *remarks(contents, SESSION)))

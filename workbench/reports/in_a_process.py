@@ -17,32 +17,13 @@ _MOST_SECONDS = 600.0
 
 
 def write_study_in_a_process(session: Path | None, study: str, format: str, out: Path) -> None:
-    """Write the report on a study.
-
-    Args:
-        session: The session file, None for ``paper``.
-        study: Name of the study.
-        format: One of :data:`workbench.reports.STUDY_FORMATS`.
-        out: The file.
-
-    Raises:
-        WorkbenchError: It cannot be written: numpy is not installed, say, or the folder is not there.
-    """
+    """Write the report on a study, without a session that on the paper's tables."""
     where = [str(session)] if session is not None else []
     _write([*where, "--study", study, "--format", format, "-o", str(out)])
 
 
 def write_foreign_in_a_process(session: Path, format: str, out: Path) -> None:
-    """Write the report on a session in a format of another package.
-
-    Args:
-        session: The session file.
-        format: Its name or dotted path.
-        out: The file.
-
-    Raises:
-        WorkbenchError: There is no such format, it failed or ended the process, or the report cannot be written.
-    """
+    """Write the report on a session in a format of another package."""
     _write([str(session), "--format", format, "-o", str(out)])
 
 

@@ -6,14 +6,16 @@ escape every text in it; whoever makes a page passes texts from outside as they 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from workbench.reports.excerpts import Excerpt, Excerpts
     from workbench.rubric.scorecard import Scorecard
     from workbench.statistics.histogram import Bin
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,26 @@ class Grid:
     texts: frozenset[int] = frozenset({0})
     closing: int = 0
     brief: Brief | None = None
+
+
+def grid_of(caption: str, items: Iterable[T], columns: Mapping[str, Callable[[T], str]], texts: int = 1) -> Grid:
+    """Return a table with a row for each item: the headings with what they say of it, the first ``texts`` of them words."""
+    rows = tuple(tuple(value(item) for value in columns.values()) for item in items)
+    return Grid(caption, tuple(columns), rows, frozenset(range(texts)))
+
+
+def table_of(
+    items: Iterable[T],
+    columns: Mapping[str, Callable[[T], str]],
+    right: Container[str] = (),
+    optional: Container[str] = (),
+) -> Shown:
+    """Return a table with a row for each item; ``right`` are numbers, ``optional`` columns are left out where all is empty."""
+    rows = [[value(item) for value in columns.values()] for item in items]
+    kept = [place for place, name in enumerate(columns) if name not in optional or any(row[place] for row in rows)]
+    names = [name for place, name in enumerate(columns) if place in kept]
+    numbers = frozenset(place for place, name in enumerate(names) if name in right)
+    return Shown(tuple(names), tuple(tuple(row[place] for place in kept) for row in rows), numbers)
 
 
 @dataclass(frozen=True, slots=True)

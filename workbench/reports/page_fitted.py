@@ -77,7 +77,6 @@ def _letter(number: int) -> str:
 
 
 def _divided(grid: Grid, width: int) -> Iterator[Grid]:
-    """Yield a table, or several, of about as many columns each, that repeat its leading ones."""
     widths = _widths(grid)
     first = next((place for place in range(len(widths)) if place not in grid.texts), len(widths))
     room = width - 1 - sum(one + _AROUND for one in widths[:first])

@@ -4,37 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench import glyphs
 from workbench.comparison.line_diff import ADDED, REMOVED, line_diff
-from workbench.reports import figures, wording
+from workbench.reports import figures, page, wording
 from workbench.reports.html_frame import closing, e, opening
-from workbench.reports.page import (
-    Card,
-    Changes,
-    Facts,
-    Folded,
-    Forest,
-    Grid,
-    Heading,
-    Heat,
-    Histograms,
-    Literal,
-    Note,
-    Page,
-    Part,
-    Points,
-    Readme,
-    Section,
-    Shown,
-    Strips,
-)
 from workbench.session.json_forms import TIER_NAMES
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
     from workbench.rubric.scorecard import Criterion
+
 
 MOST_COMPARED = 100_000
 """Characters of each text that is compared here: matching lines takes quadratic time at worst."""
@@ -53,21 +38,21 @@ _STATES = {
 _TAGS = {REMOVED: "del", ADDED: "ins"}
 
 
-def page_html(page: Page) -> str:
-    return "".join(_blocks(page))
+def page_html(one: page.Page) -> str:
+    return "".join(_blocks(one))
 
 
-def _blocks(page: Page) -> Iterator[str]:
-    yield opening(page.title, _STYLE.read_text(encoding="utf-8"))
-    over = f'<p class="over">{e(page.over)}</p>' if page.over else ""
-    yield f"<header>{over}<h1>{e(page.title)}</h1>\n{parts(page.lead)}</header>\n"
-    anchors = _anchors([section.title for section in page.sections])
-    yield contents_list([(anchor, section.title) for anchor, section in zip(anchors, page.sections, strict=True)])
+def _blocks(whole: page.Page) -> Iterator[str]:
+    yield opening(whole.title, _STYLE.read_text(encoding="utf-8"))
+    over = f'<p class="over">{e(whole.over)}</p>' if whole.over else ""
+    yield f"<header>{over}<h1>{e(whole.title)}</h1>\n{parts(whole.lead)}</header>\n"
+    anchors = _anchors([section.title for section in whole.sections])
+    yield contents_list([(anchor, section.title) for anchor, section in zip(anchors, whole.sections, strict=True)])
     yield "<main>\n"
-    for anchor, one in zip(anchors, page.sections, strict=True):
+    for anchor, one in zip(anchors, whole.sections, strict=True):
         yield f'<section id="{anchor}"><h2>{e(one.title)}</h2>\n{parts(one.parts)}</section>\n'
     yield "</main>\n"
-    yield closing(page.foot)
+    yield closing(whole.foot)
 
 
 def _anchors(titles: Sequence[str]) -> list[str]:
@@ -87,8 +72,7 @@ def links(entries: Iterable[tuple[str, str]]) -> str:
     return "".join(f'<li><a href="#{e(anchor)}">{e(words)}</a></li>' for anchor, words in entries)
 
 
-def section(one: Section) -> Iterator[str]:
-    """Yield a section that has an anchor of its own."""
+def section(one: page.Section) -> Iterator[str]:
     kind = ' class="item"' if one.item else ""
     yield f'<section{kind} id="{e(one.anchor)}"><h2>{_titled(one.title, one.small)}</h2>\n'
     for part in one.parts:
@@ -96,45 +80,45 @@ def section(one: Section) -> Iterator[str]:
     yield "</section>\n"
 
 
-def parts(found: Iterable[Part]) -> str:
+def parts(found: Iterable[page.Part]) -> str:
     return "".join(map(_part, found))
 
 
-def _part(part: Part) -> str:
+def _part(part: page.Part) -> str:
     match part:
-        case Note():
+        case page.Note():
             return f'<p class="{part.kind or "note"}">{e(part.text)}</p>\n'
-        case Points():
+        case page.Points():
             return f"<ul>{''.join(f'<li>{e(item)}</li>' for item in part.items)}</ul>\n"
-        case Facts():
+        case page.Facts():
             pairs = ((label, marked(value)) for label, value in part.pairs if value)
             return f'<dl class="facts">{"".join(f"<div><dt>{e(a)}</dt><dd>{b}</dd></div>" for a, b in pairs)}</dl>\n'
-        case Shown():
+        case page.Shown():
             return f'<div class="wide">{_table(part)}</div>\n'
-        case Grid():
+        case page.Grid():
             return _grid(part)
-        case Heat():
+        case page.Heat():
             return figures.heat(part)
-        case Forest(folded=True):
+        case page.Forest(folded=True):
             return details(e(part.caption), figures.forest(part))
-        case Forest():
+        case page.Forest():
             return figures.forest(part)
-        case Strips():
+        case page.Strips():
             return figures.strips(part)
-        case Histograms():
+        case page.Histograms():
             return figures.histograms(part)
-        case Heading():
+        case page.Heading():
             return f"<h3>{_titled(part.title, part.small)}</h3>\n"
-        case Literal():
+        case page.Literal():
             head = f"<h4>{_titled(part.title, part.small)}</h4>" if part.title else ""
             return head + pre(part.text, "prose" if part.prose else "")
-        case Changes():
+        case page.Changes():
             return _changes(part)
-        case Folded():
+        case page.Folded():
             return details(_summary(part), parts(part.parts), kind=part.kind, unfolded=part.unfolded)
-        case Card():
+        case page.Card():
             return _card(part)
-        case Readme():
+        case page.Readme():
             return f'<div class="beside">\n{_readme(part)}<div class="scores">\n{parts(part.scores)}</div></div>\n'
 
 
@@ -142,7 +126,7 @@ def _titled(title: str, small: str) -> str:
     return f"{e(title)} <small>{e(small)}</small>" if small else e(title)
 
 
-def _summary(part: Folded) -> str:
+def _summary(part: page.Folded) -> str:
     if not part.cells:
         return _titled(part.title, part.small)
     did, what, *numbers = part.cells
@@ -165,7 +149,6 @@ def pre(text: str, kind: str = "") -> str:
 
 
 def _colour(text: str) -> str:
-    """Return the class for a text that begins with a glyph of state, "" for any other."""
     return _STATES.get(text[:1], "") if len(text) == 1 or text[1:2] == " " else ""
 
 
@@ -178,14 +161,13 @@ def marked(text: str) -> str:
 
 
 def _cells(signs: str) -> str:
-    """Return the cells of samples, each in its verdict's colour and named when pointed at."""
     return "".join(
         f'<span class="{_STATES.get(glyph, "idle")}" title="{glyphs.WORDS.get(glyph, "")}">{e(glyph)}</span>'
         for glyph in signs
     )
 
 
-def _table(shown: Shown) -> str:
+def _table(shown: page.Shown) -> str:
     sides = [_side(place in shown.right, heading) for place, heading in enumerate(shown.headings)]
     head = "".join(f"<th{side}>{e(name)}</th>" for side, name in zip(sides, shown.headings, strict=True))
     body = []
@@ -203,7 +185,7 @@ def _side(number: bool, heading: str = "") -> str:
     return ' class="n"' if number else ' class="cells"' if heading == "samples" else ""
 
 
-def _grid(grid: Grid) -> str:
+def _grid(grid: page.Grid) -> str:
     sides = [_side(place not in grid.texts) for place in range(len(grid.headings))]
     head = "".join(f"<th{side}>{e(name)}</th>" for side, name in zip(sides, grid.headings, strict=True))
     last = len(grid.rows) - grid.closing
@@ -224,16 +206,16 @@ def _bounded(text: str) -> str:
     return f"{e(found[1])}<small>{e(found[2])}</small>" if found and found[2] else e(text)
 
 
-def _changes(part: Changes) -> str:
+def _changes(part: page.Changes) -> str:
     """Return the lines with - and +, which say without colour what colour says, or why there are none."""
     before, after = part.before, part.after
     if before.cut or after.cut or max(len(before.text), len(after.text)) > MOST_COMPARED:
-        return _part(Note(f"{part.title}: too long to compare here."))
+        return _part(page.Note(f"{part.title}: too long to compare here."))
     diff = line_diff(before.text.splitlines(), after.text.splitlines())
     if not diff.hunks:
-        return _part(Note(f"{part.title}: the same."))
+        return _part(page.Note(f"{part.title}: the same."))
     if not part.excerpts.has_room:
-        return _part(Note(f"{part.title}: {diff.words}; this report is too long to show them."))
+        return _part(page.Note(f"{part.title}: {diff.words}; this report is too long to show them."))
     lines = [f"<b>--- {e(part.names[0])}\n</b><b>+++ {e(part.names[1])}\n</b>"]
     for hunk in diff.hunks:
         (first, last), (begins, ends) = hunk.before, hunk.after
@@ -247,9 +229,7 @@ def _changes(part: Changes) -> str:
     )
 
 
-def _readme(part: Readme) -> str:
-    from workbench.reports.html_readme import rendered
-
+def _readme(part: page.Readme) -> str:
     if part.text is None:
         return '<div class="readme none"><p class="note">No README was handed in.</p></div>\n'
     text = part.text.text
@@ -262,7 +242,7 @@ def _readme(part: Readme) -> str:
     return f'<div><h3>README</h3><div class="readme">{shown}</div>\n{parts(part.changed)}{source}</div>\n'
 
 
-def _card(part: Card) -> str:
+def _card(part: page.Card) -> str:
     inside, card = [], part.scorecard
     for number, tier in card.tiers.items() if card else ():
         inside.append(
@@ -272,7 +252,9 @@ def _card(part: Card) -> str:
         inside += [_criterion(one) for one in card.criteria if one.tier == number] if card else []
         inside.append("</ul>\n")
     for spread in card.spread if card else ():
-        inside.append(_part(Note(f"{spread.of}: {spread.mean:.1f} ± {spread.sd:.1f} over {spread.repeats} judgements")))
+        inside.append(
+            _part(page.Note(f"{spread.of}: {spread.mean:.1f} ± {spread.sd:.1f} over {spread.repeats} judgements"))
+        )
     head = f'<span class="score">{e(part.points)}</span> {_titled(part.rubric, part.judge)}'
     return details(head, "".join(inside), kind="card paper", unfolded=part.unfolded)
 
@@ -289,9 +271,69 @@ def _criterion(one: Criterion) -> str:
     points, most = one.points, one.maximum
     state = "warn" if points is None else "good" if points >= most else "bad" if points <= 0 else ""
     reason = f"{one.reason}; {wording.given(one.given)}" if one.given else one.reason
-    evidence = parts([Points(tuple(map(wording.evidence, one.evidence)))]).rstrip("\n") if one.evidence else ""
+    evidence = parts([page.Points(tuple(map(wording.evidence, one.evidence)))]).rstrip("\n") if one.evidence else ""
     shown = details("evidence", evidence, kind="evidence paper") if evidence else ""
     return (
         f'<li><div><span>{e(one.title)}</span><span class="n {state if most else ""}">'
         f"{e(wording.of(points, most)) if most else ''}</span></div><p>{e(reason)}</p>{shown}</li>\n"
     )
+
+
+_RENDERED_LIMIT = 100_000  # characters; the worst of them take a second; beyond that only the source is shown
+_LINKS = ("http://", "https://", "mailto:")
+_LOWER = 3  # a README's first heading stands below the report's own
+
+
+def rendered(markdown: str) -> str | None:
+    """Return a README as HTML of the renderer's own tags, None where it is too long; images become words, odd links lead nowhere."""
+    if len(markdown) > _RENDERED_LIMIT:
+        return None
+    return str(_renderer().render(markdown))
+
+
+@cache
+def _renderer() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    # Every target passes the parser; what leads nowhere is dealt with below, where its text can be kept.
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]
+    parser.add_render_rule("image", _image)
+    parser.add_render_rule("link_open", _link_open)
+    parser.add_render_rule("link_close", _link_close)
+    for name in ("heading_open", "heading_close"):
+        parser.add_render_rule(name, _heading)
+    return parser
+
+
+def _image(renderer: Any, tokens: Sequence[Any], place: int, options: Any, environment: Any) -> str:
+    token = tokens[place]
+    words = token.content or "image"
+    source = str(token.attrs.get("src", ""))
+    shown = source if len(source) <= 200 else f"{source[:200]}…"
+    return f'<span class="image" title="not loaded: {escape(shown)}">▨ {escape(words)}</span>'
+
+
+def _leads(token: Any) -> bool:
+    return str(token.attrs.get("href", "")).lower().startswith(_LINKS)
+
+
+def _link_open(renderer: Any, tokens: Sequence[Any], place: int, options: Any, environment: Any) -> str:
+    token = tokens[place]
+    target = escape(str(token.attrs.get("href", "")))
+    if _leads(token):
+        return f'<a href="{target}" rel="noopener noreferrer nofollow">'
+    return f'<span class="nowhere" title="{target}">'
+
+
+def _link_close(renderer: Any, tokens: Sequence[Any], place: int, options: Any, environment: Any) -> str:
+    # Links do not nest in Markdown: the nearest opening before belongs to this closing.
+    opening = next(tokens[at] for at in range(place, -1, -1) if tokens[at].type == "link_open")
+    return "</a>" if _leads(opening) else "</span>"
+
+
+def _heading(renderer: Any, tokens: Sequence[Any], place: int, options: Any, environment: Any) -> str:
+    token = tokens[place]
+    level = int(token.tag[1:])
+    tag = f"h{min(6, level + _LOWER)}"
+    return f'<{tag} class="level{level}">' if token.nesting == 1 else f"</{tag}>\n"

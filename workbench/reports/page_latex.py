@@ -7,12 +7,13 @@ beside have its numbers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from workbench.reports import latex_figures
-from workbench.reports.latex_text import latex
-from workbench.reports.page import Facts, Forest, Grid, Heat, Note, Page, Part, Points
+from workbench.reports.figures import scale_of
+from workbench.reports.page import Bar, Facts, Forest, Grid, Heat, Note, Page, Part, Points
+from workbench.text import one_line, shortened
 
 _HEAD = r"""% Written by workbench report. Read this file with \input; the preamble needs \usepackage{booktabs}, and for figures, which
 % are left out without it, \usepackage{pgfplots}\pgfplotsset{compat=1.17}.
@@ -28,7 +29,6 @@ _FLOATS = 12
 
 
 def page_latex(page: Page) -> str:
-    """Return the fragment."""
     return _HEAD + "\n".join(filter(None, _blocks(page)))
 
 
@@ -60,9 +60,9 @@ def _part(part: Part, section: str, labels: dict[str, int]) -> list[str]:
         case Grid():
             return [_table(one, _label(one.caption or section, labels)) for one in _divided(part) if one.rows]
         case Heat():
-            return [latex_figures.heat(part, _label(part.caption, labels))] if part.rows else []
+            return [_heat(part, _label(part.caption, labels))] if part.rows else []
         case Forest(folded=False):
-            return [latex_figures.forest(part, _label(part.caption, labels))] if part.bars else []
+            return [_forest(part, _label(part.caption, labels))] if part.bars else []
         case _:
             return []
 
@@ -129,3 +129,120 @@ def _label(words: str, labels: dict[str, int]) -> str:
     name = re.sub(r"[^a-z0-9]+", "-", words.lower())[:40].strip("-") or "table"
     labels[name] = labels.get(name, 0) + 1
     return name if labels[name] == 1 else f"{name}-{labels[name]}"
+
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+    # Would be ligatures, an optional argument after a line break, or a quotation mark that OT1 lacks.
+    '"': "''", "`": r"\textasciigrave{}", "[": "{[}", "]": "{]}", "*": "{*}",
+    "−": "$-$", "×": r"$\times$", "±": r"$\pm$", "·": r"\textperiodcentered{}", "–": "--", "—": "---", "…": r"\ldots{}",
+    "→": r"$\to$", "≤": r"$\le$", "≥": r"$\ge$", "τ": r"$\tau$", "’": "'", "‘": "`", "“": "``", "”": "''", "•": r"\textbullet{}",
+    "\u00a0": "~",
+}  # fmt: skip
+_PLAIN = frozenset("ßæÆœŒøØłŁı")
+_ACCENTS = frozenset("\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327")
+"""Accents that a plain LaTeX can put on a letter."""
+_ENDED = re.compile(r"-(?=-)|.", re.DOTALL)
+
+
+def latex(text: object, width: int = 600) -> str:
+    """Return a text as one line of LaTeX, cut to ``width`` characters."""
+    return _ENDED.sub(lambda found: _one(found[0], found.string[found.end() :][:1]), one_line(str(text), width))
+
+
+def _one(character: str, following: str) -> str:
+    if character == "-" and following == "-":
+        # Two would become a dash.
+        return "-{}"
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    if character.isascii() or character in _PLAIN:
+        return character
+    parts = unicodedata.normalize("NFD", character)
+    if len(parts) == 2 and parts[0].isascii() and parts[0].isalpha() and parts[1] in _ACCENTS:
+        return character
+    return f"{{[}}U+{ord(character):04X}{{]}}"
+
+
+_MOST_LABEL = 36
+_MOST_HEADING = 24
+_CELL_WIDE, _CELL_HIGH = 1.35, 0.55
+"""Of a matrix, in cm."""
+_LABEL_WIDE = 4.2
+_PAGE_WIDE = 12.0
+"""An article's line, in cm; what is wider is made smaller."""
+_SURE, _UNSURE = "blue!65!black", "black!55"
+
+
+def _forest(figure: Forest, label: str) -> str:
+    low, upper, ticks = scale_of(figure.bars)
+    count = len(figure.bars)
+    names = ",".join(f"{{{latex(shortened(bar.label, _MOST_LABEL))}}}" for bar in figure.bars)
+    placed = list(enumerate(figure.bars, 1))
+    drawn = [
+        *_plot(_SURE, [(place, bar) for place, bar in placed if _is_sure(bar)]),
+        *_plot(_UNSURE, [(place, bar) for place, bar in placed if not _is_sure(bar)]),
+    ]
+    said = [
+        f"    \\node[anchor=west,font=\\scriptsize] at (axis cs:{upper:.9g},{place}) {{{latex(bar.text)}}};\n"
+        for place, bar in placed
+    ]
+    axis = (
+        f"xmin={low:.9g},xmax={upper:.9g},ymin=0.4,ymax={count + 0.6},y dir=reverse,xtick={{{','.join(f'{one:.9g}' for one in ticks)}}},"
+        f"ytick={{1,...,{count}}},yticklabels={{{names}}},xlabel={{{latex(figure.axis)}}},scale only axis,width=0.36\\linewidth,"
+        f"height={0.42 * count + 0.3:.2f}cm,clip=false,xmajorgrids,extra x ticks={{0}},extra x tick labels={{}},"
+        "extra x tick style={grid=major,grid style={black}},tick label style={font=\\scriptsize},label style={font=\\scriptsize},"
+        "xticklabel style={/pgf/number format/fixed},scaled x ticks=false,ytick style={draw=none}"
+    )
+    body = f"  \\begin{{tikzpicture}}\n  \\begin{{axis}}[{axis}]\n{''.join(drawn)}{''.join(said)}  \\end{{axis}}\n  \\end{{tikzpicture}}\n"
+    return _figure(body, figure.caption, label)
+
+
+def _is_sure(bar: Bar) -> bool:
+    return bar.low is not None and bar.high is not None and (bar.low > 0 or bar.high < 0)
+
+
+def _plot(colour: str, bars: Iterable[tuple[int, Bar]]) -> list[str]:
+    points = [
+        f"({bar.value:.9g},{place}) += ({(bar.value if bar.high is None else bar.high) - bar.value:.9g},0) "
+        f"-= ({bar.value - (bar.value if bar.low is None else bar.low):.9g},0)"
+        for place, bar in bars
+    ]
+    if not points:
+        return []
+    style = f"only marks,mark=*,mark size=1.6pt,color={colour},error bars/.cd,x dir=both,x explicit,error bar style={{line width=0.8pt}}"
+    return [f"    \\addplot[{style}] coordinates {{{' '.join(points)}}};\n"]
+
+
+def _heat(figure: Heat, label: str) -> str:
+    rows = []
+    for place, heading in enumerate(figure.headings):
+        at = (place + 0.5) * _CELL_WIDE
+        words = latex(shortened(heading, _MOST_HEADING))
+        rows.append(f"    \\node[font=\\tiny,rotate=40,anchor=west,inner sep=1pt] at ({at:.2f},0.12) {{{words}}};\n")
+    for line, (name, cells) in enumerate(figure.rows):
+        above = -line * _CELL_HIGH
+        middle = above - _CELL_HIGH / 2
+        rows.append(
+            f"    \\node[font=\\scriptsize,anchor=east] at (-0.1,{middle:.2f}) {{{latex(shortened(name, _MOST_LABEL))}}};\n"
+        )
+        for place, cell in enumerate(cells):
+            left = place * _CELL_WIDE
+            strength = 0 if cell.share is None else round(6 + 54 * min(1.0, max(0.0, cell.share)))
+            rows.append(
+                f"    \\fill[blue!{strength}] ({left + 0.02:.2f},{above - 0.02:.2f}) rectangle "
+                f"({left + _CELL_WIDE - 0.02:.2f},{above - _CELL_HIGH + 0.02:.2f});"
+                f"\\node[font=\\scriptsize] at ({left + _CELL_WIDE / 2:.2f},{middle:.2f}) {{{latex(cell.text)}}};\n"
+            )
+    body = f"  \\begin{{tikzpicture}}\n{''.join(rows)}  \\end{{tikzpicture}}\n"
+    if len(figure.headings) * _CELL_WIDE + _LABEL_WIDE > _PAGE_WIDE:
+        body = f"  \\resizebox{{\\linewidth}}{{!}}{{%\n{body}  }}\n"
+    return _figure(body, figure.caption, label)
+
+
+def _figure(body: str, caption: str, label: str) -> str:
+    return (
+        "\\ifdefined\\pgfplotsset\n\\begin{figure}[htbp]\n  \\centering\n"
+        f"{body}  \\caption{{{latex(caption)}}}\n  \\label{{fig:{label}}}\n\\end{{figure}}\n\\fi\n"
+    )

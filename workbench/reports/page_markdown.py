@@ -10,21 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from workbench.reports.page import (
-    Card,
-    Facts,
-    Folded,
-    Grid,
-    Heading,
-    Literal,
-    Note,
-    Page,
-    Part,
-    Points,
-    Readme,
-    Section,
-    Shown,
-)
+from workbench.reports import page
 from workbench.text import clean
 
 if TYPE_CHECKING:
@@ -59,28 +45,30 @@ def fence(text: str, language: str = "") -> str:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable[int] = ()) -> str:
-    """Return a table; ``right`` are the columns that hold numbers."""
     numbers = set(right)
     rule = ["---:" if place in numbers else "---" for place in range(len(headings))]
     lines = [headings, rule, *([inline(cell) for cell in row] for row in rows)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def page_markdown(page: Page) -> str:
-    blocks = [f"# {inline(page.title)}\n", *map(_part, page.lead), *chain.from_iterable(map(_section, page.sections))]
+def page_markdown(whole: page.Page) -> str:
+    blocks = [
+        f"# {inline(whole.title)}\n",
+        *map(_part, whole.lead),
+        *chain.from_iterable(map(_section, whole.sections)),
+    ]
     return "\n".join(filter(None, blocks))
 
 
 def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
-    """Yield the report on a session section by section."""
     from workbench.reports import report_tables
     from workbench.reports.excerpts import Excerpts
     from workbench.reports.session_page import items, overview, remarks, session_facts
     from workbench.session.labels import SESSION
 
-    advice = (Note(one, "advice") for one in report_tables.state_advice(contents, contents.file))
+    advice = (page.Note(one, "advice") for one in report_tables.state_advice(contents, contents.file))
     yield f"# Session {inline(contents.name)}\n"
-    lead: tuple[Part, ...] = (session_facts(contents), *remarks(contents, SESSION), *advice)
+    lead: tuple[page.Part, ...] = (session_facts(contents), *remarks(contents, SESSION), *advice)
     for part in lead:
         yield f"\n{_part(part)}"
     for section in chain(overview(contents), items(reader, contents, Excerpts(reader))):
@@ -88,49 +76,49 @@ def render(reader: SessionReader, contents: Contents) -> Iterator[str]:
             yield f"\n{block}" if block else ""
 
 
-def _section(section: Section) -> Iterator[str]:
+def _section(section: page.Section) -> Iterator[str]:
     yield f"## {inline(section.title)}{f' in {inline(section.small)}' if section.small else ''}\n"
     yield from map(_part, section.parts)
 
 
-def _part(part: Part) -> str:
+def _part(part: page.Part) -> str:
     match part:
-        case Note(kind="problem" | "advice"):
+        case page.Note(kind="problem" | "advice"):
             return f"**{inline(part.text)}**\n"
-        case Note(kind="remark"):
+        case page.Note(kind="remark"):
             return f"> {inline(part.text)}\n"
-        case Note():
+        case page.Note():
             return f"{_line(part.text)}\n"
-        case Points():
+        case page.Points():
             return "".join(f"- {_line(item)}\n" for item in part.items)
-        case Facts():
+        case page.Facts():
             return "".join(f"- {inline(label)}: {_line(value)}\n" for label, value in part.pairs if value)
-        case Shown():
+        case page.Shown():
             return table([inline(heading) for heading in part.headings], part.rows, part.right)
-        case Grid():
+        case page.Grid():
             right = [place for place in range(len(part.headings)) if place not in part.texts]
             # The marks of escapes are taken out of numbers only after the table has escaped its cells.
             written = table([inline(one) for one in part.headings], part.rows, right)
             bare = "\n".join(" | ".join(_bare(cell) for cell in line.split(" | ")) for line in written.split("\n"))
             return f"{_line(part.caption)}\n\n{bare}" if part.rows else ""
-        case Heading():
+        case page.Heading():
             return _heading(part.title, part.small)
-        case Literal():
+        case page.Literal():
             return _literal(part)
-        case Folded(parts=(Literal(title="") as text,)):
+        case page.Folded(parts=(page.Literal(title="") as text,)):
             return _hidden(part.title, part.small, text)
-        case Folded(cells=()):
+        case page.Folded(cells=()):
             return "\n".join([_heading(part.title, part.small), *filter(None, map(_part, part.parts))])
-        case Folded():
+        case page.Folded():
             did, what, *numbers = map(inline, part.cells)
             said = f"**{inline(part.title)}** {did} {what} — {' · '.join(numbers)}\n"
             return "\n".join([said, *filter(None, map(_part, part.parts))])
-        case Card():
+        case page.Card():
             from workbench.reports.session_page import criteria
 
             head = _heading(f"Score by {part.rubric}, {part.judge}: {part.points}")
             return f"{head}\n{_part(criteria(part.scorecard))}" if part.scorecard else head
-        case Readme():
+        case page.Readme():
             shown = "None was handed in.\n" if part.text is None else fence(part.text.text, "markdown")
             cut = [f"Cut; the whole has {part.text.words}.\n"] if part.text is not None and part.text.cut else []
             return "\n".join([*map(_part, part.scores), "### README\n", shown, *cut])
@@ -142,7 +130,7 @@ def _heading(title: str, small: str = "") -> str:
     return f"### {inline(title)}{f', {inline(small)}' if small else ''}\n"
 
 
-def _literal(part: Literal) -> str:
+def _literal(part: page.Literal) -> str:
     if not part.title:
         return fence(part.text, part.language)
     if part.prose and len(part.text) < _SHORT and "\n" not in part.text.strip():
@@ -150,7 +138,7 @@ def _literal(part: Literal) -> str:
     return _hidden(part.title, part.small, part)
 
 
-def _hidden(title: str, small: str, text: Literal) -> str:
+def _hidden(title: str, small: str, text: page.Literal) -> str:
     """Return a code block behind a summary; the blank lines let Markdown read it inside the HTML."""
     summary = f"{inline(title)}{f', {inline(small)}' if small else ''}"
     return f"<details><summary>{summary}</summary>\n\n{fence(text.text, text.language)}\n</details>\n"

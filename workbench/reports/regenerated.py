@@ -13,17 +13,9 @@ from typing import TYPE_CHECKING
 from workbench import glyphs
 from workbench.reports import wording
 from workbench.results.samples import candidates_of, run_check
+from workbench.session import rows
 from workbench.session.groups import Group
 from workbench.session.reader import SessionReader
-from workbench.session.rows import (
-    CandidateRow,
-    DroppedRow,
-    FailingTestRow,
-    FormerVerdictRow,
-    RunRow,
-    StageRow,
-    TaskRow,
-)
 
 if TYPE_CHECKING:
     from workbench.regeneration.breakdown import TaskGroup
@@ -36,12 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One task under one group: its samples, and what came of them."""
+    """A task under a group."""
 
-    task: TaskRow
+    task: rows.TaskRow
     group: Group
     control: bool
-    candidates: tuple[CandidateRow, ...]
+    candidates: tuple[rows.CandidateRow, ...]
     result: TaskResult
 
     @property
@@ -59,12 +51,12 @@ class Regenerated:
     """
 
     ks: tuple[int, ...]
-    tasks: tuple[TaskRow, ...]
+    tasks: tuple[rows.TaskRow, ...]
     lines: tuple[Line, ...]
     groups: tuple[GroupOutcome, ...]
     check: SelfCheck
-    stages: tuple[StageRow, ...]
-    dropped: tuple[DroppedRow, ...]
+    stages: tuple[rows.StageRow, ...]
+    dropped: tuple[rows.DroppedRow, ...]
     diagnosis: Diagnosis
     files: Mapping[Group, tuple[TaskGroup, ...]]
 
@@ -73,11 +65,10 @@ class Regenerated:
         return [line for line in self.lines if line.task.id == task]
 
     def name(self, group: Group) -> str:
-        """Return a group's name among those of the run."""
         return group.name(one.group for one in self.groups)
 
 
-def cell(candidate: CandidateRow) -> str:
+def cell(candidate: rows.CandidateRow) -> str:
     """Return one glyph for a candidate."""
     if candidate.verdict is not None:
         sign = glyphs.VERDICTS.get(candidate.verdict, "?")
@@ -85,15 +76,14 @@ def cell(candidate: CandidateRow) -> str:
     return glyphs.RUNNING if candidate.state in {"asking", "testing"} else glyphs.WAITING
 
 
-def stands_words(candidate: CandidateRow) -> str:
-    """Return a glyph and a word for how a candidate stands."""
+def stands_words(candidate: rows.CandidateRow) -> str:
     if candidate.verdict is None:
         return wording.state(candidate.state)
     said = wording.verdict(candidate.verdict) + (f", {wording.FORMER_WORDS}" if candidate.again else "")
     return said + (f", doubtful, not plain: {candidate.doubtful}" if candidate.doubtful else "")
 
 
-def former_words(former: FormerVerdictRow) -> str:
+def former_words(former: rows.FormerVerdictRow) -> str:
     """Return a replaced verdict in a line: ``✗ failed on 2026-11-22 16:20 UTC, hot, 0.03 s: 1 of 14 tests failed.``."""
     told = [f"{wording.verdict(former.verdict)} on {wording.when(former.at)}"]
     told += [former.route] if former.route else []
@@ -101,15 +91,16 @@ def former_words(former: FormerVerdictRow) -> str:
     return ", ".join(told) + (f": {former.verdict_reason}" if former.verdict_reason else "")
 
 
-def former_failing(reader: SessionReader, former: FormerVerdictRow) -> list[FailingTestRow]:
-    """Return the tests that failed under a replaced verdict."""
+def former_failing(reader: SessionReader, former: rows.FormerVerdictRow) -> list[rows.FailingTestRow]:
     listed = wording.decoded(reader.text(former.failing_blob)) if former.failing_blob else []
     if not isinstance(listed, list):
         return []
-    return [FailingTestRow(former.candidate_id, *test) for test in listed if isinstance(test, list) and len(test) == 4]
+    return [
+        rows.FailingTestRow(former.candidate_id, *test) for test in listed if isinstance(test, list) and len(test) == 4
+    ]
 
 
-def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None) -> Regenerated:
+def regenerated(reader: SessionReader, run: rows.RunRow, only_task: str | None = None) -> Regenerated:
     """Read what came of a run's tasks, samples that later runs added to them included."""
     # Imported here: reports on document runs do not need the room of regeneration.
     from workbench.regeneration.breakdown import pass_by
@@ -124,7 +115,7 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
     counts = sample_counts(reader, run.id, by_task=True)
     live = reader.run_state(run) in ("queued", "running")
     groups = group_outcomes(counts, every, ks, now=time.time() if live else None)
-    found: dict[tuple[str, bool, Group], list[CandidateRow]] = {}
+    found: dict[tuple[str, bool, Group], list[rows.CandidateRow]] = {}
     for candidate in candidates_of(reader, run.id):
         if candidate.task_id in known:
             group = group_of(candidate, known[candidate.task_id])

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from workbench import glyphs
 from workbench.reports import wording
-from workbench.reports.contents import Contents, Trial, tier_points
-from workbench.reports.page import Shown
+from workbench.reports.contents import Contents, Run, Trial, tier_points
+from workbench.reports.page import Shown, table_of
 from workbench.reports.regenerated import Line, Regenerated, estimate_words, verdict_words
 from workbench.rubric.spread import Total
 from workbench.rubric.spread import words as spread_words
 from workbench.session.forks import fork_words
 from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.regeneration.failure_groups import FailureGroup
+    from workbench.regeneration.outcome import GroupOutcome
+    from workbench.results.scores import ImportedScore
+    from workbench.rubric.spread import Agreement, Spread
+    from workbench.session.rows import StageRow
 
 IMPORTED = "imported scores"
 IMPORTED_TITLE = "Scores of the imported file"
@@ -21,30 +29,22 @@ DAMAGE_SENTENCE = "These parts of the session file could not be read; everything
 
 
 def runs(contents: Contents) -> Shown:
-    """Return the runs: what was asked for, and how it stands."""
-    rows = []
-    for run in contents.runs:
-        remark = "; ".join(text for text in (run.row.error, run.row.note) if text)
-        rows.append(
-            (
-                run.row.id,
-                run.row.name or "",
-                contents.tags(run.row.id),
-                run.row.kind,
-                wording.state(run.state),
-                str(run.items),
-                wording.plan_words(run.row.config),
-                wording.when(run.row.created_at),
-                wording.money(run.row.spend_usd),
-                remark,
-            )
-        )
-    headings = ("run", "name", "tags", "kind", "state", "items", "plan", "asked for", "spend $", "remark")
-    return _without_empty(Shown(headings, tuple(rows), frozenset({5, 8})), {"name", "tags", "remark"})
+    columns: dict[str, Callable[[Run], str]] = {
+        "run": lambda one: one.row.id,
+        "name": lambda one: one.row.name or "",
+        "tags": lambda one: contents.tags(one.row.id),
+        "kind": lambda one: one.row.kind,
+        "state": lambda one: wording.state(one.state),
+        "items": lambda one: str(one.items),
+        "plan": lambda one: wording.plan_words(one.row.config),
+        "asked for": lambda one: wording.when(one.row.created_at),
+        "spend $": lambda one: wording.money(one.row.spend_usd),
+        "remark": lambda one: "; ".join(filter(None, (one.row.error, one.row.note))),
+    }
+    return table_of(contents.runs, columns, {"items", "spend $"}, {"name", "tags", "remark"})
 
 
 def put_away_sentence(contents: Contents) -> str:
-    """Return how many runs are left out because a person put them away, "" for none."""
     if not contents.put_away:
         return ""
     runs = wording.plural(contents.put_away, "run")
@@ -53,45 +53,40 @@ def put_away_sentence(contents: Contents) -> str:
 
 def trials(contents: Contents) -> Shown:
     """Return the trials with their score by each rubric and judge, and the tiers of the first."""
-    judged = contents.judged
-    headings = ["id", "case", "agent", "model", "rep."]
-    headings += [f"{rubric} ({judge})" for rubric, judge in judged]
-    first = len(headings)
-    numbers = set(range(4, first))
-    headings += ["T1", "T2", "T3", "T4", IMPORTED, "works", "steps", "tokens", "cost $", "s", "status", "fork", "tags"]
-    numbers |= set(range(first, first + 10)) - {first + 4}
-    rows = []
-    for trial in contents.trials:
-        row = trial.row
-        scores = [trial.score(pair) for pair in judged]
-        tiers = [wording.points(points) for points in tier_points(trial.main)] if trial.main else [wording.NOTHING] * 4
-        rows.append(
-            (
-                contents.short.get(row.id, row.id),
-                " ".join(filter(None, (row.case_name or row.case_id, trial.told_apart))),
-                row.agent,
-                row.model,
-                str(row.repeat),
-                *(
-                    wording.NOTHING if score is None else _points(contents.total(trial, pair))
-                    for pair, score in zip(judged, scores, strict=True)
-                ),
-                *tiers,
-                ", ".join(f"{one.scorer} {one.value}" for one in trial.imported_scores),
-                trial.works.short() if trial.works else "",
-                str(row.steps),
-                wording.count(row.tokens),
-                wording.money(row.cost_usd),
-                wording.seconds(row.seconds),
-                wording.state(row.state),
-                fork_words(row.parent, row.fork_step, row.edited),
-                contents.tags(row.id),
-            )
-        )
-    links = tuple(trial.row.id for trial in contents.trials)
-    return _without_empty(
-        Shown(tuple(headings), tuple(rows), frozenset(numbers), links, "trial-"), {IMPORTED, "works", "fork", "tags"}
-    )
+
+    def points(pair: tuple[str, str]) -> Callable[[Trial], str]:
+        return lambda one: _points(contents.total(one, pair)) if one.score(pair) else wording.NOTHING
+
+    def tier(number: int) -> Callable[[Trial], str]:
+        return lambda one: wording.points(tier_points(one.main)[number]) if one.main else wording.NOTHING
+
+    scores = {f"{rubric} ({judge})": points((rubric, judge)) for rubric, judge in contents.judged}
+    tiers = {f"T{number + 1}": tier(number) for number in range(4)}
+    columns: dict[str, Callable[[Trial], str]] = {
+        "id": lambda one: contents.short.get(one.row.id, one.row.id),
+        "case": _case,
+        "agent": lambda one: one.row.agent,
+        "model": lambda one: one.row.model,
+        "rep.": lambda one: str(one.row.repeat),
+        **scores,
+        **tiers,
+        IMPORTED: lambda one: ", ".join(f"{each.scorer} {each.value}" for each in one.imported_scores),
+        "works": lambda one: one.works.short() if one.works else "",
+        "steps": lambda one: str(one.row.steps),
+        "tokens": lambda one: wording.count(one.row.tokens),
+        "cost $": lambda one: wording.money(one.row.cost_usd),
+        "s": lambda one: wording.seconds(one.row.seconds),
+        "status": lambda one: wording.state(one.row.state),
+        "fork": lambda one: fork_words(one.row.parent, one.row.fork_step, one.row.edited),
+        "tags": lambda one: contents.tags(one.row.id),
+    }
+    right = {"rep.", *scores, *tiers, "works", "steps", "tokens", "cost $", "s"}
+    found = table_of(contents.trials, columns, right, {IMPORTED, "works", "fork", "tags"})
+    return replace(found, links=tuple(one.row.id for one in contents.trials), anchor="trial-")
+
+
+def _case(trial: Trial) -> str:
+    return " ".join(filter(None, (trial.row.case_name or trial.row.case_id, trial.told_apart)))
 
 
 def _points(total: Total) -> str:
@@ -101,24 +96,27 @@ def _points(total: Total) -> str:
 
 
 def imported_scores(trial: Trial) -> Shown:
-    """Return what the file of an imported trial says of its scores."""
-    rows = tuple((one.scorer, one.value, one.explanation) for one in trial.imported_scores)
-    return Shown(("scorer", "value", "explanation"), rows, frozenset())
+    columns: dict[str, Callable[[ImportedScore], str]] = {
+        "scorer": lambda one: one.scorer,
+        "value": lambda one: one.value,
+        "explanation": lambda one: one.explanation,
+    }
+    return table_of(trial.imported_scores, columns)
 
 
 def means(contents: Contents) -> Shown:
-    """Return mean and spread per agent and model, and per case with several trials."""
-    rows = [
-        (one.agent, one.model, one.case or "all", f"{one.rubric} ({one.judge})", f"{one.scored} of {one.trials}",
-         spread_words(one))
-        for one in contents.spread
-    ]  # fmt: skip
-    headings = ("agent", "model", "case", "rubric (judge)", "scored", "mean ± sd (range)")
-    return Shown(headings, tuple(rows), frozenset({4}))
+    columns: dict[str, Callable[[Spread], str]] = {
+        "agent": lambda one: one.agent,
+        "model": lambda one: one.model,
+        "case": lambda one: one.case or "all",
+        "rubric (judge)": lambda one: f"{one.rubric} ({one.judge})",
+        "scored": lambda one: f"{one.scored} of {one.trials}",
+        "mean ± sd (range)": spread_words,
+    }
+    return table_of(contents.spread, columns, {"scored"})
 
 
 def forks_sentence(contents: Contents) -> str:
-    """Return how many forks no mean counts, "" for none."""
     count = sum(bool(trial.row.parent) for trial in contents.trials)
     return f"{wording.plural(count, 'fork')} of recorded trials: in no mean." if count else ""
 
@@ -131,80 +129,68 @@ AGREEMENT_SENTENCE = (
 
 def agreement(contents: Contents) -> Shown:
     """Return how judges agree, tier by tier, the tier's criteria below it."""
-    rows = [
-        (
-            one.rubric,
-            f"{one.judges[0]} / {one.judges[1]}",
-            f"T{one.tier}",
-            one.criterion or "whole tier",
-            str(one.documents),
-            f"{one.difference:+.1f}",
-            f"{one.exact:.0%}",
-            wording.NOTHING if one.correlation is None else f"{one.correlation:.2f}",
-        )
-        for one in contents.agreement
-    ]
-    headings = ("rubric", "judges", "tier", "criterion", "n", "difference", "same", "r")
-    return Shown(headings, tuple(rows), frozenset({4, 5, 6, 7}))
-
-
-_BESIDE = ("without repairs", "with docstring", "these alone")
+    columns: dict[str, Callable[[Agreement], str]] = {
+        "rubric": lambda one: one.rubric,
+        "judges": lambda one: f"{one.judges[0]} / {one.judges[1]}",
+        "tier": lambda one: f"T{one.tier}",
+        "criterion": lambda one: one.criterion or "whole tier",
+        "n": lambda one: str(one.documents),
+        "difference": lambda one: f"{one.difference:+.1f}",
+        "same": lambda one: f"{one.exact:.0%}",
+        "r": lambda one: wording.share(one.correlation),
+    }
+    return table_of(contents.agreement, columns, {"n", "difference", "same", "r"})
 
 
 def evaluators(outcome: Regenerated) -> Shown:
-    """Return pass@k and verdicts per group, controls included."""
-    rows = []
-    for one in outcome.groups:
-        totals, figures = one.totals, one.figures
-        clean = figures.without_doubtful if figures.doubtful else ()
-        bare = figures.without_repairs if figures.repaired else ()
-        undocumented = figures.documented < figures.tasks
-        fewest, most = figures.samples_per_task
-        resting = figures.pass_at[0].tasks
-        alone = figures.of_documented if undocumented and figures.documented else ()
-        rows.append(
-            (
-                outcome.name(one.group) + (" (control)" if one.control else ""),
-                *(estimate_words(estimate) for estimate in figures.pass_at),
-                " · ".join(map(wording.share, clean)),
-                " · ".join(map(wording.share, bare)),
-                f"{figures.documented} of {figures.tasks}" if undocumented else "",
-                " · ".join(map(wording.share, alone)),
-                verdict_words(totals.verdicts),
-                str(figures.doubtful or ""),
-                str(figures.cut or ""),
-                "" if fewest == most else f"{fewest} to {most}",
-                "" if resting == one.ready else f"{resting:,} of {one.ready:,}",
-                str(totals.unfinished),
-                str(totals.again or ""),
-                wording.count(totals.tokens),
-                wording.count(round(totals.tokens / totals.samples) if totals.samples else None),
-                wording.money(totals.cost_usd),
-            )
-        )
-    last = 4 + len(outcome.ks)
-    headings = (
-        "evaluator",
-        *(f"pass@{k}" for k in outcome.ks),
-        "without doubtful",
-        "without repairs",
-        "with docstring",
-        "these alone",
-        "verdicts",
-        "doubtful",
-        "cut at the token limit",
-        "samples a task",
-        "tasks",
-        "unfinished",
-        "tested again",
-        "tokens",
-        "a sample",
-        "cost $",
-    )
-    shown = Shown(headings, tuple(rows), frozenset({*range(1, last + 1), *range(last + 2, last + 11)}))
-    return _without_empty(
-        shown,
-        {"tested again", "cut at the token limit", "samples a task", "tasks", "doubtful", "without doubtful", *_BESIDE},
+    def estimate(place: int) -> Callable[[GroupOutcome], str]:
+        return lambda one: estimate_words(one.figures.pass_at[place])
+
+    def shares(values: Iterable[float | None]) -> str:
+        return " · ".join(map(wording.share, values))
+
+    def undocumented(one: GroupOutcome) -> bool:
+        return one.figures.documented < one.figures.tasks
+
+    def drawn(one: GroupOutcome) -> str:
+        fewest, most = one.figures.samples_per_task
+        return "" if fewest == most else f"{fewest} to {most}"
+
+    def resting(one: GroupOutcome) -> str:
+        tasks = one.figures.pass_at[0].tasks
+        return "" if tasks == one.ready else f"{tasks:,} of {one.ready:,}"
+
+    def each(one: GroupOutcome) -> str:
+        return wording.count(round(one.totals.tokens / one.totals.samples) if one.totals.samples else None)
+
+    optional: dict[str, Callable[[GroupOutcome], str]] = {
+        "without doubtful": lambda one: shares(one.figures.without_doubtful if one.figures.doubtful else ()),
+        "without repairs": lambda one: shares(one.figures.without_repairs if one.figures.repaired else ()),
+        "with docstring": lambda one: f"{one.figures.documented} of {one.figures.tasks}" if undocumented(one) else "",
+        "these alone": lambda one: shares(
+            one.figures.of_documented if undocumented(one) and one.figures.documented else ()
+        ),
+    }
+    rare: dict[str, Callable[[GroupOutcome], str]] = {
+        "doubtful": lambda one: str(one.figures.doubtful or ""),
+        "cut at the token limit": lambda one: str(one.figures.cut or ""),
+        "samples a task": drawn,
+        "tasks": resting,
+    }
+    columns: dict[str, Callable[[GroupOutcome], str]] = {
+        "evaluator": lambda one: outcome.name(one.group) + (" (control)" if one.control else ""),
+        **{f"pass@{k}": estimate(place) for place, k in enumerate(outcome.ks)},
+        **optional,
+        "verdicts": lambda one: verdict_words(one.totals.verdicts),
+        **rare,
+        "unfinished": lambda one: str(one.totals.unfinished),
+        "tested again": lambda one: str(one.totals.again or ""),
+        "tokens": lambda one: wording.count(one.totals.tokens),
+        "a sample": each,
+        "cost $": lambda one: wording.money(one.totals.cost_usd),
+    }
+    return table_of(
+        outcome.groups, columns, columns.keys() - {"evaluator", "verdicts"}, {*optional, *rare, "tested again"}
     )
 
 
@@ -214,34 +200,31 @@ MOST_FAILURES = 50
 
 def failures(outcome: Regenerated, most: int = MOST_FAILURES) -> Shown:
     """Return how candidates failed, the way that most of them did first, each with a candidate that stands for it."""
-    rows = []
-    for group in outcome.diagnosis.groups[:most]:
+
+    def place(group: FailureGroup) -> str:
         one = group.representative
-        rows.append(
-            (
-                f"{len(group.candidates):,}",
-                f"{group.tasks:,}",
-                f"{len(group.tests):,}",
-                f"{wording.verdict(group.verdict)}",
-                group.exception if group.exception != group.verdict else "",
-                one_line(group.message.removeprefix(f"{group.exception}: "), 120),
-                group.place or (one.lead.test if one.lead is not None else one.function),
-                one.id,
-            )
-        )
-    headings = ("candidates", "tasks", "tests", "verdict", "exception", "message", "where", "such as")
-    return Shown(headings, tuple(rows), frozenset({0, 1, 2}))
+        return group.place or (one.lead.test if one.lead is not None else one.function)
+
+    columns: dict[str, Callable[[FailureGroup], str]] = {
+        "candidates": lambda one: f"{len(one.candidates):,}",
+        "tasks": lambda one: f"{one.tasks:,}",
+        "tests": lambda one: f"{len(one.tests):,}",
+        "verdict": lambda one: wording.verdict(one.verdict),
+        "exception": lambda one: one.exception if one.exception != one.verdict else "",
+        "message": lambda one: one_line(one.message.removeprefix(f"{one.exception}: "), 120),
+        "where": place,
+        "such as": lambda one: one.representative.id,
+    }
+    return table_of(outcome.diagnosis.groups[:most], columns, {"candidates", "tasks", "tests"})
 
 
 def failures_title(outcome: Regenerated, most: int = MOST_FAILURES) -> str:
-    """Return the heading over :func:`failures`."""
     groups, failed = len(outcome.diagnosis.groups), outcome.diagnosis.candidates
     shown = f", the first {most:,} of {groups:,} ways" if groups > most else ""
     return f"What went wrong with {wording.plural(failed, 'candidate')}{shown}"
 
 
 def unsolved(outcome: Regenerated) -> Shown:
-    """Return the tasks that no evaluator solved."""
     known = {task.id: task for task in outcome.tasks}
     rows = tuple(
         (known[one.task].path, known[one.task].qualified_name, f"{one.samples:,}", f"{one.evaluators:,}")
@@ -291,7 +274,8 @@ def tasks(contents: Contents, outcome: Regenerated) -> Shown:
                 *(f"pass@{k}" for k in outcome.ks), "controls", "state")  # fmt: skip
     last = 7 + len(outcome.ks)
     shown = Shown(headings, tuple(rows), frozenset({3, 4, *range(7, last)}), tuple(links), "task-")
-    return _without_empty(shown, {"controls"})
+    empty = not any(row[last] for row in rows)
+    return with_columns(shown, [place for place in range(len(headings)) if place != last]) if empty else shown
 
 
 def controls_words(controls: str | None) -> str:
@@ -308,51 +292,29 @@ def controls_words(controls: str | None) -> str:
 
 
 def dropped(outcome: Regenerated) -> Shown:
-    """Return the functions that became no task, at which stage and why."""
     rows = tuple((row.path, row.qualified_name, row.stage, row.reason) for row in outcome.dropped)
     return Shown(("file", "function", "stage", "reason"), rows, frozenset())
 
 
-def _first(note: str | None) -> str:
-    # A suite's note names the quarantined tests below its first line.
-    return (note or "").partition("\n")[0]
-
-
 def stages(outcome: Regenerated) -> Shown:
-    """Return the stages from repository to tasks."""
-    rows = tuple(
-        (
-            row.name,
-            row.state,
-            f"{row.done:,}" + (f" of {row.total:,}" if row.total is not None else ""),
-            _first(row.note),
-        )
-        for row in outcome.stages
-    )
-    return _without_empty(Shown(("stage", "state", "done", "note"), rows, frozenset({2})), {"note"})
+    columns: dict[str, Callable[[StageRow], str]] = {
+        "stage": lambda one: one.name,
+        "state": lambda one: one.state,
+        "done": lambda one: f"{one.done:,}" + (f" of {one.total:,}" if one.total is not None else ""),
+        # A suite's note names the quarantined tests below its first line.
+        "note": lambda one: (one.note or "").partition("\n")[0],
+    }
+    return table_of(outcome.stages, columns, {"done"}, {"note"})
 
 
 def trial_title(trial: Trial) -> str:
     """Return what identifies a trial to a person."""
     row = trial.row
-    case = " ".join(filter(None, (row.case_name or row.case_id, trial.told_apart)))
     fork = fork_words(row.parent, row.fork_step, row.edited)
-    return " · ".join(filter(None, (case, row.agent, row.model, f"repeat {row.repeat}", fork)))
-
-
-def _without_empty(shown: Shown, names: set[str]) -> Shown:
-    return with_columns(
-        shown,
-        [
-            place
-            for place, heading in enumerate(shown.headings)
-            if heading not in names or any(row[place] for row in shown.rows)
-        ],
-    )
+    return " · ".join(filter(None, (_case(trial), row.agent, row.model, f"repeat {row.repeat}", fork)))
 
 
 def with_columns(shown: Shown, kept: Sequence[int]) -> Shown:
-    """Return a table with these of its columns."""
     return replace(
         shown,
         headings=tuple(shown.headings[place] for place in kept),

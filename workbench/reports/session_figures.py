@@ -69,14 +69,13 @@ def _by(contents: Contents) -> str:
 def _cell(points: tuple[float | None, float] | None) -> HeatCell:
     if points is None:
         return HeatCell(None, wording.NOTHING, "not judged")
-    got, maximum = points
     share = _share(points)
-    if got is None or share is None:
-        return HeatCell(None, "?", "unscored")
+    return HeatCell(None, "?", "unscored") if share is None else _toned(share, wording.of(*points))
+
+
+def _toned(share: float, text: str) -> HeatCell:
     stands = standing(share)
-    return HeatCell(
-        share, f"{wording.points(got)} / {wording.points(maximum)}", f"{100 * share:.0f} %, {stands}", _TONES[stands]
-    )
+    return HeatCell(share, text, f"{100 * share:.0f} %, {stands}", _TONES[stands])
 
 
 def _total_cell(contents: Contents, trial: Trial) -> HeatCell:
@@ -87,9 +86,7 @@ def _total_cell(contents: Contents, trial: Trial) -> HeatCell:
     share = _whole(contents, trial)
     if share is None:
         return HeatCell(None, wording.of(total.points, total.out_of), "tiers are unscored")
-    stands = standing(share)
-    text = f"{wording.of(*total.own)} own" if total.own else wording.of(total.points, total.out_of)
-    return HeatCell(share, text, f"{100 * share:.0f} %, {stands}", _TONES[stands])
+    return _toned(share, f"{wording.of(*total.own)} own" if total.own else wording.of(total.points, total.out_of))
 
 
 def _whole(contents: Contents, trial: Trial) -> float | None:
@@ -106,21 +103,14 @@ def _labels(trials: Sequence[Trial]) -> list[str]:
     agents = {trial.row.agent for trial in trials}
     models = {trial.row.model for trial in trials}
     repeats = {trial.row.repeat for trial in trials}
-    return [
-        " · ".join(
-            filter(
-                None,
-                (
-                    (SIGN + " " if trial.row.parent else "") + (trial.row.case_name or trial.row.case_id),
-                    trial.told_apart,
-                    trial.row.agent if len(agents) > 1 else "",
-                    trial.row.model if len(models) > 1 else "",
-                    str(trial.row.repeat) if len(repeats) > 1 else "",
-                ),
-            )
-        )
-        for trial in trials
-    ]
+
+    def label(trial: Trial) -> str:
+        row = trial.row
+        case = (SIGN + " " if row.parent else "") + (row.case_name or row.case_id)
+        told = (row.agent if len(agents) > 1 else "", row.model if len(models) > 1 else "")
+        return " · ".join(filter(None, (case, trial.told_apart, *told, str(row.repeat) if len(repeats) > 1 else "")))
+
+    return [label(trial) for trial in trials]
 
 
 def _strips(contents: Contents, numbers: Sequence[int]) -> Strips:

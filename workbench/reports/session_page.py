@@ -11,32 +11,11 @@ from itertools import chain
 
 from workbench import glyphs
 from workbench.comparison.candidates import without_margin
-from workbench.reports import report_tables, session_figures, wording
-from workbench.reports.checked import NOT_IN_POINTS, checked_readme
+from workbench.reports import page, report_tables, session_figures, wording
 from workbench.reports.contents import Contents, Trial, accessed_files_words
 from workbench.reports.excerpts import Excerpt, Excerpts, pretty_json, split_answer
-from workbench.reports.grounded import grounded
-from workbench.reports.page import (
-    Card,
-    Changes,
-    Facts,
-    Folded,
-    Heading,
-    Literal,
-    Note,
-    Part,
-    Points,
-    Readme,
-    Section,
-    Shown,
-)
-from workbench.reports.regenerated import (
-    Regenerated,
-    former_failing,
-    former_words,
-    interval_notes,
-    stands_words,
-)
+from workbench.reports.readme_facts import NOT_IN_POINTS, checked_readme, grounded
+from workbench.reports.regenerated import Regenerated, former_failing, former_words, interval_notes, stands_words
 from workbench.results.scores import card_of
 from workbench.rubric.scorecard import Scorecard
 from workbench.session.forks import inheritance
@@ -49,24 +28,25 @@ _PROBLEM, _REMARK = "problem", "remark"
 _WRONG, _ODD = glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]
 
 
-def items(reader: SessionReader, contents: Contents, texts: Excerpts) -> Iterator[Section]:
+def items(reader: SessionReader, contents: Contents, texts: Excerpts) -> Iterator[page.Section]:
     """Yield a section for each trial and task, then what turned out to be damaged."""
     for trial in contents.trials:
         inside = chain(trial_parts(reader, contents, trial, texts), _steps(reader, trial, texts))
-        yield Section(report_tables.trial_title(trial), inside, anchor=f"trial-{trial.row.id}", item=True)
+        yield page.Section(report_tables.trial_title(trial), inside, anchor=f"trial-{trial.row.id}", item=True)
     for _, outcome in contents.regenerations:
         for task in outcome.tasks:
             inside = chain(task_parts(contents, task, texts), _candidates(reader, task, outcome, texts))
-            yield Section(task.qualified_name, inside, task.path, f"task-{task.id}", item=True)
+            yield page.Section(task.qualified_name, inside, task.path, f"task-{task.id}", item=True)
     if reader.damage:
         said = tuple(one.sentence for one in reader.damage)
-        yield Section("Damaged", (Note(report_tables.DAMAGE_SENTENCE, _PROBLEM), Points(said)), anchor="damaged")
+        yield page.Section(
+            "Damaged", (page.Note(report_tables.DAMAGE_SENTENCE, _PROBLEM), page.Points(said)), anchor="damaged"
+        )
 
 
-def session_facts(contents: Contents) -> Facts:
-    """Return when and by what the session was made, and how much is in it."""
+def session_facts(contents: Contents) -> page.Facts:
     tasks = sum(len(outcome.tasks) for _, outcome in contents.regenerations)
-    return Facts((
+    return page.Facts((
         ("created", wording.when(contents.created_at)),
         ("by", contents.created_by),
         ("runs", str(len(contents.runs))),
@@ -76,69 +56,69 @@ def session_facts(contents: Contents) -> Facts:
     ))  # fmt: skip
 
 
-def remarks(contents: Contents, item: str, step: int | None = None) -> Iterator[Note]:
+def remarks(contents: Contents, item: str, step: int | None = None) -> Iterator[page.Note]:
     """Yield the tags of an item and people's remarks on it, or those on one step of it alone."""
     if step is None and (tags := contents.all_tags(item)):
-        yield Note(f"Tags: {tags}", _REMARK)
+        yield page.Note(f"Tags: {tags}", _REMARK)
     for remark in contents.remarks(item):
         if step is None or remark.step == step:
             place = f" on {part_in_words(remark.of)}" if remark.of else ""
-            yield Note(f"Remark{place}: {remark.text}", _REMARK)
+            yield page.Note(f"Remark{place}: {remark.text}", _REMARK)
 
 
-def overview(contents: Contents, most_failures: int = report_tables.MOST_FAILURES) -> Iterator[Section]:
+def overview(contents: Contents, most_failures: int = report_tables.MOST_FAILURES) -> Iterator[page.Section]:
     """Yield means, trials, regenerations and runs; of ways to fail so many as stand in a table."""
     if contents.spread:
         said = " ".join(filter(None, (_MEANS, report_tables.forks_sentence(contents))))
-        yield Section("Means", (report_tables.means(contents), Note(said)), anchor="means")
+        yield page.Section("Means", (report_tables.means(contents), page.Note(said)), anchor="means")
     if contents.trials:
         first = " by ".join(contents.judged[0]) if contents.judged else ""
         tiers = f"T1 to T4 are the tiers of {first}: structure, sections, accuracy, quality. " if first else ""
-        found = (report_tables.trials(contents), Note(f"{tiers}? is unscored, which is not 0."))
-        yield Section("Trials", found, anchor="trials")
+        found = (report_tables.trials(contents), page.Note(f"{tiers}? is unscored, which is not 0."))
+        yield page.Section("Trials", found, anchor="trials")
     if contents.agreement:
-        agreement = (report_tables.agreement(contents), Note(report_tables.AGREEMENT_SENTENCE))
-        yield Section("Agreement of judges", agreement, anchor="agreement")
+        agreement = (report_tables.agreement(contents), page.Note(report_tables.AGREEMENT_SENTENCE))
+        yield page.Section("Agreement of judges", agreement, anchor="agreement")
     for run, outcome in contents.regenerations:
         inside = tuple(_regeneration(contents, outcome, most_failures))
-        yield Section(f"Regeneration {run.row.id}", inside, anchor=f"regeneration-{run.row.id}")
+        yield page.Section(f"Regeneration {run.row.id}", inside, anchor=f"regeneration-{run.row.id}")
     away = report_tables.put_away_sentence(contents)
-    yield Section("Runs", (report_tables.runs(contents), *([Note(away)] if away else ())), anchor="runs")
+    yield page.Section("Runs", (report_tables.runs(contents), *([page.Note(away)] if away else ())), anchor="runs")
 
 
 _MEANS = "Means over trials with the standard deviation of the sample."
 
 
-def _regeneration(contents: Contents, outcome: Regenerated, most_failures: int) -> Iterator[Part]:
+def _regeneration(contents: Contents, outcome: Regenerated, most_failures: int) -> Iterator[page.Part]:
     if outcome.groups:
         yield report_tables.evaluators(outcome)
         ours = f"Our own errors ({glyphs.VERDICTS['error']}) count for nobody."
         control = f"A control must be exactly 1 (reference) or 0 (stub). {ours}"
-        yield Note(f"pass@k without bias. {' '.join(interval_notes(outcome))} {control}")
+        yield page.Note(f"pass@k without bias. {' '.join(interval_notes(outcome))} {control}")
     if contents.item is None:
         if drawn := session_figures.pass_at_k_by_task(outcome):
             yield drawn
         if outcome.diagnosis.groups:
-            yield Heading(report_tables.failures_title(outcome, most_failures))
+            yield page.Heading(report_tables.failures_title(outcome, most_failures))
             yield report_tables.failures(outcome, most_failures)
         if (unsolved := report_tables.unsolved(outcome)).rows:
-            yield Folded("Tasks that nobody solves", (unsolved,), f"{len(unsolved.rows):,}")
+            yield page.Folded("Tasks that nobody solves", (unsolved,), f"{len(unsolved.rows):,}")
         if (files := report_tables.files(outcome)).rows:
-            yield Folded("pass@k by file", (files,))
-    yield Heading("Tasks", f"{len(outcome.tasks):,}")
+            yield page.Folded("pass@k by file", (files,))
+    yield page.Heading("Tasks", f"{len(outcome.tasks):,}")
     yield report_tables.tasks(contents, outcome)
-    yield Note(wording.CELLS)
+    yield page.Note(wording.CELLS)
     if outcome.dropped:
         dropped = (report_tables.dropped(outcome),)
-        yield Folded("Functions that became no task", dropped, f"{len(outcome.dropped):,}")
+        yield page.Folded("Functions that became no task", dropped, f"{len(outcome.dropped):,}")
     if outcome.stages:
-        yield Folded("Stages", (report_tables.stages(outcome),))
+        yield page.Folded("Stages", (report_tables.stages(outcome),))
 
 
-def trial_parts(reader: SessionReader, contents: Contents, trial: Trial, texts: Excerpts) -> Iterator[Part]:
+def trial_parts(reader: SessionReader, contents: Contents, trial: Trial, texts: Excerpts) -> Iterator[page.Part]:
     """Yield what came of a trial, without its steps."""
     row = trial.row
-    yield Facts((
+    yield page.Facts((
         ("trial", row.id),
         ("status", wording.state(row.state)),
         ("steps", str(row.steps)),
@@ -149,46 +129,45 @@ def trial_parts(reader: SessionReader, contents: Contents, trial: Trial, texts: 
         ("repository", accessed_files_words(reader, row)),
     ))  # fmt: skip
     if row.error:
-        yield Note(f"{_WRONG} {row.error}", _PROBLEM)
+        yield page.Note(f"{_WRONG} {row.error}", _PROBLEM)
     if trial.problem:
-        yield Note(f"{glyphs.UNSCORED} {trial.problem}", _PROBLEM)
+        yield page.Note(f"{glyphs.UNSCORED} {trial.problem}", _PROBLEM)
     if row.parsed == 0:
-        yield Note(f"{_ODD} The answer did not keep the protocol.", _PROBLEM)
+        yield page.Note(f"{_ODD} The answer did not keep the protocol.", _PROBLEM)
     yield from remarks(contents, row.id)
     readme = None if row.readme_blob is None else texts.readme(row.readme_blob, f"the README of trial {row.id}")
     changed = () if readme is None or not row.parent else (_since_parent(reader, trial, readme, texts),)
-    yield Readme(readme, changed, tuple(_scores(reader, trial)))
+    yield page.Readme(readme, changed, tuple(_scores(reader, trial)))
     yield from _check(reader, trial)
     yield from _grounding(reader, trial)
     if row.metadata_blob:
         metadata = texts.of(row.metadata_blob, f"the metadata of trial {row.id}")
-        yield Folded("Metadata", (Literal(pretty_json(metadata.text), language="json"),), metadata.words)
+        yield page.Folded("Metadata", (page.Literal(pretty_json(metadata.text), language="json"),), metadata.words)
 
 
-def _scores(reader: SessionReader, trial: Trial) -> Iterator[Part]:
+def _scores(reader: SessionReader, trial: Trial) -> Iterator[page.Part]:
     for place, score in enumerate(trial.scores):
         card = card_of(reader, score)
         points = wording.score(score.total, score.out_of, card.given if card else None)
-        yield Card(score.rubric, with_limit(in_words(score.judge), score.judge), points, card, unfolded=place == 0)
+        yield page.Card(score.rubric, with_limit(in_words(score.judge), score.judge), points, card, unfolded=place == 0)
     if not trial.scores:
-        yield Note("Not scored.")
+        yield page.Note("Not scored.")
     if trial.imported_scores:
-        yield Heading(report_tables.IMPORTED_TITLE)
+        yield page.Heading(report_tables.IMPORTED_TITLE)
         yield report_tables.imported_scores(trial)
 
 
-def _since_parent(reader: SessionReader, trial: Trial, readme: Excerpt, texts: Excerpts) -> Part:
+def _since_parent(reader: SessionReader, trial: Trial, readme: Excerpt, texts: Excerpts) -> page.Part:
     parent, row = reader.trial(trial.row.parent), trial.row
     if parent is None or parent.readme_blob is None:
         why = "that is not in this session" if parent is None else "that handed in none"
-        return Note(f"Fork of trial {row.parent[:8]}, {why}: no README to compare with.")
+        return page.Note(f"Fork of trial {row.parent[:8]}, {why}: no README to compare with.")
     before = texts.readme(parent.readme_blob, f"the README of trial {parent.id}")
     names = (f"README of {parent.id[:8]}, the parent", f"README of {row.id[:8]}, the fork")
-    return Changes("README since its parent's", before, readme, names, texts)
+    return page.Changes("README since its parent's", before, readme, names, texts)
 
 
-def criteria(card: Scorecard) -> Shown:
-    """Return the criteria of a scorecard as a table."""
+def criteria(card: Scorecard) -> page.Shown:
     shaped = card.given is not None
     rows = [
         (
@@ -204,46 +183,46 @@ def criteria(card: Scorecard) -> Shown:
     ]
     by_format = ("by the format",) if shaped else ()
     heads = ("tier", "criterion", "points", *by_format, "reason", "evidence", "by")
-    return Shown(heads, tuple(rows), frozenset({2, 3} if shaped else {2}))
+    return page.Shown(heads, tuple(rows), frozenset({2, 3} if shaped else {2}))
 
 
-def _check(reader: SessionReader, trial: Trial) -> Iterator[Part]:
+def _check(reader: SessionReader, trial: Trial) -> Iterator[page.Part]:
     found = checked_readme(reader, trial)
     if found is None:
         return
-    inside: list[Part] = [Note(NOT_IN_POINTS), *map(Note, found.notes)]
+    inside: list[page.Part] = [page.Note(NOT_IN_POINTS), *map(page.Note, found.notes)]
     for one in found.alarms:
-        inside.append(Note(one.head, _PROBLEM))
+        inside.append(page.Note(one.head, _PROBLEM))
         if one.lines:
-            inside.append(Literal("\n".join(one.lines), language="diff" if one.lines[0].startswith("@@") else ""))
-    yield Folded("Works", tuple(inside), found.works, "paper", unfolded=bool(found.alarms))
+            inside.append(page.Literal("\n".join(one.lines), language="diff" if one.lines[0].startswith("@@") else ""))
+    yield page.Folded("Works", tuple(inside), found.works, "paper", unfolded=bool(found.alarms))
 
 
-def _grounding(reader: SessionReader, trial: Trial) -> Iterator[Part]:
+def _grounding(reader: SessionReader, trial: Trial) -> Iterator[page.Part]:
     found = grounded(reader, trial.row)
     if found is None or not (found.counts or found.patterns):
         return
-    inside: list[Part] = [Note(found.note)] if found.note else []
+    inside: list[page.Part] = [page.Note(found.note)] if found.note else []
     if found.inventions:
-        inside += [Note("Likely inventions, nowhere in the repository:", "said"), Points(found.inventions)]
+        inside += [page.Note("Likely inventions, nowhere in the repository:", "said"), page.Points(found.inventions)]
     if found.patterns:
-        inside.append(Note(f"Exploration: {'; '.join(found.patterns)}.", "said"))
+        inside.append(page.Note(f"Exploration: {'; '.join(found.patterns)}.", "said"))
     counts = found.counts or "no README"
-    yield Folded("Where the README comes from", tuple(inside), counts, "paper", unfolded=bool(found.inventions))
+    yield page.Folded("Where the README comes from", tuple(inside), counts, "paper", unfolded=bool(found.inventions))
 
 
-def _steps(reader: SessionReader, trial: Trial, texts: Excerpts) -> Iterator[Part]:
+def _steps(reader: SessionReader, trial: Trial, texts: Excerpts) -> Iterator[page.Part]:
     steps = reader.steps(trial.row.id)
-    yield Heading("Trajectory", wording.plural(len(steps), "step"))
+    yield page.Heading("Trajectory", wording.plural(len(steps), "step"))
     for step in steps:
         did = f"{_mark(step)} {step.action}".strip()
         took = inheritance(trial.row, step.number) or f"{wording.count(step.tokens)} tok"
         cells = (did, _target(step), took, f"{wording.seconds(step.seconds)} s")
         kind = {"error": "step bad", "invalid": "step warn"}.get(step.kind, "step")
-        inside = [Note(step.problem, _PROBLEM)] if step.problem else []
+        inside = [page.Note(step.problem, _PROBLEM)] if step.problem else []
         made = " · ".join(filter(None, (step.model, step.settings))) if step.model or step.settings != "{}" else ""
-        last = [Note(made)] if made else []
-        yield Folded(str(step.number), (*inside, *step_texts(step, texts), *last), kind=kind, cells=cells)
+        last = [page.Note(made)] if made else []
+        yield page.Folded(str(step.number), (*inside, *step_texts(step, texts), *last), kind=kind, cells=cells)
 
 
 def _mark(step: StepRow) -> str:
@@ -254,22 +233,20 @@ def _target(step: StepRow) -> str:
     return "" if step.target == step.action else step.target
 
 
-def step_texts(step: StepRow, texts: Excerpts) -> Iterator[Part]:
-    """Yield what the agent thought, called and saw in a step."""
+def step_texts(step: StepRow, texts: Excerpts) -> Iterator[page.Part]:
     of = f"step {step.number} of trial {step.trial_id}"
     answer = texts.of(step.answer_blob, f"the answer of {of}")
     thought, call = split_answer(answer.text)
     if thought:
-        yield Literal(thought, "Thought", prose=True)
+        yield page.Literal(thought, "Thought", prose=True)
     if call:
-        yield Literal(call, "Call", answer.words, prose=True)
+        yield page.Literal(call, "Call", answer.words, prose=True)
     if step.observation_blob:
         observation = texts.of(step.observation_blob, f"the observation of {of}")
-        yield Literal(observation.text, "Observation", observation.words)
+        yield page.Literal(observation.text, "Observation", observation.words)
 
 
-def steps_table(trial: Trial, steps: list[StepRow]) -> Shown:
-    """Return a line for each step."""
+def steps_table(trial: Trial, steps: list[StepRow]) -> page.Shown:
     rows = tuple(
         (
             str(step.number),
@@ -282,12 +259,12 @@ def steps_table(trial: Trial, steps: list[StepRow]) -> Shown:
         for step in steps
     )
     last = "remark" if trial.row.parent else "problem"
-    return Shown(("#", "action", "target", "tokens", "s", last), rows, frozenset({0, 3, 4}))
+    return page.Shown(("#", "action", "target", "tokens", "s", last), rows, frozenset({0, 3, 4}))
 
 
-def task_parts(contents: Contents, task: TaskRow, texts: Excerpts) -> Iterator[Part]:
+def task_parts(contents: Contents, task: TaskRow, texts: Excerpts) -> Iterator[page.Part]:
     """Yield a task with its docstring, body and tests, without its candidates."""
-    yield Facts((
+    yield page.Facts((
         ("task", task.id),
         ("lines", f"{task.start_line} to {task.end_line}" if task.start_line is not None else ""),
         ("tests", str(task.test_count)),
@@ -298,54 +275,54 @@ def task_parts(contents: Contents, task: TaskRow, texts: Excerpts) -> Iterator[P
         ("state", task.state),
     ))  # fmt: skip
     if task.reason:
-        yield Note(task.reason, _PROBLEM)
+        yield page.Note(task.reason, _PROBLEM)
     yield from remarks(contents, task.id)
     for title, blob, language in (("Docstring", task.docstring_blob, ""), ("Original body", task.body_blob, "python")):
         if blob:
             text = texts.of(blob, f"the {title.lower()} of task {task.id}")
-            yield Folded(title, (Literal(text.text, language=language),), text.words, "paper")
+            yield page.Folded(title, (page.Literal(text.text, language=language),), text.words, "paper")
     tests = wording.decoded(task.tests)
     if isinstance(tests, list) and tests:
-        yield Folded("Tests", (Literal("\n".join(map(str, tests))),), f"{len(tests):,}")
+        yield page.Folded("Tests", (page.Literal("\n".join(map(str, tests))),), f"{len(tests):,}")
 
 
-def _candidates(reader: SessionReader, task: TaskRow, outcome: Regenerated, texts: Excerpts) -> Iterator[Part]:
+def _candidates(reader: SessionReader, task: TaskRow, outcome: Regenerated, texts: Excerpts) -> Iterator[page.Part]:
     original = texts.of(task.body_blob, f"the original body of task {task.id}") if task.body_blob else None
     for line in outcome.of_task(task.id):
         result = line.result
         at = " · ".join(f"pass@{k} {wording.share(result.at(k))}" for k in outcome.ks)
-        yield Heading(outcome.name(line.group), f"{result.passed} of {result.counted} passed · {at}")
+        yield page.Heading(outcome.name(line.group), f"{result.passed} of {result.counted} passed · {at}")
         for one in line.candidates:
             failing = len(reader.failing_tests(one.id))
             count = wording.plural(failing, "failing test") if failing else ""
             tokens = wording.count((one.prompt_tokens or 0) + (one.completion_tokens or 0))
             why = " · ".join(filter(None, (one.verdict_reason, count)))
             cells = (stands_words(one), why, f"{tokens} tok", f"{wording.seconds(one.tested_s)} s")
-            inside = (Note(f"candidate {one.id}"), *candidate_parts(reader, one, original, texts))
-            yield Folded(str(one.sample), inside, kind="step", cells=cells)
+            inside = (page.Note(f"candidate {one.id}"), *candidate_parts(reader, one, original, texts))
+            yield page.Folded(str(one.sample), inside, kind="step", cells=cells)
 
 
 def candidate_parts(
     reader: SessionReader, candidate: CandidateRow, original: Excerpt | None, texts: Excerpts
-) -> Iterator[Part]:
+) -> Iterator[page.Part]:
     """Yield former verdicts, the body beside the original one, and tests that failed."""
     for former in reader.former_verdicts(candidate.id):
-        yield Note(f"before: {former_words(former)}")
+        yield page.Note(f"before: {former_words(former)}")
         if failed := tuple(f"{test.outcome} {test.test_id}" for test in former_failing(reader, former)):
-            yield Points(failed)
+            yield page.Points(failed)
     # A control's body is the original or a stub, which the task shows already.
     if candidate.body_blob and not candidate.control:
         body = texts.of(candidate.body_blob, f"the body of candidate {candidate.id}")
-        yield Literal(body.text, "Body", body.words, language="python")
+        yield page.Literal(body.text, "Body", body.words, language="python")
         if original is not None:
             names = ("original body", f"candidate {candidate.sample}")
             before, after = (replace(one, text=without_margin(one.text)) for one in (original, body))
-            yield Changes("Against the original", before, after, names, texts)
+            yield page.Changes("Against the original", before, after, names, texts)
     elif candidate.answer_blob:
         answer = texts.of(candidate.answer_blob, f"the answer of candidate {candidate.id}")
-        yield Literal(answer.text, "Answer", answer.words, prose=True)
+        yield page.Literal(answer.text, "Answer", answer.words, prose=True)
     for test in reader.failing_tests(candidate.id):
-        yield Literal(test.message, f"{test.outcome} {test.test_id}", prose=True)
+        yield page.Literal(test.message, f"{test.outcome} {test.test_id}", prose=True)
         if test.traceback_blob and not candidate.control:
             trace = texts.of(test.traceback_blob, f"a traceback of candidate {candidate.id}")
-            yield Folded("traceback", (Literal(trace.text),), trace.words, "evidence")
+            yield page.Folded("traceback", (page.Literal(trace.text),), trace.words, "evidence")

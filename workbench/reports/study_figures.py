@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from workbench.studies.cells import Cell, Mean
 from workbench.studies.declaration import in_points
+from workbench.studies.items import brief
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
-from workbench.studies.values import brief
 
 NOTHING = "–"
 
@@ -93,7 +93,6 @@ def chance_words(p: float | None) -> str:
 
 
 def figure(value: float | None, digits: int) -> str:
-    """Return a number, or that there is none."""
     return NOTHING if value is None else f"{value:.{digits}f}"
 
 
@@ -104,7 +103,6 @@ def signed(value: float, digits: int) -> str:
 
 
 def percent(value: float | None) -> str:
-    """Return a share as a percentage."""
     return NOTHING if value is None else f"{100 * value:.0f} %"
 
 

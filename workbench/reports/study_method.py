@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import workbench
 from workbench.regeneration.self_check import self_check
 from workbench.reports import wording
-from workbench.reports.page import Facts, Grid, Note, Part, Points, Section
+from workbench.reports.page import Facts, Grid, Note, Part, Points, Section, grid_of
 from workbench.reports.study_figures import NOTHING, dollars
-from workbench.results.costs import calls_of
+from workbench.results.costs import CallSum, calls_of
 from workbench.results.runs import snapshot_sources
 from workbench.results.tasks import dropped_stages
 from workbench.session.groups import settings_of
@@ -22,40 +22,21 @@ from workbench.session.sample_counts import sample_counts
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, Study
+from workbench.studies.items import counted_missing
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.values import counted_missing
 from workbench.text import shortened
 
-_SAID_ELSEWHERE = frozenset(
-    {
-        "cases",
-        "source",
-        "agent",
-        "model",
-        "docs",
-        "docs_scope",
-        "prompt",
-        "context",
-        "evaluator",
-        "evaluators",
-        "snapshot",
-        "asks",
-        "acceptances",
-        "trials",
-        "name",
-    }
-    | {"k", "samples", "limit", "repeats", "spend_limit"}
-)
+_SAID_ELSEWHERE = {
+    "cases", "source", "agent", "model", "docs", "docs_scope", "prompt", "context", "evaluator", "evaluators", "snapshot", "asks",
+    "acceptances", "trials", "name", "k", "samples", "limit", "repeats", "spend_limit",
+}  # fmt: skip
 """What of a run's plan stands in rows and columns, or in the declaration of the study."""
 _MOST_REASONS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class _RowCheck:
-    """What the regeneration runs of a row left out and how they checked themselves, summed over the runs."""
+class _RowCheck(NamedTuple):
+    """What a regeneration run left out and how it checked itself: counts, and pairs of so many of so many."""
 
-    row: str
-    runs: int
     ready: int
     excluded: int
     dropped: int
@@ -82,10 +63,18 @@ def _parts(reader: SessionReader, outcome: StudyOutcome, resamples: int) -> Iter
     )
     if sources := dict.fromkeys(f"{one.name}: results from {one.mark}" for one in outcome.columns if one.mark):
         yield Points(tuple(sources))
-    asked = tuple(_asked(reader, [run.id for _, run in runs]))
-    if asked:
-        heads = ("purpose", "model", "answered by", "sampling", "source", "requests", "tokens", "cost")
-        yield Grid("What models were asked.", heads, asked, frozenset({0, 1, 2, 3, 4}))
+    if asked := calls_of(reader, [run.id for _, run in runs]):
+        columns: dict[str, Callable[[CallSum], str]] = {
+            "purpose": lambda one: one.purpose,
+            "model": lambda one: one.model,
+            "answered by": lambda one: one.answered_by or NOTHING,
+            "sampling": _sampling,
+            "source": lambda one: one.source,
+            "requests": lambda one: f"{one.requests:,}",
+            "tokens": lambda one: f"{one.tokens:,}",
+            "cost": lambda one: dollars(one.cost_usd),
+        }
+        yield grid_of("What models were asked.", asked, columns, 5)
     if made := _made(outcome):
         yield made
     if study.kind == AGENTS:
@@ -93,12 +82,8 @@ def _parts(reader: SessionReader, outcome: StudyOutcome, resamples: int) -> Iter
     else:
         yield from _checked(reader, outcome, runs)
     if revisions := _revisions(reader, runs):
-        yield Grid(
-            "Where the rows come from.",
-            (study.row_noun, "source", "revision", "content"),
-            revisions,
-            frozenset(range(4)),
-        )
+        heads = (study.row_noun, "source", "revision", "content")
+        yield Grid("Where the rows come from.", heads, revisions, frozenset(range(4)))
 
 
 def _versions(reader: SessionReader) -> Iterator[tuple[str, str]]:
@@ -145,20 +130,9 @@ def _plans(runs: Sequence[RunRow]) -> Iterator[tuple[str, str]]:
         yield key.replace("_", " "), "; ".join(values[key])
 
 
-def _asked(reader: SessionReader, runs: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    for one in calls_of(reader, runs):
-        given = settings_of(one.sampling)
-        said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items() if value is not None)
-        yield (
-            one.purpose,
-            one.model,
-            one.answered_by or NOTHING,
-            said or NOTHING,
-            one.source,
-            f"{one.requests:,}",
-            f"{one.tokens:,}",
-            dollars(one.cost_usd),
-        )
+def _sampling(one: CallSum) -> str:
+    given = settings_of(one.sampling).items()
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in given if value is not None) or NOTHING
 
 
 def _made(outcome: StudyOutcome) -> Grid | None:
@@ -174,11 +148,8 @@ def _made(outcome: StudyOutcome) -> Grid | None:
         for one in outcome.by_column
         if one.column.name in found
     )
-    return (
-        Grid("Under what each column was made.", ("column", *names), rows, frozenset(range(len(names) + 1)))
-        if names
-        else None
-    )
+    texts = frozenset(range(len(names) + 1))
+    return Grid("Under what each column was made.", ("column", *names), rows, texts) if names else None
 
 
 def _unscored(outcome: StudyOutcome) -> Iterator[Part]:
@@ -206,22 +177,16 @@ def _checked(reader: SessionReader, outcome: StudyOutcome, runs: Iterable[tuple[
         check = self_check(sample_counts(reader, run.id), len(tasks))
         failed |= dict.fromkeys(f"{row}: {line}" for line in check.banner(live=False, named=False).split("\n") if line)
         controls = {one.name: (one.passed, one.decided) for one in check.controls}
-        by_row.setdefault(row, []).append(
-            _RowCheck(row, 1, len(tasks) - mine.total(), mine.total(), stages.total(), controls.get("reference", (0, 0)),
-                      controls.get("stub", (0, 0)), (check.rechecks.disagreeing, check.rechecks.done))
-        )  # fmt: skip
+        counts = (len(tasks) - mine.total(), mine.total(), stages.total())
+        reference, stub = (controls.get(name, (0, 0)) for name in ("reference", "stub"))
+        found = _RowCheck(*counts, reference, stub, (check.rechecks.disagreeing, check.rechecks.done))
+        by_row.setdefault(row, []).append(found)
     if not by_row:
         return
     heads = (
-        "repository",
-        "runs",
-        "tasks",
-        "excluded",
-        "dropped",
-        "reference passed",
-        "stub passed",
+        "repository", "runs", "tasks", "excluded", "dropped", "reference passed", "stub passed",
         "re-checks that disagree",
-    )
+    )  # fmt: skip
     rows = tuple(_check_cells(row, by_row[row]) for row in outcome.rows if row in by_row)
     yield Grid("What was left out, and the self-check, summed over the runs of a row.", heads, rows)
     yield Note(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from workbench.glyphs import DOUBTFUL, STATES
-from workbench.reports.page import Brief, Grid, Heat, HeatCell, Note, Page, Part, Points, Section
+from workbench.reports.page import Brief, Grid, Heat, HeatCell, Note, Page, Part, Points, Section, grid_of
 from workbench.reports.study_figures import (
     NOTHING,
     cell_words,
@@ -17,19 +17,17 @@ from workbench.reports.study_figures import (
     percent,
     signed,
 )
-from workbench.reports.study_metrics import leaks_section, metrics_section
-from workbench.reports.study_pairs import difference_sections, ranking_section
-from workbench.reports.study_published import published_section
-from workbench.reports.study_strata import stability_section, strata_section
+from workbench.reports.study_functions import leaks_section, metrics_section, stability_section, strata_section
+from workbench.reports.study_pairs import difference_sections, published_section, ranking_section
+from workbench.reports.wording import plural
 from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.statistics.permutation import RESAMPLES
-from workbench.studies.agreement import judge_agreement
 from workbench.studies.analysis import Analysis
 from workbench.studies.cells import Cell
 from workbench.studies.declaration import AGENTS, in_points, row_titles
-from workbench.studies.leaderboard import GOOD, LeaderLine, leaderboard
+from workbench.studies.items import POINTS, brief
+from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine, judge_agreement, leaderboard
 from workbench.studies.outcome import Common, StudyOutcome
-from workbench.studies.values import POINTS, brief
 
 
 def study_page(
@@ -39,19 +37,12 @@ def study_page(
     method: Section | None = None,
     resamples: int = RESAMPLES,
 ) -> Page:
-    """Return the page.
-
-    Args:
-        outcome: The study.
-        analysis: What :func:`workbench.studies.analysis.analyse` says of its functions; None leaves that out.
-        method: What :func:`workbench.reports.study_method.method_section` says of it; None leaves that out.
-        resamples: Draws of permutation tests and of resampled orders.
-    """
+    """Return the page; without ``analysis`` or ``method`` these sections are left out."""
     study = outcome.study
     lead: list[Part] = [Note(study.title)] if study.title else []
     lead.append(Note(_stand(outcome)))
     lead += map(Note, (*outcome.problems, *outcome.notes))
-    sections = [*_matrices(outcome)]
+    sections = [Section(measure_heading(one), tuple(_matrix(outcome, one))) for one in study.measures]
     broken: dict[str, list[str]] = {}
     for cell in outcome.cells.values():
         if cell.problem:
@@ -60,7 +51,7 @@ def study_page(
         said = tuple(f"{problem} ({', '.join(cells)})" for problem, cells in broken.items())
         sections.append(Section("Cells that did not come to their end", (Points(said),)))
     if study.kind == AGENTS:
-        sections.append(_leaders(outcome))
+        sections.append(Section("Leaderboard", tuple(_leaders(outcome))))
     sections += difference_sections(outcome, resamples)
     sections += ranking_section(outcome, resamples)
     if analysis is not None:
@@ -77,34 +68,21 @@ def study_page(
 def _stand(outcome: StudyOutcome) -> str:
     study = outcome.study
     noun = {"case": "cases", "repository": "repositories"}[study.row_noun] if len(outcome.rows) != 1 else study.row_noun
-    each = (
-        f"{study.repeats} {'repeat' if study.repeats == 1 else 'repeats'}"
-        if study.kind == AGENTS
-        else f"{study.samples} {'sample' if study.samples == 1 else 'samples'} a task"
-    )
+    each = plural(study.repeats, "repeat") if study.kind == AGENTS else f"{plural(study.samples, 'sample')} a task"
     items = "trials" if study.kind == AGENTS else "candidates"
     planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
     cost = "" if outcome.cost_usd is None else f" · {dollars(outcome.cost_usd)}"
     scale = f" · {' by '.join(outcome.scale)}, in points of 100" if study.kind == AGENTS else ""
-    return (
-        f"{len(outcome.rows)} {noun} × {len(outcome.columns)} {'column' if len(outcome.columns) == 1 else 'columns'} · "
-        f"{each} · {outcome.done:,} of {planned} {items}{cost}{scale}"
-    )
+    matrix = f"{len(outcome.rows)} {noun} × {plural(len(outcome.columns), 'column')}"
+    return f"{matrix} · {each} · {outcome.done:,} of {planned} {items}{cost}{scale}"
 
 
 def common_words(common: Common, measure: str) -> str:
-    """Return ``12 common tasks``."""
     return f"{common.items:,} common {('case' if in_points(measure) else 'task') + ('' if common.items == 1 else 's')}"
 
 
 def measure_heading(measure: str) -> str:
-    """Return what a measure is called where it is a heading."""
     return {"score": "Score", "works": "Works", "claims": "Claims"}.get(measure, measure)
-
-
-def _matrices(outcome: StudyOutcome) -> Iterator[Section]:
-    for measure in outcome.study.measures:
-        yield Section(measure_heading(measure), tuple(_matrix(outcome, measure)))
 
 
 def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
@@ -202,85 +180,57 @@ def _tier(line: LeaderLine, points: float | None, count: int) -> str:
     return figure(points, 1) + (f" of {count}" if points is not None and count != line.trials else "")
 
 
-def _by_judge(line: LeaderLine, judge: str, *, common: bool = False) -> str:
+def _by_judge(line: LeaderLine, judge: str, common: bool) -> str:
     if (found := line.by_judge.get(judge)) is None:
         return NOTHING
     mean = found.common if common else found.mean
     return f"{figure(mean.value, 1)} of {mean.items:,}" if mean.items else NOTHING
 
 
-def _leaders(outcome: StudyOutcome) -> Section:
+def _leaders(outcome: StudyOutcome) -> Iterator[Part]:
     lines = leaderboard(outcome)
     heads = ("", "agent", "score", "tier 1", "2", "3", "4", f"above {GOOD:.0f}", "between repeats", "steps", "tokens", "USD", "s", "trials")  # fmt: skip
     uneven = "score" in outcome.common
+
+    def place(one: LeaderLine) -> str:
+        if one.place is None:
+            return NOTHING
+        return f"{one.place} (of {plural(one.of, 'case')})" if uneven else str(one.place)
+
     rows = tuple(
         (
-            NOTHING
-            if one.place is None
-            else f"{one.place} (of {one.of} {'case' if one.of == 1 else 'cases'})"
-            if uneven
-            else str(one.place),
+            place(one),
             one.summary.title,
             mean_words(one.mean, "score"),
             *(_tier(one, points, count) for points, count in one.tiers),
             percent(one.above),
             NOTHING if one.spread is None else f"± {one.spread:.1f}",
-            figure(one.steps, 1),
-            NOTHING if one.tokens is None else f"{one.tokens:,.0f}",
-            figure(one.cost_usd, 4),
-            figure(one.seconds, 1),
+            *(figure(one.steps, 1), NOTHING if one.tokens is None else f"{one.tokens:,.0f}"),
+            *(figure(one.cost_usd, 4), figure(one.seconds, 1)),
             str(one.trials) + (f"; {brief(one.missing)}" if one.missing else ""),
         )
         for one in lines
     )
-    parts: list[Part] = [
-        Grid("Agents from the best to the worst.", heads, rows, frozenset({1})),
-        Note(
-            f"Tiers, steps, tokens, USD and s are means of a trial. Above {GOOD:.0f}: share of trials with more points. "
-            "Between repeats: standard deviation within a case, pooled over cases."
-            + (
-                " Places are by the mean of the cases that all have a score of: "
-                + "; ".join(
-                    f"{one.summary.title} {figure(one.over_common, 1)}" for one in lines if one.place is not None
-                )
-                + "."
-                if uneven and outcome.common["score"].items
-                else ""
-            )
-        ),
-    ]
+    yield Grid("Agents from the best to the worst.", heads, rows, frozenset({1}))
+    said = (
+        f"Tiers, steps, tokens, USD and s are means of a trial. Above {GOOD:.0f}: share of trials with more points. "
+        "Between repeats: standard deviation within a case, pooled over cases."
+    )
+    if uneven and outcome.common["score"].items:
+        ranked = (f"{one.summary.title} {figure(one.over_common, 1)}" for one in lines if one.place is not None)
+        said += f" Places are by the mean of the cases that all have a score of: {'; '.join(ranked)}."
+    yield Note(said)
     judges = list(dict.fromkeys(judge for one in lines for judge in one.by_judge))
-    if len(judges) > 1:
-        parts.append(
-            Grid(
-                "Mean score by judge, over all trials that it scored.",
-                ("agent", *judges),
-                tuple((one.summary.title, *(_by_judge(one, judge) for judge in judges)) for one in lines),
-            )
-        )
-        parts.append(
-            Grid(
-                "Mean score by judge, over the trials that all of them scored.",
-                ("agent", *judges),
-                tuple((one.summary.title, *(_by_judge(one, judge, common=True) for judge in judges)) for one in lines),
-            )
-        )
-    agreement = judge_agreement(outcome)
-    if agreement:
-        parts.append(
-            Grid(
-                "Agreement of judges on the same trials.",
-                ("judges", "trials", "Kendall's tau", "of columns", "difference"),
-                tuple(
-                    (
-                        f"{one.left}, {one.right}",
-                        f"{one.trials:,}",
-                        figure(one.tau, 2),
-                        figure(one.columns_tau, 2),
-                        signed(one.difference, 1),
-                    )
-                    for one in agreement
-                ),
-            )
-        )
-    return Section("Leaderboard", tuple(parts))
+    for common, which in ((False, "all trials that it scored"), (True, "the trials that all of them scored")):
+        if len(judges) > 1:
+            rows = tuple((one.summary.title, *(_by_judge(one, judge, common) for judge in judges)) for one in lines)
+            yield Grid(f"Mean score by judge, over {which}.", ("agent", *judges), rows)
+    if agreement := judge_agreement(outcome):
+        columns: dict[str, Callable[[JudgeAgreement], str]] = {
+            "judges": lambda one: f"{one.left}, {one.right}",
+            "trials": lambda one: f"{one.trials:,}",
+            "Kendall's tau": lambda one: figure(one.tau, 2),
+            "of columns": lambda one: figure(one.columns_tau, 2),
+            "difference": lambda one: signed(one.difference, 1),
+        }
+        yield grid_of("Agreement of judges on the same trials.", agreement, columns)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from workbench.reports.page import Bar, Forest, Grid, Note, Part, Points, Section
-from workbench.reports.study_figures import chance_words, difference_words, figure
+from workbench.catalog.published import QUARTILES_APART, Score, published_counts, published_name, published_scores
+from workbench.reports.page import Bar, Forest, Grid, Note, Part, Points, Section, grid_of
+from workbench.reports.study_figures import NOTHING, cell_words, chance_words, difference_words, figure
+from workbench.reports.wording import plural
+from workbench.statistics.paired import Difference, Tally
 from workbench.statistics.rankings import EQUAL
+from workbench.studies.analysis import Analysis
+from workbench.studies.beside_paper import BesidePaper, Series
 from workbench.studies.chances import Chance, chances, every_pair, resampled_orders
-from workbench.studies.declaration import in_points, row_titles
+from workbench.studies.comparing import Ranking, Setting, not_ranked, rankings, system_name, taus
+from workbench.studies.declaration import DOCS, in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.ranked import Setting, not_ranked, rankings, system_name, taus
 
 MOST_PAIRS = 15
 """So many comparisons stand on the page, those with the smallest p-values; JSON has all of them."""
@@ -21,7 +26,6 @@ MOST_SETTINGS = 12
 
 
 def difference_sections(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
-    """Yield a section for each measure by which there is a difference."""
     pairs = every_pair(outcome)
     if refused := not_ranked(outcome):
         said = tuple(f"{left.name} and {right.name}: {'; '.join(differing)}" for left, right, differing in refused)
@@ -44,18 +48,17 @@ def _differences(outcome: StudyOutcome, found: list[Chance], measure: str) -> It
         tuple(one.bar() for one in shown),
         axis,
     )
-    yield Grid(
-        f"Paired differences in {measure}.",
-        (
-            "better − worse",
-            "difference",
-            "p",
-            f"Holm, {len(found)} {'test' if len(found) == 1 else 'tests'}",
-            "items won / tied / lost",
-            f"{outcome.study.row_noun}: won / tied / lost",
+    columns: dict[str, Callable[[_Sided], str]] = {
+        "better − worse": lambda one: one.name,
+        "difference": lambda one: one.bar().text,
+        "p": lambda one: chance_words(one.chance.test.p),
+        f"Holm, {plural(len(found), 'test')}": lambda one: chance_words(one.chance.adjusted),
+        "items won / tied / lost": lambda one: one.tally(one.chance.comparison.difference.tasks),
+        f"{outcome.study.row_noun}: won / tied / lost": lambda one: one.tally(
+            one.chance.comparison.difference.repositories
         ),
-        tuple(one.cells() for one in shown),
-    )
+    }
+    yield grid_of(f"Paired differences in {measure}.", shown, columns)
     if len(found) > MOST_PAIRS:
         yield Note(f"{len(found) - MOST_PAIRS} further pairs, with larger p-values, are in --format json.")
     rules = dict.fromkeys(one.test.rule for one in found[:MOST_PAIRS] if one.test.rule)
@@ -76,7 +79,7 @@ class _Sided:
     """A comparison turned so that what is better stands first."""
 
     def __init__(self, outcome: StudyOutcome, chance: Chance, measure: str) -> None:
-        self._chance, self._measure = chance, measure
+        self.chance, self._measure = chance, measure
         found = chance.comparison
         self._turn = -1.0 if (found.difference.value or 0.0) < 0 else 1.0
         left, right = system_name(found.left), system_name(found.right)
@@ -90,11 +93,11 @@ class _Sided:
         return Bar(label, value, low, high, difference_words(value, low, high, self._measure))
 
     def bar(self) -> Bar:
-        found = self._chance.comparison.difference
+        found = self.chance.comparison.difference
         return self._bar(self.name, found.value or 0.0, found.interval.low, found.interval.high)
 
     def by_row(self) -> tuple[Bar, ...]:
-        found = self._chance.comparison.by_row
+        found = self.chance.comparison.by_row
         return tuple(
             self._bar(title, one.value or 0.0, one.interval.low, one.interval.high)
             for title, one in zip(row_titles(list(found)), found.values(), strict=True)
@@ -102,7 +105,7 @@ class _Sided:
 
     def left_out(self, row: str) -> str:
         """Return what is in no figure of the comparison, "" for nothing."""
-        found = self._chance.comparison
+        found = self.chance.comparison
         said = [f"{found.undefined:,} without a value on one side"] if found.undefined else []
         alone = ((found.only_left, found.left), (found.only_right, found.right))
         said += [f"{count:,} only under {system_name(side)}" for count, side in alone if count]
@@ -112,48 +115,30 @@ class _Sided:
 
     def judged(self) -> str:
         """Return of how many blocks or claims both shares are, "" of other measures."""
-        found = self._chance.comparison
+        found = self.chance.comparison
         sides = zip((found.left, found.right), found.judged or (), strict=False)
         said = ", ".join(f"{system_name(side)} {good:,} of {of:,}" for side, (good, of) in sides)
         return f"{self.name}: {said} {'blocks' if self._measure == 'works' else 'claims'}." if said else ""
 
-    def cells(self) -> tuple[str, ...]:
-        found = self._chance.comparison.difference
-        tallies = [
-            (tally.losses, tally.ties, tally.wins) if self._turn < 0 else (tally.wins, tally.ties, tally.losses)
-            for tally in (found.tasks, found.repositories)
-        ]
-        return (
-            self.name,
-            self.bar().text,
-            chance_words(self._chance.test.p),
-            chance_words(self._chance.adjusted),
-            *(" / ".join(f"{count:,}" for count in tally) for tally in tallies),
-        )
+    def tally(self, counts: Tally) -> str:
+        sides = (counts.wins, counts.ties, counts.losses)
+        return " / ".join(f"{count:,}" for count in (reversed(sides) if self._turn < 0 else sides))
 
 
 def ranking_section(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
-    """Yield the section on rankings, where there are any."""
     found = [one for one in rankings(outcome) if one.items]
     if not found:
         return
-    parts: list[Part] = [
-        Grid(
-            "Rankings on the items that all systems of a model have.",
-            ("model", "measure", "counted alike", "ranking", "items"),
-            tuple(
-                (
-                    " · ".join(filter(None, (one.setting.model, one.setting.apart))),
-                    one.setting.measure,
-                    one.setting.weighting + (f", without {one.setting.without}" if one.setting.without else ""),
-                    one.words,
-                    f"{one.items:,}",
-                )
-                for one in found
-            ),
-            frozenset({0, 1, 2, 3}),
-        )
-    ]
+    columns: dict[str, Callable[[Ranking], str]] = {
+        "model": lambda one: " · ".join(filter(None, (one.setting.model, one.setting.apart))),
+        "measure": lambda one: one.setting.measure,
+        "counted alike": lambda one: (
+            one.setting.weighting + (f", without {one.setting.without}" if one.setting.without else "")
+        ),
+        "ranking": lambda one: one.words,
+        "items": lambda one: f"{one.items:,}",
+    }
+    parts: list[Part] = [grid_of("Rankings on the items that all systems of a model have.", found, columns, 4)]
     between = taus(found)
     known = [tau for tau in between.values() if tau is not None]
     if known and 2 < len(found) <= MOST_SETTINGS:
@@ -186,3 +171,141 @@ def _taus(settings: list[Setting], between: dict[tuple[Setting, Setting], float 
         ]
         rows.append((name, *cells))
     return Grid("Kendall's tau between rankings.", ("ranking", *map(str, range(1, len(settings) + 1))), tuple(rows))
+
+
+_SAME = {"original": "default"}
+"""What the paper calls a doc system of ours by another name."""
+
+
+def published_section(outcome: StudyOutcome, analysis: Analysis | None = None) -> Iterator[Section]:
+    """Yield a section with what both have: the same doc systems, and a table for each k where a row is a repository of the paper."""
+    if outcome.study.kind != DOCS:
+        return
+    parts: list[Part] = []
+    if analysis is not None and analysis.beside is not None:
+        parts += _series(analysis.beside)
+    rows = {row: name for row in outcome.rows if (name := published_name(row))}
+    ks = [k for k in outcome.study.k if any(one.k == k for one in published_scores())]
+    if rows and ks:
+        parts += _by_repository(outcome, rows, ks)
+    if parts:
+        yield Section("The paper's figures beside these", tuple(parts))
+
+
+def _series(beside: BesidePaper) -> Iterator[Part]:
+    every = (*beside.published, *beside.published_here, *beside.own)
+    first = {(one.evaluator, one.k): one for one in beside.published}
+
+    def grid(
+        caption: str, series: Iterable[Series], heads: Iterable[str], cells: Callable[[Series], Iterable[str]]
+    ) -> Grid:
+        rows = tuple((one.evaluator, str(one.k), _of(one, beside), *cells(one)) for one in series)
+        return Grid(caption, ("evaluator", "k", "of", *heads), rows, frozenset({0, 1, 2}))
+
+    def means(one: Series) -> tuple[str, ...]:
+        values = (figure(one.means.get(name), 3) for name in beside.families)
+        return *values, one.ranking, _taus_with(one, first.values())
+
+    caption = "Means of doc systems, their models averaged: published, and this study's."
+    yield grid(caption, every, (*beside.families, "ranking", "tau"), means)
+    pairs = list(dict.fromkeys(pair for one in every for pair in one.differences))
+    yield grid(
+        "Differences paired over repositories, with won / tied / lost.",
+        every,
+        (f"{right} − {left}" for left, right in pairs),
+        lambda one: (_difference(one.differences.get(pair)) for pair in pairs),
+    )
+    if spread := [one for one in every if one.quartiles]:
+        low, high = QUARTILES_APART
+        caption = f"Distance of the quartiles over repositories; the paper's text says {low} to {high}."
+        yield grid(
+            caption,
+            spread,
+            beside.families,
+            lambda one: (figure(one.quartiles.get(name), 2) for name in beside.families),
+        )
+    yield Note(
+        "Published: computed from Table 3, two digits a repository. tau: Kendall's of the published rankings with the same k, the lowest to the "
+        "highest, over the systems of both. Fewer than three repositories give no interval; this study's rest on rows that all of its systems have."
+    )
+
+
+def _of(one: Series, beside: BesidePaper) -> str:
+    count = f"{one.over} {'repository' if one.over == 1 else 'repositories'}"
+    if one.own:
+        return f"this study, {count}"
+    return f"published, {count}" + (" of this study" if one in beside.published_here else "")
+
+
+def _taus_with(one: Series, published: Iterable[Series]) -> str:
+    if not one.own:
+        return NOTHING
+    found = sorted(tau for other in published if other.k == one.k and (tau := one.tau(other)) is not None)
+    if not found:
+        return NOTHING
+    return figure(found[0], 2) if found[0] == found[-1] else f"{found[0]:.2f} to {found[-1]:.2f}".replace("-", "−")
+
+
+def _difference(one: Difference | None) -> str:
+    if one is None or one.value is None:
+        return NOTHING
+    tally = one.repositories
+    words = difference_words(one.value, one.interval.low, one.interval.high, "pass@1")
+    return f"{words} ({tally.wins} / {tally.ties} / {tally.losses})"
+
+
+def _by_repository(outcome: StudyOutcome, rows: dict[str, str], ks: list[int]) -> Iterator[Part]:
+    yield from (_grid(outcome, rows, k) for k in ks)
+    counts = published_counts()
+    tasks = "; ".join(
+        f"{row}: {counts[name].tasks} published tasks, {_tasks(outcome, row)} of this study"
+        for row, name in rows.items()
+    )
+    yield Note(
+        f"As printed in Table 3 of the paper, beside this study's. Tasks: {tasks}. Tasks, prompts, evaluators and versions of the "
+        "repositories are not the same, so only the direction of a difference can be set beside the paper's, not its size."
+    )
+
+
+def _grid(outcome: StudyOutcome, rows: dict[str, str], k: int) -> Grid:
+    evaluators = list(dict.fromkeys(one.evaluator for one in published_scores() if one.k == k))
+    systems = list(dict.fromkeys(column.system for column in outcome.columns))
+    models = list(dict.fromkeys(column.model for column in outcome.columns))
+    lines = []
+    for row, name in rows.items():
+        printed = [one for one in published_scores(name) if one.k == k]
+        known: dict[str, dict[str, str]] = {}
+        for one in printed:
+            known.setdefault(_published_system(one), {})[one.evaluator] = f"{one.value:.2f}"
+        for system in systems:
+            theirs = known.pop(_SAME.get(system, ""), {})
+            label = f"{system} (the paper's {_SAME[system]})" if theirs else system
+            lines.append(
+                (row, label, *(theirs.get(one, NOTHING) for one in evaluators), *_own(outcome, row, system, models, k))
+            )
+        for system, values in known.items():
+            own = (NOTHING,) * len(models)
+            lines.append((row, f"{system}, published", *(values.get(one, NOTHING) for one in evaluators), *own))
+    heads = (
+        "repository",
+        "docs",
+        *(f"{one} (paper)" for one in evaluators),
+        *(model or "default model" for model in models),
+    )
+    return Grid(f"pass@{k}: published figures beside this study's.", heads, tuple(lines), frozenset({0, 1}))
+
+
+def _published_system(score: Score) -> str:
+    return f"{score.documenter} by {score.documenter_model}" if score.documenter_model else score.documenter
+
+
+def _own(outcome: StudyOutcome, row: str, system: str, models: list[str], k: int) -> list[str]:
+    found = []
+    for model in models:
+        mine = [one for one in outcome.columns if (one.system, one.model, one.source) == (system, model, "")]
+        found.append(cell_words(outcome.cell(row, mine[0]), f"pass@{k}") if mine else NOTHING)
+    return found
+
+
+def _tasks(outcome: StudyOutcome, row: str) -> int:
+    return max((len(outcome.cell(row, column).work.tasks) for column in outcome.columns), default=0)

@@ -5,24 +5,34 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import workbench
 from workbench.errors import UsageError
 from workbench.metrics.packages import needed
+from workbench.metrics.paper import published_paper
 from workbench.reports import STUDY_FORMATS
 from workbench.reports.page import Facts, Grid, Note, Points, Section
 from workbench.reports.page_html import page_html
 from workbench.reports.page_latex import page_latex
 from workbench.reports.page_markdown import page_markdown
+from workbench.reports.paper import paper_json, paper_page
+from workbench.reports.study_method import method_section
+from workbench.reports.study_page import study_page
+from workbench.reports.study_rows import study_csv, study_parquet
+from workbench.reports.wording import picked
 from workbench.reports.writing import check_place, encoded, write_atomically
 from workbench.session.reader import SessionReader
-from workbench.studies.declaration import DOCS
+from workbench.statistics.permutation import RESAMPLES
+from workbench.studies.analysis import NO_TEXTS, Analysis, analyse
+from workbench.studies.chances import chances, every_pair, resampled_orders
+from workbench.studies.comparing import rankings, taus
+from workbench.studies.declaration import AGENTS, DOCS
+from workbench.studies.following import read_study
+from workbench.studies.leaderboard import judge_agreement, leaderboard
+from workbench.studies.outcome import StudyOutcome
+from workbench.studies.task_facts import function_facts
 from workbench.text import json_text
-
-if TYPE_CHECKING:
-    from workbench.studies.outcome import StudyOutcome
-    from workbench.studies.task_facts import FunctionFacts
 
 _PAGES = {"md": page_markdown, "html": page_html, "latex": page_latex}
 
@@ -36,28 +46,18 @@ def write_study_report(
     metrics: Sequence[str] = (),
     model: Path | None = None,
 ) -> Path | bytes:
-    """Write a report on a study; blocks while it reads and computes, so call it from a thread worker or a process of its own.
+    """Write a report on a study, or (without a session) on the paper's tables; return the path written, or the bytes.
 
-    Args:
-        session: The session that has the study; None for the published tables of the paper, which are in none.
-        study: Its name.
-        format: One of :data:`workbench.reports.STUDY_FORMATS`.
-        out: Where to write it; the file appears complete or not at all. None returns its bytes.
-        metrics: Metrics of texts by name; without any, the usual ones as far as their packages are installed.
-        model: Folder with the weights of ``codebertscore``.
-
-    Returns:
-        The path written, or the bytes.
+    It blocks while it reads and computes. ``metrics`` names metrics of texts, without any the usual ones as far as their
+    packages are installed; ``model`` is the folder with the weights of ``codebertscore``.
 
     Raises:
         UsageError: The study, format or a metric is unknown, or ``out`` is a session.
-        WorkbenchError: The session cannot be read, the report cannot be written, or a package (numpy, pyarrow) is missing.
+        WorkbenchError: The session cannot be read, the report not be written, or a package (numpy, pyarrow) is missing.
     """
     if format not in ("csv", "parquet"):
         needed("numpy", "tests of a study")
     if session is None and metrics:
-        from workbench.studies.analysis import NO_TEXTS
-
         raise UsageError(NO_TEXTS)
     chunks = (
         compose_paper(format)
@@ -73,69 +73,27 @@ def write_study_report(
 def compose_study(
     session: Path, name: str, format: str, *, metrics: Sequence[str] = (), model: Path | None = None
 ) -> Iterator[str | bytes]:
-    """Yield a report on a study of a session, piece by piece.
-
-    Args:
-        session: The session file.
-        name: Name of the study.
-        format: One of :data:`workbench.reports.STUDY_FORMATS`. ``csv`` and ``parquet`` have a row for each cell and each trial or task; ``latex`` is a
-            fragment without a preamble.
-        metrics: As in :func:`write_study_report`.
-        model: As in :func:`write_study_report`.
-
-    Raises:
-        UsageError: The session has no such study; the format is unknown.
-        WorkbenchError: The session cannot be read, or a package is missing.
-    """
-    from workbench.studies.following import read_study
-
+    """Yield a report on a study of a session, piece by piece; the rest is as in :func:`write_study_report`."""
     _check(format, STUDY_FORMATS)
     with SessionReader(session) as reader:
         reader.hold()
         outcome = read_study(reader, name)
-        if format == "csv":
-            from workbench.reports.study_rows import study_csv
-
-            yield from study_csv(outcome, _facts(reader, outcome))
+        if format in ("csv", "parquet"):
+            facts = function_facts(reader, outcome) if outcome.study.kind == DOCS else ()
+            yield from study_csv(outcome, facts) if format == "csv" else [study_parquet(outcome, facts)]
             return
-        if format == "parquet":
-            from workbench.reports.study_rows import study_parquet
-
-            yield study_parquet(outcome, _facts(reader, outcome))
-            return
-        from workbench.reports.study_method import method_section
-        from workbench.studies.analysis import analyse
-
         method = method_section(reader, outcome)
         analysis = analyse(reader, outcome, metrics, model=model)
-        foot = f"Written by Workbench {workbench.__version__}'s report from {session.name}."
     if format == "json":
-        from workbench.reports.study_values import study_json
-
         values = {"type": "study", **study_json(outcome, analysis=analysis), "method": _section_json(method)}
         yield json_text(values, indent=1) + "\n"
         return
-    from workbench.reports.study_page import study_page
-
+    foot = f"Written by Workbench {workbench.__version__}'s report from {session.name}."
     yield _PAGES[format](replace(study_page(outcome, analysis=analysis, method=method), foot=foot))
 
 
-def _facts(reader: SessionReader, outcome: StudyOutcome) -> tuple[FunctionFacts, ...]:
-    from workbench.studies.task_facts import function_facts
-
-    return function_facts(reader, outcome) if outcome.study.kind == DOCS else ()
-
-
 def compose_paper(format: str) -> Iterator[str | bytes]:
-    """Yield a report on the published tables of the doc-to-code paper.
-
-    Raises:
-        UsageError: The format has rows of cells and items, which the tables do not have.
-    """
-    from workbench.metrics.paper import published_paper
-    from workbench.reports.paper_page import paper_page
-    from workbench.reports.paper_values import paper_json
-
+    """Yield a report on the published tables of the doc-to-code paper, which have no rows of cells and items."""
     _check(format, ("md", "html", "json", "latex"))
     paper = published_paper()
     yield json_text(paper_json(paper), indent=1) + "\n" if format == "json" else _PAGES[format](paper_page(paper))
@@ -164,3 +122,37 @@ def _section_json(section: Section) -> dict[str, Any]:
             case _:
                 pass
     return {"facts": facts, "sentences": sentences, "tables": tables}
+
+
+def study_json(
+    outcome: StudyOutcome, *, analysis: Analysis | None = None, resamples: int = RESAMPLES
+) -> dict[str, Any]:
+    found = rankings(outcome)
+    orders = resampled_orders(outcome, resamples=resamples)
+    return {
+        **outcome.to_json(),
+        "declaration": outcome.study.to_json(),
+        "comparisons": [
+            one.to_json()
+            for measure in outcome.study.measures
+            for one in chances(outcome, every_pair(outcome), measure, resamples=resamples)
+        ],
+        "rankings": [one.to_json() for one in found],
+        "taus": [{"left": left.words, "right": right.words, "tau": tau} for (left, right), tau in taus(found).items()],
+        "orders": [
+            {
+                "model": model,
+                "measure": measure,
+                **picked(one, "better", "worse", "repositories:rows", "ties", "of", "resampled"),
+            }
+            for (model, measure), pairs in orders.items()
+            for one in pairs
+        ],
+        **({} if analysis is None else {"analysis": analysis.to_json()}),
+        **(_judged_json(outcome) if outcome.study.kind == AGENTS else {}),
+    }
+
+
+def _judged_json(outcome: StudyOutcome) -> dict[str, Any]:
+    lines, pairs = leaderboard(outcome), judge_agreement(outcome)
+    return {"leaderboard": [one.to_json() for one in lines], "judges": [one.to_json() for one in pairs]}

@@ -12,13 +12,14 @@ from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.reports.csv_report import line
+from workbench.reports.wording import picked
 from workbench.results.studies import TaskFacts
 from workbench.studies.cells import Cell, Mean
 from workbench.studies.declaration import AGENTS
+from workbench.studies.items import CREDITED, FORMATTED, SHARES, missing_of, pass_of, score_of, value_of
 from workbench.studies.leaderboard import LeaderLine, leaderboard
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
 from workbench.studies.task_facts import FunctionFacts
-from workbench.studies.values import CREDITED, FORMATTED, SHARES, missing_of, pass_of, score_of, value_of
 
 Values = dict[str, Any]
 _COMMON: dict[str, type] = {
@@ -28,64 +29,40 @@ _COMMON: dict[str, type] = {
 _AMOUNTS: dict[str, type] = {"tokens": int, "cost_usd": float, "seconds": float, "problem": str}
 _JUDGED: dict[bool, tuple[tuple[str, type], ...]] = {False: (), True: (("good", int), ("judged", int), ("all", int))}
 _TIERS = tuple(f"tier{number}" for number in range(1, 5))
+_OF_AGENTS: dict[str, type] = {
+    "repeat": int, "place": int, "place_of": int, "rubric": str, "judge": str, **dict.fromkeys(_TIERS, float), "steps": int,
+    "score_own": float, "score_own_of": float, "credited": int, "with_format": int,
+}  # fmt: skip
+_OF_DOCS: dict[str, type] = {
+    "path": str, "function": str, "occurrence": int, "evaluator": str, "prompt": str, "context": str, "tests": int,
+    "documented": float, "samples": int, "counted": int, "passed": int, "doubtful": int, "repaired": int,
+    "leak": float, "coverage": float, "body_bytes": int, "docs_bytes": int,
+}  # fmt: skip
+_STATES: dict[str, type] = {
+    "done": int, "planned": int, "cut": int, "conditions": str, "left_out": str, "not_comparable": str,
+}  # fmt: skip
 
 
 def columns_of(outcome: StudyOutcome) -> dict[str, type]:
-    """Return the columns and the type of their values."""
-    means = {
-        name: float
-        for measure in outcome.study.measures
-        for name in (field(measure), f"{field(measure)}_low", f"{field(measure)}_high")
-    }
-    intervals = {f"{field(measure)}_interval": str for measure in outcome.study.measures}
+    names = {measure: field(measure) for measure in outcome.study.measures}
+    means = {f"{name}{end}": float for name in names.values() for end in ("", "_low", "_high")}
+    intervals = {f"{name}_interval": str for name in names.values()}
+    counts: tuple[tuple[str, type], ...] = (
+        ("items", int), ("undefined", int), ("missing", str), ("common", float), ("common_items", int),
+    )  # fmt: skip
     of = {
-        f"{field(measure)}_{name}": kind
-        for measure in outcome.study.measures
-        for name, kind in (
-            ("items", int),
-            ("undefined", int),
-            ("missing", str),
-            ("common", float),
-            ("common_items", int),
-            *_JUDGED[measure in SHARES],
-        )
+        f"{name}_{key}": kind for measure, name in names.items() for key, kind in (*counts, *_JUDGED[measure in SHARES])
     }
-    counts = {"done": int, "planned": int, "cut": int, "conditions": str, "left_out": str, "not_comparable": str}
-    if outcome.study.kind == AGENTS:
-        own: dict[str, type] = {
-            "repeat": int,
-            "place": int,
-            "place_of": int,
-            "rubric": str,
-            "judge": str,
-            **dict.fromkeys(_TIERS, float),
-            "steps": int,
-            "score_own": float,
-            "score_own_of": float,
-            "credited": int,
-            "with_format": int,
-        }
-    else:
-        own = {
-            "path": str, "function": str, "occurrence": int, "evaluator": str, "prompt": str, "context": str, "tests": int,
-            "documented": float, "samples": int, "counted": int, "passed": int, "doubtful": int, "repaired": int,
-            "leak": float, "coverage": float, "body_bytes": int, "docs_bytes": int,
-        }  # fmt: skip
-    return {**_COMMON, **own, **means, **intervals, **of, **counts, **_AMOUNTS}
+    own = _OF_AGENTS if outcome.study.kind == AGENTS else _OF_DOCS
+    return {**_COMMON, **own, **means, **intervals, **of, **_STATES, **_AMOUNTS}
 
 
 def field(measure: str) -> str:
-    """Return the name of a measure as that of a column: ``pass_at_1``."""
     return measure.replace("@", "_at_")
 
 
 def rows_of(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> Iterator[Values]:
-    """Yield a row for each cell, each followed by those of its trials or tasks; then a row for each column.
-
-    Args:
-        outcome: The study.
-        functions: What is known of its functions besides verdicts (:mod:`workbench.studies.task_facts`).
-    """
+    """Yield a row for each cell, each followed by those of its trials or tasks; then a row for each column."""
     known = {(one.row, one.name): one.facts for one in functions}
     for cell in outcome.cells.values():
         common = {
@@ -142,12 +119,16 @@ def _means(means: Mapping[str, Mean]) -> Values:
 def _cell(outcome: StudyOutcome, cell: Cell) -> Values:
     work = cell.work
     found: Values = {
-        "kind": "cell", "state": cell.state, "done": cell.done, "planned": cell.planned, "tokens": work.tokens,
-        "cost_usd": work.cost_usd, "seconds": work.seconds, "problem": cell.problem or None, **_doubts(cell.doubts),
+        "kind": "cell",
+        **picked(cell, "state", "done", "planned"),
+        **picked(work, "tokens", "cost_usd", "seconds"),
+        "problem": cell.problem or None,
+        **_doubts(cell.doubts),
         "conditions": "; ".join(f"{name}: {value}" for name, value in work.conditions.items()) or None,
-        "left_out": "; ".join(work.left_out) or None, "not_comparable": "; ".join(outcome.summary(cell.column).apart) or None,
-    }  # fmt: skip
-    found |= _means(cell.means)
+        "left_out": "; ".join(work.left_out) or None,
+        "not_comparable": "; ".join(outcome.summary(cell.column).apart) or None,
+        **_means(cell.means),
+    }
     if outcome.study.kind == AGENTS:
         found["rubric"], found["judge"] = outcome.scale
     else:
@@ -157,19 +138,28 @@ def _cell(outcome: StudyOutcome, cell: Cell) -> Values:
 
 
 def _trials(outcome: StudyOutcome, cell: Cell) -> Iterator[Values]:
+    scale, measures = outcome.scale, outcome.study.measures
     for trial in cell.work.trials:
-        tiers = trial.scores[outcome.scale].tiers if outcome.scale in trial.scores else (None,) * 4
-        missing = missing_of(trial, "score", outcome.scale)
+        tiers = trial.scores[scale].tiers if scale in trial.scores else (None,) * 4
+        missing = missing_of(trial, "score", scale)
         yield {
-            "kind": "trial", "item": trial.trial, "state": trial.state, "repeat": trial.repeat, "rubric": outcome.scale[0],
-            "judge": outcome.scale[1], "score": score_of(trial, outcome.scale),
-            **{one: value_of(trial, one, outcome.scale) for one in outcome.study.measures if one != "score"}, **dict(zip(_TIERS, tiers, strict=True)),
-            "steps": trial.steps, "tokens": trial.tokens, "cost_usd": trial.cost_usd, "seconds": trial.seconds,
-            "cut": int(trial.cut), "problem": trial.error or (missing and missing[1]) or None,
+            "kind": "trial",
+            **picked(trial, "trial:item", "state", "repeat", "steps", "tokens", "cost_usd", "seconds"),
+            "rubric": scale[0],
+            "judge": scale[1],
+            "score": score_of(trial, scale),
+            "cut": int(trial.cut),
+            **{one: value_of(trial, one, scale) for one in measures if one != "score"},
+            **dict(zip(_TIERS, tiers, strict=True)),
+            "problem": trial.error or (missing and missing[1]) or None,
             "score_missing": missing and ": ".join(filter(None, missing)),
-            **{f"{name}_{key}": count for name, counts in trial.checks.items() if name in outcome.study.measures
-               for (key, _), count in zip(_JUDGED[True], counts, strict=True)},
-        }  # fmt: skip
+            **{
+                f"{name}_{key}": count
+                for name, counts in trial.checks.items()
+                if name in measures
+                for (key, _), count in zip(_JUDGED[True], counts, strict=True)
+            },
+        }
 
 
 def _tasks(
@@ -178,23 +168,20 @@ def _tasks(
     evaluator, prompt, context = (one or None for one in cell.work.group)
     for task in cell.work.tasks:
         told = known.get((cell.row, task.name), {}).get(cell.column.name)
-        facts = (
-            {}
-            if told is None
-            else {"leak": told.leak, "coverage": told.coverage, "body_bytes": told.body, "docs_bytes": told.docs}
-        )
         yield {
-            **facts,
-            "kind": "task", "item": task.task, "path": task.file, "function": task.function, "occurrence": task.occurrence,
-            "evaluator": evaluator, "prompt": prompt, "context": context, "tests": task.tests,
-            "documented": float(task.documented), "samples": task.samples, "counted": task.counted, "passed": task.passed,
-            "doubtful": task.doubtful, "repaired": task.repaired, "cut": task.cut,
+            "kind": "task",
+            **picked(told, "leak", "coverage", "body:body_bytes", "docs:docs_bytes"),
+            **picked(task, "task:item", "file:path", "function", "occurrence", "tests", "samples", "counted", "passed"),
+            **picked(task, "doubtful", "repaired", "cut"),
+            "evaluator": evaluator,
+            "prompt": prompt,
+            "context": context,
+            "documented": float(task.documented),
             **{field(f"pass@{k}"): pass_of(task, k) for k in outcome.study.k},
-        }  # fmt: skip
+        }
 
 
 def study_csv(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> Iterator[str]:
-    """Yield the table line by line, its heading first."""
     columns = columns_of(outcome)
     yield line(list(columns))
     for row in rows_of(outcome, functions):
@@ -202,11 +189,7 @@ def study_csv(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) ->
 
 
 def study_parquet(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> bytes:
-    """Return the table as a Parquet file; texts are as they are, without the marks that CSV puts before formulas.
-
-    Raises:
-        WorkbenchError: pyarrow is not installed.
-    """
+    """Return the table as a Parquet file; texts are as they are, without the marks that CSV puts before formulas."""
     try:
         arrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError:

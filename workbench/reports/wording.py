@@ -19,18 +19,8 @@ CELLS = f"A cell per sample: {glyphs.legend((*glyphs.VERDICTS.values(), glyphs.R
 FORMER_WORDS = glyphs.WORDS[glyphs.FORMER]
 _YEAR_10000 = 253_402_300_800
 _PLAN_FIRST = (
-    "cases",
-    "source",
-    "agent",
-    "model",
-    "docs",
-    "docs_scope",
-    "evaluator",
-    "evaluators",
-    "samples",
-    "k",
-    "judge",
-)
+    "cases", "source", "agent", "model", "docs", "docs_scope", "evaluator", "evaluators", "samples", "k", "judge",
+)  # fmt: skip
 
 
 def points(value: float | None) -> str:
@@ -59,7 +49,6 @@ def given(value: object) -> str | None:
 
 
 def count(value: int | None) -> str:
-    """Return a whole number with thousands separated."""
     return NOTHING if value is None else f"{value:,}"
 
 
@@ -69,12 +58,10 @@ def money(value: float | None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Return seconds with one decimal."""
     return NOTHING if value is None else f"{value:,.1f}"
 
 
 def share(value: float | None) -> str:
-    """Return a rate of 0 to 1 with two decimals, as pass@k is written."""
     return NOTHING if value is None else f"{value:.2f}"
 
 
@@ -103,7 +90,6 @@ def iso(unix: float | None) -> str | None:
 
 
 def number(text: str | None) -> float | None:
-    """Return the number that a text says, None for any other text."""
     try:
         found = float(text or "")
     except ValueError:
@@ -112,18 +98,15 @@ def number(text: str | None) -> float | None:
 
 
 def state(name: str) -> str:
-    """Return a glyph and a word for the state of a run, trial or candidate."""
     word = "waiting" if name == "queued" else name
     return f"{glyphs.STATES[name]} {word}" if name in glyphs.STATES else name
 
 
 def verdict(name: str | None) -> str:
-    """Return a glyph and a word for a verdict."""
     return NOTHING if name is None else f"{glyphs.VERDICTS.get(name, '?')} {name}"
 
 
 def plural(number: int, noun: str) -> str:
-    """Return ``1 trial``, ``2 trials``."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
@@ -169,3 +152,9 @@ def plan_words(config: str) -> str:
             words = str(value)
         said.append(f"{key.replace('_', ' ')} {words}")
     return " · ".join(said)
+
+
+def picked(row: object, *names: str) -> dict[str, Any]:
+    """Return attributes of a row under their own names or the one behind a colon, ``total:score``; without a row, all None."""
+    pairs = (name.partition(":") for name in names)
+    return {wanted or own: None if row is None else getattr(row, own) for own, _, wanted in pairs}

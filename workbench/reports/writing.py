@@ -25,11 +25,7 @@ def encoded(text: str) -> bytes:
 
 
 def check_place(out: Path, session: Path | None) -> None:
-    """Refuse places where a report would destroy something.
-
-    Raises:
-        UsageError: ``out`` is a folder, a session or a session's side file.
-    """
+    """Refuse a folder, a session and its side files, which a report would destroy."""
     if out.is_dir():
         raise UsageError(f"{out} is a folder; name a file in it, for example {out / 'report.html'}.")
     same = False

@@ -13,11 +13,11 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "entries": ["FileEntry"],
         "fetching": ["cached", "fetch", "forget"],
-        "patterns": ["DEFAULT_HIDDEN"],
         "problems": ["BadSource", "ChecksumMismatch", "FetchError", "SourceUnavailable", "UnsafeArchive"],
         "sources": ["Source", "parse_source"],
         "store": ["Snapshot"],
         "view": [
+            "DEFAULT_HIDDEN",
             "FileText",
             "NoSuchPath",
             "NotADirectory_",

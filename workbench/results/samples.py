@@ -7,9 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.session.groups import OF_GROUP, Group
-from workbench.session.rows import CandidateRow, FailingTestRow, FormerVerdictRow, TaskRow
+from workbench.session.rows import UNDER_WAY, CandidateRow, FailingTestRow, FormerVerdictRow, TaskRow
 from workbench.session.sample_counts import SampleCount, failed_checks, sample_counts
-from workbench.session.task_rows import UNDER_WAY
 from workbench.session.verdict_counts import COUNTS
 
 if TYPE_CHECKING:

@@ -5,19 +5,223 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import hashlib
+import io
 import os
 import re
 import socket
+import stat
+import struct
+import tarfile
 import tempfile
+import threading
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from workbench.disks import says_full
 from workbench.reasons import reason_of
 from workbench.sandbox.backend import RUNNER, Channel, Guarantees, Launch, Layout, runner_command
-from workbench.sandbox.docker_channel import DockerChannel
-from workbench.sandbox.docker_images import environment_image
 from workbench.sandbox.errors import SandboxUnavailable
+
+#: Name of the images; ``docker image prune --all --filter label=workbench=environment`` removes them.
+REPOSITORY = "workbench-environment"
+
+_CHUNK = 1 << 20
+_NOT_USED = frozenset({"site-packages", "test", "idlelib"})
+_making = threading.Lock()
+
+
+def environment_image(client: Any, base: str, folders: Mapping[str, Path]) -> str:
+    """Return the tag of an image with ``folders`` (path inside → local folder), building it if necessary.
+
+    Raises:
+        docker.errors.DockerException: The engine refuses a request.
+    """
+    import docker.errors
+
+    tag = f"{REPOSITORY}:{_digest(client.images.get(base).id, folders)}"
+    with _making:  # several workers may start at once
+        try:
+            client.images.get(tag)
+        except docker.errors.ImageNotFound:
+            _make(client, base, folders, tag)
+    return tag
+
+
+def _make(client: Any, base: str, folders: Mapping[str, Path], tag: str) -> None:
+    container = client.containers.create(
+        base, command=["true"], labels={"workbench": "environment"}, network_mode="none"
+    )
+    try:
+        with _archive(folders) as file:
+            container.put_archive("/", iter(lambda: file.read(_CHUNK), b""))
+        repository, _, name = tag.rpartition(":")
+        container.commit(repository=repository, tag=name, conf={"Labels": {"workbench": "environment"}})
+    finally:
+        container.remove(force=True)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield ``folder`` and everything below it, in order, without following links.
+
+    Parts of a base interpreter that no environment uses are left out: its own site-packages, its tests, and files for
+    building extensions.
+    """
+    based_on = not (folder / "pyvenv.cfg").exists()
+    yield folder
+    for here, folders, names in os.walk(folder):
+        if based_on and Path(here).parent == folder / "lib":
+            folders[:] = [name for name in folders if name not in _NOT_USED and not name.startswith("config-")]
+        folders.sort()
+        for name in sorted([*folders, *names]):
+            yield Path(here, name)
+
+
+def _digest(base: str, folders: Mapping[str, Path]) -> str:
+    """Return a digest of every path with its type, size and modification time; environments are never edited in place."""
+    digest = hashlib.sha256(base.encode())
+    for inside, folder in sorted(folders.items()):
+        for path in _files(folder):
+            status = path.lstat()
+            detail = (inside, str(path.relative_to(folder)), status.st_mode, status.st_size, int(status.st_mtime))
+            if stat.S_ISDIR(status.st_mode):
+                detail = (*detail[:3], 0, 0)  # ignore changes caused by bytecode files
+            if "__pycache__" not in path.parts:
+                digest.update(repr(detail).encode())
+    return digest.hexdigest()[:24]
+
+
+@contextlib.contextmanager
+def _archive(folders: Mapping[str, Path]) -> Iterator[io.BufferedIOBase]:
+    """Yield a tar file of ``folders`` at their paths inside, readable by everyone, owned by root."""
+
+    def everybody(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+        entry.uid = entry.gid = 0
+        entry.uname = entry.gname = "root"
+        entry.mode = 0o755 if entry.isdir() or entry.mode & 0o111 else 0o644
+        return entry
+
+    with tempfile.TemporaryFile(prefix="workbench-image-") as file:
+        with tarfile.open(fileobj=file, mode="w") as archive:
+            seen: set[str] = set()
+            for inside, folder in sorted(folders.items()):
+                # An unprivileged user must be able to traverse every parent folder, for example /root.
+                for parent in reversed(Path(inside).parents[:-1]):
+                    if str(parent) not in seen:
+                        seen.add(str(parent))
+                        entry = tarfile.TarInfo(str(parent).lstrip("/"))
+                        entry.type = tarfile.DIRTYPE
+                        archive.addfile(everybody(entry))
+                for path in _files(folder):
+                    name = Path(inside.lstrip("/"), path.relative_to(folder))
+                    archive.add(path, str(name), recursive=False, filter=everybody)
+        file.seek(0)
+        yield file
+
+
+class DockerChannel:
+    """A running container: lines in, lines out."""
+
+    def __init__(self, client: Any, container: Any, layout: Layout, stream: socket.socket) -> None:
+        self.layout = layout
+        self.address_space_mb: int | None = None
+        self.process_limit: int | None = None
+        self._client = client
+        self._container = container
+        self._stream = stream
+        self._lines: asyncio.Queue[bytes] = asyncio.Queue()
+        self._errors = bytearray()
+        loop = asyncio.get_running_loop()
+        self._thread = threading.Thread(target=self._read, args=(loop,), name="docker-channel", daemon=True)
+        self._thread.start()
+
+    @classmethod
+    async def open(cls, client: Any, container: Any, layout: Layout) -> DockerChannel:
+        """Attach to the container, then start it."""
+
+        def attach() -> socket.socket:
+            parameters = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+            attached = client.api.attach_socket(container.id, params=parameters)
+            stream: socket.socket = getattr(attached, "_sock", attached)
+            stream.settimeout(None)
+            container.start()
+            return stream
+
+        try:
+            return cls(client, container, layout, await asyncio.to_thread(attach))
+        except BaseException:
+            with contextlib.suppress(Exception):
+                await asyncio.to_thread(functools.partial(container.remove, force=True))
+            raise
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        pending = bytearray()
+        with contextlib.suppress(OSError, RuntimeError):
+            while header := self._exactly(8):
+                kind, length = struct.unpack(">BxxxL", header)
+                data = self._exactly(length)
+                if kind != 1:
+                    self._errors += data
+                    del self._errors[:-4096]
+                    continue
+                pending += data
+                if b"\n" in data:
+                    *lines, rest = bytes(pending).split(b"\n")
+                    pending = bytearray(rest)
+                    for line in lines:
+                        loop.call_soon_threadsafe(self._lines.put_nowait, line + b"\n")
+        with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody is waiting
+            loop.call_soon_threadsafe(self._lines.put_nowait, b"")
+
+    def _exactly(self, length: int) -> bytes:
+        data = bytearray()
+        while len(data) < length:
+            chunk = self._stream.recv(min(1 << 20, length - len(data)))
+            if not chunk:
+                return b""
+            data += chunk
+        return bytes(data)
+
+    async def send(self, line: bytes) -> None:
+        await asyncio.to_thread(self._stream.sendall, line + b"\n")
+
+    async def receive(self) -> bytes:
+        """Return the next line, or ``b""`` when the container is gone."""
+        line = await self._lines.get()
+        if not line:
+            self._lines.put_nowait(b"")
+        return line
+
+    async def memory_killed(self, patience: float = 0.0) -> bool:
+        """Return whether the kernel has killed a process of the container for memory; the engine hears of it as an event."""
+        end = asyncio.get_running_loop().time() + patience
+        while True:
+            try:
+                await asyncio.to_thread(self._container.reload)
+                if self._container.attrs["State"]["OOMKilled"]:
+                    return True
+            except Exception:  # the engine is gone; its client may raise anything
+                return False
+            if asyncio.get_running_loop().time() >= end:
+                return False
+            await asyncio.sleep(0.05)
+
+    def disk_exceeded(self) -> bool:
+        """Return False: all writes go to a tmpfs of limited size."""
+        return False
+
+    async def close(self) -> str:
+        """Kill and remove the container."""
+        with contextlib.suppress(Exception):  # the container or the engine may be gone
+            await asyncio.to_thread(functools.partial(self._container.remove, force=True))
+        with contextlib.suppress(OSError):
+            self._stream.shutdown(socket.SHUT_RDWR)
+        await asyncio.to_thread(self._thread.join, 5.0)
+        self._stream.close()
+        await asyncio.to_thread(self._client.close)
+        return self._errors.decode("utf-8", "replace").strip()
+
 
 #: Any image with the C library that the environment's interpreter was built for, a shell and the core utilities.
 DEFAULT_IMAGE = "debian:stable-slim"

@@ -6,9 +6,191 @@ import ast
 import string
 
 from workbench.sandbox import harmless_modules
-from workbench.sandbox.plain_calls import Calls
-from workbench.sandbox.plain_context import Function
-from workbench.sandbox.plain_names import Found
+from workbench.sandbox.harmless_attributes import OPENS
+from workbench.sandbox.plain_context import Function, chain
+from workbench.sandbox.plain_names import JUDGED, ONLY_CALLED, ONLY_WITH, SHOWS, Found, Names
+
+
+class Calls(Names):
+    """Judges calls."""
+
+    def _visit_Call(self, node: ast.Call) -> None:
+        called = node.func
+        if isinstance(called, ast.Name) and called.id not in self.local and called.id not in self.inner:
+            special = getattr(self, f"_call_{called.id}", None) if called.id in ONLY_CALLED | JUDGED else None
+            if special is not None and not self.context.binds(called.id):
+                if any(isinstance(part, ast.Starred) for part in node.args) or any(
+                    word.arg is None for word in node.keywords
+                ):
+                    raise Found(f"it calls {called.id} with arguments that are not written there")
+                special(node)
+                return
+            if called.id in SHOWS:
+                self._name(called.id)
+                for part in [*node.args, *(word.value for word in node.keywords)]:
+                    self._shown(part)
+                return
+        last = chain(called).rpartition(".")[2]
+        base = called.value if isinstance(called, ast.Attribute) else called
+        if last in ONLY_WITH and (base is called or self._is_module(base)):
+            if (
+                len(node.args) != ONLY_WITH[last]
+                or node.keywords
+                or any(isinstance(part, ast.Starred) for part in node.args)
+            ):
+                raise Found(f"it calls {last} with further arguments")
+            self._called = called
+        if isinstance(called, ast.Attribute) and self._call_attribute(node, called):
+            return
+        self._all([called, *node.args, *node.keywords])
+
+    def _tested(self, node: ast.expr) -> None:
+        """Judge an expression of which only whether it is true is asked: there a module may stand."""
+        if isinstance(node, ast.BoolOp):
+            for part in node.values:
+                self._tested(part)
+        elif isinstance(node, ast.UnaryOp):
+            self._tested(node.operand)
+        elif not self._is_module(node) or (isinstance(node, ast.Name) and node.id in self.local | self.inner):
+            self.visit(node)
+
+    def _call_hasattr(self, node: ast.Call) -> None:
+        for part in node.args[:1]:
+            self._tested(part)
+        self._all([*node.args[1:], *node.keywords])
+
+    def _is_module(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id in self.context.modules.keys() | self.own.modules.keys()
+
+    def _call_attribute(self, node: ast.Call, called: ast.Attribute) -> bool:
+        if called.attr not in ("format", "format_map"):
+            if called.attr in OPENS:
+                self.opens = True
+                self._called = called
+            # Into another object it would set attributes of any name.
+            if called.attr.startswith("parse_") and (
+                len(node.args) > 1 or any(word.arg == "namespace" for word in node.keywords)
+            ):
+                raise Found(f"it calls {called.attr} with another object to fill")
+            return False
+        if isinstance(called.value, ast.Constant):
+            for _, name, wanted, _ in _fields(called.value.value):
+                self._field(name)
+                for _, inner, _, _ in _fields(wanted):
+                    self._field(inner)
+        else:
+            self._check(called.value, "template", "it formats a text that is not written there")
+        self.visit(called.value)
+        for part in [*node.args, *(word.value for word in node.keywords)]:
+            if isinstance(called.value, ast.Constant) and not isinstance(part, ast.Starred):
+                self._shown(part)
+            else:
+                self.visit(part)
+        return True
+
+    def _field(self, name: str | None) -> None:
+        for part in (name or "").replace("[", ".[").split(".")[1:]:
+            if not part.startswith("["):
+                self._attribute(part, None)
+
+    def _is_builtin(self, name: str) -> bool:
+        return name not in self.local and name not in self.inner and not self.context.binds(name)
+
+    def _shown(self, node: ast.expr) -> None:
+        """Judge an expression that is only shown or compared: there a class may stand, of whatever it is the class."""
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "type"
+            and self._is_builtin("type")
+        ):
+            if len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):
+                self._shown(node.args[0])
+                return
+        elif isinstance(node, ast.Attribute) and node.attr == "__class__":
+            self._shown(node.value)
+            return
+        elif isinstance(node, ast.Name) and node.id == "type" and self._is_builtin("type"):
+            return
+        elif isinstance(node, (ast.Tuple, ast.List)):
+            for part in node.elts:
+                self._shown(part)
+            return
+        self.visit(node)
+
+    def _compared(self, node: ast.expr) -> None:
+        """Judge a class with which something is compared: nothing comes of it but yes or no."""
+        if isinstance(node, (ast.Tuple, ast.List)):
+            for part in node.elts:
+                self._compared(part)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            self._compared(node.left)
+            self._compared(node.right)
+        elif not (text := chain(node)) or any(part.startswith("__") for part in text.split(".")):
+            self._shown(node)
+
+    def _call_isinstance(self, node: ast.Call) -> None:
+        if len(node.args) != 2 or node.keywords:
+            raise Found("it calls isinstance with other arguments than it has")
+        self._shown(node.args[0])
+        self._compared(node.args[1])
+
+    _call_issubclass = _call_isinstance
+
+    def _call_type(self, node: ast.Call) -> None:
+        if len(node.args) != 1 or node.keywords:
+            raise Found("it makes a class")
+        self._shown(node.args[0])
+        self._check(node, "value", "it uses a class that it found by type()")
+
+    def _call_super(self, node: ast.Call) -> None:
+        for part in node.args:
+            if not isinstance(part, ast.Name):
+                raise Found("it calls super with a class that it found")
+            if part.id not in self.context.defined:
+                self._name(part.id)
+
+    def _call_locals(self, node: ast.Call) -> None: ...
+
+    def _call_vars(self, node: ast.Call) -> None:
+        if len(node.args) != 1 or node.keywords:
+            raise Found("it uses vars")
+        if not (isinstance(node.args[0], ast.Name) and node.args[0].id == self.self_name):
+            self._check(node.func, "namespace", "it uses vars")
+        self._all(node.args)
+
+    def _call_open(self, node: ast.Call) -> None:
+        self.opens = True
+        self._all([*node.args, *node.keywords])
+
+    def _call_getattr(self, node: ast.Call) -> None:
+        self._by_name(node, "get", ast.Load())
+
+    def _call_setattr(self, node: ast.Call) -> None:
+        self._by_name(node, "set", ast.Store())
+
+    def _call_delattr(self, node: ast.Call) -> None:
+        self._by_name(node, "delete", ast.Store())
+
+    def _by_name(self, node: ast.Call, check: str, context: ast.expr_context) -> None:
+        name = node.args[1] if len(node.args) > 1 else None
+        if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
+            what = "uses" if check == "get" else "sets"
+            self._check(node.func, check, f"it {what} an attribute by a name that it computes")
+            self._all(node.args[:1])
+        else:
+            before = len(self.checks)
+            self._visit_Attribute(ast.Attribute(node.args[0], name.value, context))
+            if len(self.checks) > before:
+                self._check(node.func, check, self.doubt)
+        self._all([*node.args[1:], *node.keywords])
+
+
+def _fields(text: object) -> list[tuple[str, str | None, str | None, str | None]]:
+    try:
+        return list(string.Formatter().parse(text)) if isinstance(text, str) else []
+    except ValueError:
+        return []
 
 
 class Reading(Calls):

@@ -305,7 +305,7 @@ def text_of(reader: SessionReader, entry: Entry) -> str:
     """Return the text of an entry, as far as it is searched; "" where it cannot be read."""
     if entry.blob is None:
         return entry.text
-    from workbench.session.blob_reader import TextDamaged
+    from workbench.session.row_reader import TextDamaged
 
     try:
         return reader.text(entry.blob, MOST_BYTES)

@@ -40,8 +40,7 @@ class BlobDamaged(Exception):
 def get(connection: sqlite3.Connection, digest: str, limit: int | None = None) -> bytes:
     """Return the content of a blob, or its first ``limit`` bytes without unpacking the rest.
 
-    Raises:
-        BlobDamaged: There is no such blob, or it is not what was stored.
+    Raises BlobDamaged: there is no such blob, or it is not what was stored.
     """
     row = _row(connection, "codec, size, data", digest)
     if row is None:

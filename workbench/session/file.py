@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sqlite3
 import stat
@@ -12,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from workbench import __version__
+from workbench.disks import is_full
 from workbench.errors import WorkbenchError
 from workbench.files import building_beside
 from workbench.read_only import must_write
-from workbench.session import log, schema, sqlite_errors
+from workbench.session import log, schema
 
 SUFFIX = ".session"
 BUSY_MS = 10_000
@@ -90,7 +92,7 @@ def translated(path: Path) -> Iterator[None]:
 def translate(error: sqlite3.Error, path: Path) -> SessionError:
     """Return the sentence for an SQLite error about ``path``."""
     words = str(error).lower()
-    if "full" in words or (sqlite_errors.has_no_room(path) and sqlite_errors.name_of(error) in _WRITING):
+    if "full" in words or (_has_no_room(path) and _name_of(error) in _WRITING):
         return SessionFull(
             f"The disk is full: {path.name} could not be written. Everything finished so far is kept; "
             f"free some space, then run: workbench resume {path}"
@@ -103,7 +105,7 @@ def translate(error: sqlite3.Error, path: Path) -> SessionError:
         return SessionLocked(f"{path.name} is locked by another program; close it, then try again.")
     if "readonly" in words or "read-only" in words:
         return SessionError(f"{path.name} is read-only; copy it to a folder where you may write.")
-    if "unable to open" in words and sqlite_errors.has_no_descriptor():
+    if "unable to open" in words and _has_no_descriptor():
         return SessionError(
             f"{path.name} cannot be opened: this program may open no more files; raise the limit (ulimit -n), then try again."
         )
@@ -116,20 +118,20 @@ def translate(error: sqlite3.Error, path: Path) -> SessionError:
 
 def _disk_error(error: sqlite3.Error, path: Path) -> SessionError:
     """Return the sentence for "disk I/O error", which has many causes; a full disk is only one of them."""
-    limit = sqlite_errors.size_limit(path)
-    if limit is not None and sqlite_errors.name_of(error) in _WRITING:
+    limit = _size_limit(path)
+    if limit is not None and _name_of(error) in _WRITING:
         return SessionFull(
             f"{path.name} may not grow: files may have {limit:,} bytes at most here (ulimit -f). Everything finished so "
             f"far is kept; raise that limit, then run: workbench resume {path}"
         )
-    if sqlite_errors.log_was_deleted(error, path):
+    if _log_was_deleted(error, path):
         return SessionError(
             f"The log of {path.name} ({log.log_path(path).name}) was deleted while a program writes the session, so that "
             "it cannot be read now; let that program end, which brings the log into the file, then try again."
         )
     if not path.exists():
         return SessionMissing(f"{path} was moved or deleted while it was open; put it back, then try again.")
-    kind = sqlite_errors.name_of(error).removeprefix("SQLITE_IOERR_").lower().replace("_", " ") or "no reason given"
+    kind = _name_of(error).removeprefix("SQLITE_IOERR_").lower().replace("_", " ") or "no reason given"
     return SessionError(
         f"The disk refused {path.name} ({kind}), although it is not full: a quota, the disk itself or its connection; "
         "what was finished before is kept."
@@ -140,11 +142,8 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
     """Return a connection to an existing session file.
 
     A log beside the file that belongs to another file is moved away first; a log of the file's own, left by a killed
-    engine, is brought into the file where it may be written.
-
-    Raises:
-        SessionError: The file is missing, damaged, of another version or locked, or its log cannot be read where it
-            lies.
+    engine, is brought into the file where it may be written. Raises SessionError: the file is missing, damaged, of
+    another version or locked, or its log cannot be read where it lies.
     """
     _require_session(path)
     with translated(path):
@@ -268,10 +267,8 @@ def ensure(path: Path) -> bool:
 def create(path: Path, name: str | None = None) -> None:
     """Create an empty session file at ``path``; the folder is created too.
 
-    The file appears complete or not at all: it is built beside its place and renamed.
-
-    Raises:
-        SessionError: The file exists or cannot be written.
+    The file appears complete or not at all: it is built beside its place and renamed. Raises SessionError: the file
+    exists or cannot be written.
     """
     must_write("make a session")
     if path.exists():
@@ -311,3 +308,56 @@ def create(path: Path, name: str | None = None) -> None:
         raise SessionError(f"The session {path} cannot be created: {error.strerror}.") from None
     finally:
         building.unlink(missing_ok=True)
+
+
+#: Less room than this is none: one transaction of a step with its texts takes more.
+_NO_ROOM = 64 * 1024
+
+
+def _name_of(error: sqlite3.Error) -> str:
+    """Return SQLite's extended name of an error, ``SQLITE_IOERR_SHORT_READ``; "" for an error that is not SQLite's own."""
+    return str(getattr(error, "sqlite_errorname", "") or "")
+
+
+def _has_no_room(path: Path) -> bool:
+    """Return whether the disk that holds ``path`` is full for this user."""
+    return is_full(path.resolve().parent, _NO_ROOM)
+
+
+def _size_limit(path: Path) -> int | None:
+    """Return the bytes to which a file of this process may grow (``ulimit -f``), if a session or its log has come there."""
+    try:
+        import resource
+    except ImportError:
+        return None  # not POSIX
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if limit == resource.RLIM_INFINITY:
+        return None
+    return limit if max(_size(path), _size(log.log_path(path))) + _NO_ROOM >= limit else None
+
+
+def _log_was_deleted(error: sqlite3.Error, path: Path) -> bool:
+    """Return whether the log that others still write was deleted or emptied: its index is there, its content is not.
+
+    Who has it open goes on writing into a file without a name; who comes later finds less than the index says.
+    """
+    if _name_of(error) not in ("SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_READ"):
+        return False
+    found = log.log_path(path)
+    return found.with_name(found.name.removesuffix("-wal") + "-shm").exists() and _size(found) == 0
+
+
+def _has_no_descriptor() -> bool:
+    """Return whether this process may open no more files (``ulimit -n``)."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return error.errno in (errno.EMFILE, errno.ENFILE)
+    return False
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

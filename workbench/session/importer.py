@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
+from workbench.session.reader import SessionReader
+
 
 class Importer(Protocol):
     """Reads the files of one format."""
@@ -19,4 +21,14 @@ class Importer(Protocol):
 
         What a file does not say is left empty. An exception is told with the file's name; what was yielded before stays.
         """
+        ...
+
+
+class ReportFormat(Protocol):
+    """Writes a session in a format of its own."""
+
+    name: str
+
+    def render(self, session: SessionReader) -> str:
+        """Return the whole report; ``session`` is in one read transaction, so that its rows agree with each other."""
         ...

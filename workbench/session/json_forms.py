@@ -28,8 +28,7 @@ class WrongForm(ValueError):
 def decoded(text: str, kind: type[Any]) -> Any:
     """Return what JSON text says if it is a ``kind`` (``list`` or ``dict``).
 
-    Raises:
-        WrongForm: It is no JSON, is nested too deep, or is something else.
+    Raises WrongForm: it is no JSON, is nested too deep, or is something else.
     """
     try:
         value = json.loads(text)
@@ -57,8 +56,7 @@ def _is_pair(value: object, first: type[Any], second: type[Any]) -> bool:
 def card(text: str) -> tuple[dict[str, Any], int]:
     """Return a scorecard with the criteria, evidence and spreads that can be shown, and how many parts were left out.
 
-    Raises:
-        WrongForm: It is no JSON object.
+    Raises WrongForm: it is no JSON object.
     """
     values = decoded(text, dict)
     lost = 0

@@ -25,8 +25,7 @@ SESSION = "session"
 def parse_tags(text: str) -> tuple[str, ...]:
     """Return the tags of a text in which commas separate them, each once, in their order.
 
-    Raises:
-        UsageError: A tag is too long, or there are too many.
+    Raises UsageError: a tag is too long, or there are too many.
     """
     tags = tuple(dict.fromkeys(tag for part in text.split(",") if (tag := one_line(part.strip(), 2 * LONGEST).strip())))
     long = next((tag for tag in tags if len(tag) > LONGEST), None)

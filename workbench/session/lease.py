@@ -107,8 +107,7 @@ def engine_lives(connection: sqlite3.Connection) -> bool:
 def acquire(connection: sqlite3.Connection, run_id: str) -> Lease:
     """Take the lease on a run, within a transaction that holds the write lock.
 
-    Raises:
-        RunHeld: A living engine holds it.
+    Raises RunHeld: a living engine holds it.
     """
     held = holder(connection, run_id)
     if held is not None:

@@ -183,11 +183,8 @@ def _sync(log: Path) -> None:
 def checkpoint(connection: sqlite3.Connection, path: Path, busy_ms: int) -> bool:
     """Bring what the log holds into the file, without waiting for readers; return whether all of it is there now.
 
-    ``busy_ms`` is set again afterwards as the time limit of the connection for locks.
-
-    Raises:
-        ForeignLog: Another file's content is in its place; nothing was written into it.
-        sqlite3.Error: The file cannot be written.
+    ``busy_ms`` is set again afterwards as the time limit of the connection for locks. Raises ForeignLog: another
+    file's content is in its place; nothing was written into it; sqlite3.Error: the file cannot be written.
     """
     if not log_size(path):
         return True

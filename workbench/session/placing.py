@@ -62,8 +62,7 @@ def move(path: Path, target: Path) -> None:
 def discard_empty(path: Path) -> bool:
     """Remove a session to which nothing came since it was made; return whether it was removed.
 
-    Raises:
-        SessionError: It cannot be looked at.
+    Raises SessionError: it cannot be looked at.
     """
     with SessionReader(path) as reader:
         if reader.every_run() or reader.annotations() or reader.labels():
@@ -183,8 +182,7 @@ def deleted_sessions(folder: Path) -> list[Deleted]:
 def restore(deleted: Deleted) -> Path:
     """Bring a session back to where it was, under a numbered name where that is taken; returns where it is.
 
-    Raises:
-        SessionError: It is not in the trash any more, or cannot be moved.
+    Raises SessionError: it is not in the trash any more, or cannot be moved.
     """
     place, number = deleted.was, 2
     while place.exists():

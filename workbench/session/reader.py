@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from workbench.session import engine_starts, json_forms, lease, log, pending_work, schema
-from workbench.session.blob_reader import TextDamaged
 from workbench.session.file import SessionCorrupt, SessionError, connect, translated
 from workbench.session.judges import OFFLINE, is_offline
 from workbench.session.labels import REMARKED, remarked
 from workbench.session.moved_files import Fate, copy_into
-from workbench.session.row_reader import Row, RowReader
+from workbench.session.row_reader import Row, RowReader, TextDamaged
 from workbench.session.rows import (
     AccessedFileRow,
     AnnotationRow,
@@ -387,8 +386,7 @@ class SessionReader(RowReader):
 def read_blob(path: Path, digest: str) -> bytes:
     """Return the bytes that a ``…_blob`` column of a session names: a README, an answer, a body; texts are UTF-8.
 
-    Raises:
-        SessionError: The file cannot be read, or holds no such blob.
+    Raises SessionError: the file cannot be read, or holds no such blob.
     """
     with SessionReader(path, surveyed=False) as reader:
         return reader.data(digest)

@@ -1,64 +1,24 @@
 """What a reader gets: one frozen row type per table, its fields named and ordered as the columns.
 
-Those of trials, of tasks and of orders have modules of their own; all are had from here.
+Blobs are digests, times unix seconds, durations seconds, costs US dollars.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from workbench.session.groups import settings_of
-from workbench.session.order_rows import AttemptRow, ImprovementRow, StudyCellRow, StudyRow
-from workbench.session.task_rows import (
-    CandidateRow,
-    DroppedRow,
-    FailingTestRow,
-    FormerVerdictRow,
-    StageRow,
-    TaskRow,
-    UnusedTestRow,
-)
-from workbench.session.trial_rows import AccessedFileRow, CallRow, CheckRow, ScoreRow, StepRow, TrialRow
-
-__all__ = [
-    "AccessedFileRow",
-    "AnnotationRow",
-    "AttemptRow",
-    "CallRow",
-    "CandidateRow",
-    "Change",
-    "CheckRow",
-    "DroppedRow",
-    "FailingTestRow",
-    "FormerVerdictRow",
-    "ImportedRow",
-    "ImprovementRow",
-    "LabelRow",
-    "RunRow",
-    "ScoreRow",
-    "StageRow",
-    "StepRow",
-    "StudyCellRow",
-    "StudyRow",
-    "TaskRow",
-    "TrialRow",
-    "UnusedTestRow",
-    "columns",
-]
+from workbench.session.groups import docs_words, settings_of
 
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run: what a person started. ``config`` is the JSON text of :class:`workbench.engine.plan` objects.
-
-    ``name`` is what a person calls it; ``deleted_at`` is when it was put away, in unix seconds.
-    ``turn`` orders the runs that wait for one another (None: it waits for none); ``paused`` is whether it is to stay back.
-    """
+    """A run: what a person started."""
 
     id: str
     kind: str
-    config: str
+    config: str  # JSON of a plan, see `workbench.engine.plan`
     state: str
     created_at: float
     started_at: float | None
@@ -66,10 +26,10 @@ class RunRow:
     error: str | None
     note: str | None
     spend_usd: float
-    name: str | None = None
-    deleted_at: float | None = None
-    turn: float | None = None
-    paused: int = 0
+    name: str | None = None  # what a person calls it
+    deleted_at: float | None = None  # when it was put away
+    turn: float | None = None  # orders the runs that wait for one another, None where it waits for none
+    paused: int = 0  # whether it is to stay back
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -79,11 +39,7 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationRow:
-    """A person's remark on a work item and, where given, on a step or a criterion of it.
-
-    ``part`` is a criterion as labels have it, "" for none; the file keeps it in ``item``, see
-    :func:`workbench.session.labels.remark_target`.
-    """
+    """A person's remark on a work item and, where given, on a step or a criterion of it."""
 
     id: int
     item: str
@@ -100,13 +56,10 @@ class AnnotationRow:
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """A tag, or a star, of a run, trial, task or candidate.
-
-    ``part`` is the number of a trial's step, one of its criteria (:func:`workbench.session.labels.criterion_part`), or "".
-    """
+    """A tag, or a star, of a run, trial, task or candidate."""
 
     item: str
-    part: str
+    part: str  # a step's number, a criterion (`workbench.session.labels.criterion_part`), or ""
     label: str
     at: float
 
@@ -125,16 +78,396 @@ class ImportedRow:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One entry of the feed.
-
-    ``kind`` is run, trial, step, seen, score, check, annotation, task, dropped, stage, candidate, study or improvement.
-    """
+    """One entry of the feed."""
 
     seq: int
-    kind: str
+    kind: str  # run, trial, step, seen, score, check, annotation, task, dropped, stage, candidate, study or improvement
     item: str
     part: str | None
 
 
 def columns(row_type: type[Any]) -> str:
     return ", ".join(one.name for one in fields(row_type) if one.metadata.get("column", True))
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRow:
+    """A study: ``declaration`` is the JSON of :class:`workbench.studies.declaration.Study`, ``problem`` why it does not go on."""
+
+    name: str
+    declaration: str
+    created_at: float
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCellRow:
+    """A cell of a study, by the names of its row and column."""
+
+    study: str
+    row_name: str
+    column_name: str
+    position: int
+    run_id: str | None  # the run that has its work
+    pointer: str  # JSON of what of it is meant: {"trials": [id, …]} or {"evaluator", "prompt", "context"}
+    problem: str | None  # why it could not be planned
+
+
+@dataclass(frozen=True, slots=True)
+class ImprovementRow:
+    """An order to improve docstrings."""
+
+    id: str
+    run_id: str | None  # The regeneration with the original docs, None before it was ordered
+    plan: str  # JSON of `workbench.engine.plan.ImprovementPlan`
+    state: str
+    stage: str  # What it is at, in words
+    now_run: str | None
+    problem: str | None
+    spent_before: float  # US dollars that `run_id` had cost when it was ordered first
+    created_at: float
+    finished_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """A docstring that was tried for a task, see :class:`workbench.improving.Attempt`; shares are JSON of [passed, counted]."""
+
+    improvement_id: str
+    task_id: str
+    number: int
+    state: str
+    gate: str | None
+    reason: str | None
+    docstring_blob: str | None
+    run_id: str | None
+    seen: str | None
+    before: str | None
+    after: str | None
+    held_out_by: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRow:
+    """A trial: one agent with one model on one test case, one repeat; tokens and seconds are sums."""
+
+    id: str
+    run_id: str
+    position: int
+    case_id: str
+    case_name: str
+    agent: str
+    model: str
+    repeat: int
+    state: str
+    error_kind: str | None
+    error: str | None
+    snapshot: str | None
+    parsed: int | None
+    readme_blob: str | None
+    metadata_blob: str | None
+    steps: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | None
+    started_at: float | None
+    finished_at: float | None
+    seconds: float | None
+    content: str = ""  # digest of the source's content where that can change under its name (a folder), else ""
+    parent: str = ""  # of a fork the trial whose first `fork_step` steps it inherits
+    fork_step: int = 0
+    edited: str = ""  # what of the last of them is replaced by `edit_blob`: `observation`, `message` or ""
+    edit_blob: str | None = None
+
+    @property
+    def tokens(self) -> int | None:
+        """Tokens in and out; None where none were counted: no model was asked, or another program's file does not say."""
+        return self.prompt_tokens + self.completion_tokens or None
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """One step of a trajectory; ``problem`` says why an answer could not be used, ``settings`` is JSON; ``at`` is 0 where it is not known."""
+
+    trial_id: str
+    number: int
+    kind: str
+    action: str
+    target: str
+    call_id: int | None
+    answer_blob: str | None
+    observation_blob: str | None
+    observation_size: int
+    problem: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_usd: float | None
+    seconds: float | None
+    model: str | None
+    settings: str
+    at: float
+
+    @property
+    def tokens(self) -> int | None:
+        known = [count for count in (self.prompt_tokens, self.completion_tokens) if count is not None]
+        return sum(known) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class AccessedFileRow:
+    """A path that the agent listed or read, at which step first; ``size`` in bytes as shown to the agent."""
+
+    trial_id: str
+    path: str
+    how: str
+    step: int
+    size: int
+    blob: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """A model call with its exact messages (``messages_blob``: JSON list of ``[role, content digest]``)."""
+
+    id: int
+    run_id: str | None
+    scope: str
+    purpose: str
+    model: str
+    digest: str
+    sample: int
+    nth: int
+    messages_blob: str
+    shape_blob: str | None
+    sampling: str
+    answer_blob: str | None
+    reasoning_blob: str | None
+    answered_by: str | None
+    finish_reason: str | None
+    error_kind: str | None
+    error: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cached_tokens: int | None
+    cost_usd: float | None
+    latency_s: float | None
+    attempts: str
+    source: str
+    started_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """The scores of a trial by one rubric and judge; a tier is None where it is unscored, and ``problem`` says why."""
+
+    trial_id: str
+    rubric: str
+    judge: str
+    total: float | None
+    out_of: float
+    tier1: float | None
+    tier2: float | None
+    tier3: float | None
+    tier4: float | None
+    card_blob: str
+    at: float
+    problem: str | None = None
+
+    @property
+    def tiers(self) -> tuple[float | None, ...]:
+        return self.tier1, self.tier2, self.tier3, self.tier4
+
+    @property
+    def unscored(self) -> tuple[int, ...]:
+        """Numbers of the tiers without points; none where the total has points of a tier whose own were damaged."""
+        missing = tuple(number for number, points in enumerate(self.tiers, 1) if points is None)
+        known = math.fsum(points for points in self.tiers if points is not None)
+        whole = self.total is not None and self.out_of >= 100 and not math.isclose(known, self.total, abs_tol=1e-6)
+        return () if whole else missing
+
+    @property
+    def points(self) -> float | None:
+        """Points of 100, which only a trial with all tiers scored has: 40 of the 40 points that are known are not 100."""
+        if self.total is None or self.unscored or not self.out_of > 0:
+            return None
+        return 100 * self.total / self.out_of
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A check of a trial's README."""
+
+    trial_id: str
+    executed: int  # 1 where blocks are run, 0 where only claims are looked up
+    step_seconds: float
+    rules: int  # Version of the rules of the check, see `workbench.checking.stored`
+    run_id: str  # The run that did it last
+    state: str
+    problem: str | None  # Why it failed; what it is at while it is under way
+    again: int | None  # The block that is run once more, None for all of it
+    works: int | None  # Blocks by verdict; None before it is done. So are the others, of blocks and of claims
+    fails: int | None
+    differs: int | None
+    not_run: int | None
+    claims_true: int | None
+    claims_untrue: int | None
+    claims_unknown: int | None
+    partial: str  # JSON of what is known while it is under way
+    result_blob: str | None  # JSON of what came out, see `workbench.checking.stored`
+    seconds: float | None
+    at: float
+
+
+UNDER_WAY = ("queued", "asking", "testing")
+"""States of a candidate that is waited for; one that has a verdict then is being tested again."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """A regeneration task."""
+
+    id: str
+    run_id: str
+    position: int
+    snapshot: str
+    path: str
+    qualified_name: str
+    occurrence: int
+    start_line: int | None
+    end_line: int | None
+    tests: str  # JSON list of test ids
+    coverage: float | None  # a share, 0 to 1
+    seconds: float | None  # what its tests take
+    source_blob: str | None
+    body_blob: str | None
+    docstring_blob: str | None
+    docs: str
+    prompt_blob: str | None
+    leak: float | None
+    controls: str | None
+    state: str
+    reason: str | None
+    branches: int | None  # jumps of the body, None where they were not measured
+    branches_covered: int | None
+    unstable: int | None  # quarantined tests that execute it
+    test_count: int  # how many `tests` are
+    test_files_blob: str | None = None  # JSON: the digest of each file that they are in
+    docs_scope: str = "target"  # where the doc system's docstrings stand
+    documented_blob: str | None = None  # the file of which prompts are made, where the scope is not `target`
+
+    @property
+    def docs_words(self) -> str:
+        return docs_words(self.docs, self.docs_scope)
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedRow:
+    """A function that became no task, at which stage and why."""
+
+    run_id: str
+    path: str
+    qualified_name: str
+    occurrence: int
+    stage: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedTestRow:
+    """A test of the suite that no verdict rests on; ``kind`` says in a word or two why, ``why`` what it said or did."""
+
+    run_id: str
+    position: int
+    kind: str
+    test_id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageRow:
+    """One stage of task building: its state and how many of how many are done."""
+
+    run_id: str
+    name: str
+    position: int
+    state: str
+    done: int
+    total: int | None
+    note: str | None
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRow:
+    """A candidate body and, once tested, its verdict."""
+
+    id: str
+    run_id: str
+    task_id: str
+    evaluator: str
+    sample: int
+    control: int
+    state: str
+    call_id: int | None
+    answer_blob: str | None
+    body_blob: str | None
+    notes: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_usd: float | None
+    asked_s: float | None
+    verdict: str | None
+    verdict_reason: str | None
+    route: str | None
+    tested_s: float | None
+    outcomes_blob: str | None
+    at: float | None
+    backend: str | None
+    slower: str | None  # why a faster route was not taken
+    suspicious: str | None  # JSON list of what made the report doubtful
+    recheck: str | None  # JSON of a re-check on the cold route: why, verdict, route, seconds, agrees
+    agrees: int | None  # whether that came to the same verdict
+    prompt: str
+    context: str
+    settings: str
+    plain: int | None  # whether the body uses only what cannot reach its reporter, None where that was not judged
+    doubtful: str | None  # why its pass is marked
+    repairs: int | None = None  # what extraction had to leave out of the answer or adjust
+
+    @property
+    def again(self) -> bool:
+        """Whether it is being tested again: its verdict is the former one until the new one is there."""
+        return self.verdict is not None and self.state in UNDER_WAY
+
+
+@dataclass(frozen=True, slots=True)
+class FormerVerdictRow:
+    """A verdict that a later one replaced; ``failing_blob`` is a JSON list of [test, outcome, message, traceback digest]."""
+
+    candidate_id: str
+    number: int
+    verdict: str
+    verdict_reason: str | None
+    route: str | None
+    tested_s: float | None
+    outcomes_blob: str | None
+    failing_blob: str | None
+    backend: str | None
+    slower: str | None
+    suspicious: str | None
+    recheck: str | None
+    at: float | None
+    replaced_at: float
+    doubtful: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FailingTestRow:
+    """A test that did not pass for a candidate."""
+
+    candidate_id: str
+    test_id: str
+    outcome: str
+    message: str
+    traceback_blob: str | None

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.session.groups import Group
-from workbench.session.rows import CandidateRow, TaskRow
-from workbench.session.task_rows import UNDER_WAY
+from workbench.session.rows import UNDER_WAY, CandidateRow, TaskRow
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader

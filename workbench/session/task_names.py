@@ -34,9 +34,8 @@ def matches(pattern: str, readable: str, hashed: str) -> bool:
 def picked(patterns: Sequence[str], limit: int, items: Sequence[tuple[str, str, Item]]) -> list[Item]:
     """Return the items that are meant from ``(readable id, hashed id, item)``, keeping the order.
 
-    An exact match of an id takes precedence over tasks whose id merely starts with it.
-
-    No pattern and the limit 0 mean all.
+    An exact match of an id takes precedence over tasks whose id merely starts with it. No pattern and the limit 0
+    mean all.
     """
     exact = {wanted for wanted in patterns if any(wanted in (readable, hashed) for readable, hashed, _ in items)}
     found = [

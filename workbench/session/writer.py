@@ -8,8 +8,10 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from workbench.errors import WorkbenchError
 from workbench.read_only import must_write
@@ -18,6 +20,9 @@ from workbench.session.file import BUSY_MS, SessionError, connect, translated
 from workbench.session.labels import remark_target
 from workbench.session.moved_files import Fate, Original, forget_log, leave_open, rescue
 from workbench.session.rows import AccessedFileRow, AttemptRow, ScoreRow, StepRow, StudyCellRow
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 #: A writer that nobody asks for checkpoints makes one by itself after so long.
 _CHECKPOINT_SECONDS = 2.0
@@ -36,8 +41,7 @@ def _storable(value: object) -> object:
 class SessionWriter:
     """The writing side of one session file; calls are short transactions, safe from several threads.
 
-    Raises:
-        ReadOnly: This process may only look.
+    Raises ReadOnly: this process may only look.
     """
 
     def __init__(self, path: Path) -> None:
@@ -192,6 +196,9 @@ class SessionWriter:
             )
             return int(cursor.lastrowid or 0)
 
+    def _put(self, table: str, row: DataclassInstance, conflict: str) -> None:
+        self.insert(table, {one.name: getattr(row, one.name) for one in fields(row)}, conflict=conflict)
+
     def update(self, table: str, key: Mapping[str, object], values: Mapping[str, object]) -> int:
         changed = ", ".join(f"{name} = ?" for name in values)
         matched = " AND ".join(f"{name} = ?" for name in key)
@@ -205,16 +212,8 @@ class SessionWriter:
 
     def add_run(self, run_id: str, kind: str, config: Mapping[str, object]) -> None:
         """Record a run that waits for an engine; ``kind`` is document or regenerate, ``config`` its plan."""
-        self.insert(
-            "runs",
-            {
-                "id": run_id,
-                "kind": kind,
-                "config": json.dumps(config, ensure_ascii=False, sort_keys=True),
-                "state": "queued",
-                "created_at": time.time(),
-            },
-        )
+        text = json.dumps(config, ensure_ascii=False, sort_keys=True)
+        self.insert("runs", {"id": run_id, "kind": kind, "config": text, "state": "queued", "created_at": time.time()})
 
     def set_run(self, run_id: str, **values: object) -> None:
         assert values.keys() <= _RUN_FIELDS, values
@@ -295,49 +294,19 @@ class SessionWriter:
     # -- trials
 
     def add_trial(
-        self,
-        trial_id: str,
-        run_id: str,
-        position: int,
-        case: tuple[str, str],
-        agent: str,
-        model: str,
-        repeat: int,
-        *,
-        content: str = "",
-        snapshot: str | None = None,
-        parent: str = "",
-        fork_step: int = 0,
-        edited: str = "",
-        edit_blob: str | None = None,
-    ) -> bool:
+        self, trial_id: str, run_id: str, position: int, case: tuple[str, str], agent: str, model: str, repeat: int,
+        **further: object,
+    ) -> bool:  # fmt: skip
         """Record a trial that waits; ``case`` is (id, name). Returns False if the session has that trial already.
 
-        A fork names its ``parent`` and what it inherits of it, see :class:`workbench.session.rows.TrialRow`.
+        ``further`` are its snapshot and its content, and of a fork what it inherits, see :class:`.rows.TrialRow`.
         """
+        values = {"id": trial_id, "run_id": run_id, "position": position, "case_id": case[0], "case_name": case[1],
+                  "agent": agent, "model": model, "repeat": repeat, "state": "queued", **further}  # fmt: skip
         with self.transaction() as connection:
             if connection.execute("SELECT 1 FROM trials WHERE id = ?", (trial_id,)).fetchone():
                 return False
-            self.insert(
-                "trials",
-                {
-                    "id": trial_id,
-                    "run_id": run_id,
-                    "position": position,
-                    "case_id": case[0],
-                    "case_name": case[1],
-                    "agent": agent,
-                    "model": model,
-                    "repeat": repeat,
-                    "state": "queued",
-                    "content": content,
-                    "snapshot": snapshot,
-                    "parent": parent,
-                    "fork_step": fork_step,
-                    "edited": edited,
-                    "edit_blob": edit_blob,
-                },
-            )
+            self.insert("trials", values)
             return True
 
     def set_trial(self, trial_id: str, **values: object) -> None:
@@ -348,16 +317,12 @@ class SessionWriter:
         """Record what a repository looked like: the (path, size in bytes) of each file that an agent may see."""
         with self.transaction():
             listing = self.blob(json.dumps([list(item) for item in files], ensure_ascii=False))
-            self.insert(
-                "snapshots",
-                {"digest": digest, "source": source, "revision": revision, "files_blob": listing},
-                conflict="REPLACE",
-            )
+            values = {"digest": digest, "source": source, "revision": revision, "files_blob": listing}
+            self.insert("snapshots", values, conflict="REPLACE")
 
     def add_step(self, step: StepRow) -> None:
         """Record a step; a step that is there already stays as it was first recorded."""
-        values = {name: getattr(step, name) for name in StepRow.__dataclass_fields__}
-        self.insert("steps", values, conflict="IGNORE")
+        self._put("steps", step, "IGNORE")
 
     def forget_errors(self, trial_id: str) -> None:
         """Remove the error steps of a trial that is about to be tried again; its calls keep their errors."""
@@ -379,12 +344,10 @@ class SessionWriter:
         """Record paths that an agent listed or read; the first time counts."""
         with self.transaction():
             for row in seen:
-                values = {name: getattr(row, name) for name in AccessedFileRow.__dataclass_fields__}
-                self.insert("seen", values, conflict="IGNORE")
+                self._put("seen", row, "IGNORE")
 
     def put_score(self, score: ScoreRow) -> None:
-        values = {name: getattr(score, name) for name in ScoreRow.__dataclass_fields__}
-        self.insert("scorecards", values, conflict="REPLACE")
+        self._put("scorecards", score, "REPLACE")
 
     def put_check(self, key: tuple[str, int, float, int], run_id: str, again: int | None = None) -> None:
         """Plan a check of a trial's README; what a former one by the same rules said stays until the new one is done.
@@ -441,7 +404,7 @@ class SessionWriter:
         with self.transaction() as connection:
             connection.execute("DELETE FROM study_cells WHERE study = ?", (instead_of,))
             for cell in cells:
-                self.insert("study_cells", {name: getattr(cell, name) for name in StudyCellRow.__dataclass_fields__})
+                self._put("study_cells", cell, "ABORT")
 
     # -- improved docstrings
 
@@ -454,14 +417,12 @@ class SessionWriter:
         self.update("improvements", {"id": improvement_id}, values)
 
     def put_attempt(self, attempt: AttemptRow) -> None:
-        values = {name: getattr(attempt, name) for name in AttemptRow.__dataclass_fields__}
-        self.insert("docstring_attempts", values, conflict="REPLACE")
+        self._put("docstring_attempts", attempt, "REPLACE")
 
     def annotate(self, item: str, text: str, step: int | None = None, *, criterion: str = "") -> None:
         """Keep a person's remark on a work item, or on one of its steps or criteria.
 
-        Raises:
-            WorkbenchError: There is no text.
+        Raises WorkbenchError: there is no text.
         """
         if not text.strip():
             raise WorkbenchError("An annotation needs some text.")

@@ -1,40 +1,97 @@
 """The analysis of the doc-to-code paper for a study of one's own: metrics and correlations, leaking docs, strata, stable rankings.
 
-What a report says beside the matrix, its comparisons and rankings; computed once here. Imports numpy and scipy.
+A stratum is a part of a study's functions; its means follow the rule of the whole: unweighted over rows, within one row over
+tasks. Imports numpy and scipy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
+from workbench.catalog.published import POPULAR, published_counts, published_name
 from workbench.errors import UsageError
 from workbench.metrics.packages import MetricUnavailable, needed
+from workbench.regeneration.outcome import is_leaking
 from workbench.session.reader import SessionReader
+from workbench.statistics.clusters import Value, clusters_of
+from workbench.statistics.intervals import share_interval_of
+from workbench.statistics.rankings import Measured, kendall_tau, ranking, ranking_words, scores
 from workbench.studies.beside_paper import BesidePaper, beside_paper
-from workbench.studies.declaration import DOCS
+from workbench.studies.cells import Mean
+from workbench.studies.comparing import ranked_columns, system_name
+from workbench.studies.conditions import comparable_rows
+from workbench.studies.declaration import DOCS, Column, InJson
+from workbench.studies.items import counted_missing
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.strata import LeakLine, RankedPart, Stratum, leaks, stability, strata
-from workbench.studies.task_facts import function_facts
+from workbench.studies.task_facts import FunctionFacts, function_facts
 from workbench.studies.text_metrics import TextMetrics, text_metrics
 
 NO_TEXTS = "Metrics of texts are of studies of docs; this one has none."
+PARTS = 3
+"""Into so many parts of about equal size functions are divided by a number."""
+WHOLE = "all functions"
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
-    """What a study of docs says of its functions.
+class Stratum(InJson):
+    """Functions of a kind (of the length of docs, those under some doc system), with pass@k by name of the column and measure."""
 
-    Attributes:
-        leaks: Docs that carry the code, by column.
-        strata: Means by kinds of functions.
-        stability: Rankings on parts of the functions, beside that on all.
-        metrics: Metrics of texts and how they go with pass@k; None where scipy is missing.
-        problem: Why there are no metrics, "" where there are.
-        beside: The paper's figures beside this study's; None where they have no two doc systems in common.
+    property: str
+    name: str
+    functions: int
+    means: Mapping[str, Mapping[str, Mean]]
+
+
+@dataclass(frozen=True, slots=True)
+class LeakLine(InJson):
+    """Docs that carry the code, under one column; ``level`` is the mean share of a body that its docstring repeats.
+
+    ``whole`` is pass@k of all tasks by measure, ``without`` that of the tasks whose docstring does not carry the code.
     """
+
+    column: Column
+    tasks: int
+    leaking: int
+    level: float | None
+    whole: Mapping[str, Mean]
+    without: Mapping[str, Mean]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPart(InJson):
+    """Systems ranked on a part of the functions that all of them have, unweighted over rows; those of equal scores stand together.
+
+    ``tau`` is Kendall's with the ranking on all functions; None where one of the two has no order.
+    """
+
+    RENAMED = {"places": "ranking"}
+
+    model: str
+    measure: str
+    part: str
+    places: tuple[tuple[str, ...], ...]
+    scores: Mapping[str, float]
+    items: int
+    tau: float | None
+    stratum: bool = False
+
+    @property
+    def words(self) -> str:
+        return ranking_words(self.places)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis(InJson):
+    """What a study of docs says of its functions; without ``metrics`` there is a ``problem``.
+
+    ``beside`` is None where the paper and the study have no two doc systems in common.
+    """
+
+    RENAMED = {"beside": "beside_the_paper"}
 
     leaks: tuple[LeakLine, ...]
     strata: tuple[Stratum, ...]
@@ -43,27 +100,14 @@ class Analysis:
     problem: str = ""
     beside: BesidePaper | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "leaks": [one.to_json() for one in self.leaks],
-            "strata": [one.to_json() for one in self.strata],
-            "stability": [one.to_json() for one in self.stability],
-            "metrics": None if self.metrics is None else self.metrics.to_json(),
-            "problem": self.problem,
-            "beside_the_paper": None if self.beside is None else self.beside.to_json(),
-        }
-
 
 def analyse(
     reader: SessionReader, outcome: StudyOutcome, metrics: Sequence[str] = (), *, model: Path | None = None
 ) -> Analysis | None:
     """Return the analysis of a study; None of one of agents, or without a task.
 
-    Args:
-        reader: The session that has it.
-        outcome: The study.
-        metrics: Metrics of texts by name; without any, the usual ones as far as their packages are installed.
-        model: Folder with the weights of ``codebertscore``.
+    Without ``metrics`` the usual ones are computed as far as their packages are installed; ``model`` is the folder with the weights of
+    ``codebertscore``.
 
     Raises:
         UsageError: there is no metric of such a name, or one was named for a study of agents.
@@ -94,3 +138,188 @@ def analyse(
         problem,
         beside_paper(outcome),
     )
+
+
+Part = tuple[str, str, Callable[[FunctionFacts, str], bool]]
+"""A property, a part of it, and whether a function under a column (by name) is in it."""
+
+
+def strata(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tuple[Stratum, ...]:
+    """Return the means of each column by popularity, size, T_i, its coverage, difficulty, and length of docs."""
+    found = []
+    for property, name, inside in parts_of(outcome, functions):
+        chosen = [one for one in functions if any(inside(one, column) for column in one.facts)]
+        means = {
+            column.name: _means(outcome, column.name, [one for one in chosen if inside(one, column.name)])
+            for column in outcome.columns
+        }
+        found.append(Stratum(property, name, len(chosen), means))
+    return tuple(found)
+
+
+def leaks(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tuple[LeakLine, ...]:
+    found = []
+    for column in outcome.columns:
+        mine = [one for one in functions if column.name in one.facts]
+        clean = [one for one in mine if not is_leaking(one.facts[column.name].leak)]
+        levels = [told.leak for one in mine if (told := one.facts[column.name]).documented and told.leak is not None]
+        found.append(
+            LeakLine(
+                column,
+                len(mine),
+                len(mine) - len(clean),
+                math.fsum(levels) / len(levels) if levels else None,
+                _means(outcome, column.name, mine),
+                _means(outcome, column.name, clean),
+            )
+        )
+    return tuple(found)
+
+
+def stability(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tuple[RankedPart, ...]:
+    """Return rankings on all functions, without leaking docs, of documented ones alone, and within each stratum.
+
+    A function counts where all systems of a model have a value of it. It is left out as leaking (undocumented) where one of
+    these systems has docs that carry the code (has none); ``none`` is not asked for docs. A stratum by length of docs holds other
+    functions under each system, so it has no ranking.
+    """
+    parts: list[Part] = [
+        ("", "without leaking docs", lambda one, column: not is_leaking(one.facts[column].leak)),
+        ("", "documented everywhere", lambda one, column: one.facts[column].documented),
+    ]
+    parts += [part for part in parts_of(outcome, functions) if part[0] != DOCS_LENGTH]
+    found = []
+    for several in ranked_columns(outcome):
+        model, columns = " · ".join(filter(None, (several.model, several.apart))), several.columns
+        having = [one for one in columns if any(one.name in each.facts for each in functions)]
+        if len(having) < 2:
+            continue
+        asked = [one.name for one in having if one.system != "none"]
+        rows = comparable_rows(outcome.works, outcome.rows, having)
+        for measure in outcome.study.measures:
+            common = [one for one in functions if one.row in rows and _common(one, having, measure)]
+            whole = _ranked(model, measure, WHOLE, common, having, {})
+            found.append(whole)
+            for property, name, inside in parts:
+                mine = [one for one in common if all(inside(one, column) for column in asked)]
+                part = f"{property}: {name}" if property else name
+                ranked = _ranked(model, measure, part, mine, having, whole.scores)
+                found.append(replace(ranked, stratum=bool(property)))
+    return tuple(found)
+
+
+# -- what functions are divided by
+
+DOCS_LENGTH = "length of docs"
+
+
+def parts_of(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> list[Part]:
+    """Return what functions are divided by; a property of which only one part has functions is left out."""
+    first = outcome.study.measures[0] if outcome.study.measures else ""
+    compared = {one.column.name for one in outcome.by_column if not one.apart}
+    stars = {row: published_counts()[name].stars for row in outcome.rows if (name := published_name(row))}
+    found: list[Part] = []
+    if len({one > POPULAR for one in stars.values()}) > 1:
+        found += [
+            ("popularity", f"more than {POPULAR} stars", lambda one, _: stars.get(one.row, 0) > POPULAR),
+            (
+                "popularity",
+                f"{POPULAR} stars or fewer",
+                lambda one, _: one.row in stars and stars[one.row] <= POPULAR,
+            ),
+        ]
+    numbers: list[tuple[str, Callable[[FunctionFacts], float | None], Callable[[float], str]]] = [
+        ("size of the body", lambda one: one.first("body"), lambda value: f"{value:,.0f} bytes"),
+        ("tests in T_i", lambda one: float(one.tests), lambda value: f"{value:,.0f}"),
+        ("coverage of T_i", lambda one: one.first("coverage"), lambda value: f"{100 * value:.0f} %"),
+        (f"difficulty, mean {first}", lambda one: _mean_passed(one, first, compared), lambda value: f"{value:.2f}"),
+    ]
+    for property, value_of, said in numbers:
+        values = {id(one): value for one in functions if (value := value_of(one)) is not None}
+        for name, low, high in _cuts(list(values.values()), said):
+            found.append((property, name, _between(values, low, high)))
+    lengths = [float(told.docs) for one in functions for told in one.facts.values() if told.documented and told.docs]
+    cuts = _cuts(lengths, lambda value: f"{value:,.0f} bytes")
+    bare = any(not told.documented for one in functions for told in one.facts.values())
+    if bare and lengths:
+        found.append(
+            (DOCS_LENGTH, "none", lambda one, column: column in one.facts and not one.facts[column].documented)
+        )
+    for name, low, high in cuts:
+        found.append((DOCS_LENGTH, name, _docs_between(low, high)))
+    return found
+
+
+def _cuts(values: Sequence[float], said: Callable[[float], str]) -> list[tuple[str, float, float]]:
+    """Return parts of about equal size as (name, above, up to): equal values are in one part; none where all are equal."""
+    ordered = sorted(values)
+    ends = [ordered[math.ceil(len(ordered) * part / PARTS) - 1] for part in range(1, PARTS)] if ordered else []
+    bounds = sorted({one for one in ends if one < ordered[-1]})
+    if not bounds:
+        return []
+    edges = [-math.inf, *bounds, math.inf]
+    names = [f"up to {said(bounds[0])}"]
+    names += [f"above {said(low)}, up to {said(one)}" for low, one in itertools.pairwise(bounds)]
+    names.append(f"above {said(bounds[-1])}")
+    return list(zip(names, edges, edges[1:], strict=False))
+
+
+def _between(values: Mapping[int, float], low: float, high: float) -> Callable[[FunctionFacts, str], bool]:
+    return lambda one, _: id(one) in values and low < values[id(one)] <= high
+
+
+def _docs_between(low: float, high: float) -> Callable[[FunctionFacts, str], bool]:
+    def inside(one: FunctionFacts, column: str) -> bool:
+        told = one.facts.get(column)
+        return told is not None and told.documented and bool(told.docs) and low < (told.docs or 0) <= high
+
+    return inside
+
+
+def _mean_passed(one: FunctionFacts, measure: str, columns: set[str]) -> float | None:
+    known = [value for name, mine in one.passed.items() if name in columns and (value := mine.get(measure)) is not None]
+    return math.fsum(known) / len(known) if known else None
+
+
+# -- figures of parts
+
+
+def _means(outcome: StudyOutcome, column: str, functions: Iterable[FunctionFacts]) -> dict[str, Mean]:
+    mine = [one for one in functions if column in one.passed]
+    found = {}
+    for measure in outcome.study.measures:
+        values = [
+            Value(one.row, one.file, value) for one in mine if (value := one.passed[column].get(measure)) is not None
+        ]
+        clusters = clusters_of(values)
+        found[measure] = Mean(
+            clusters.mean if values else None,
+            share_interval_of(clusters),
+            len(values),
+            counted_missing([("without a value", "")] * (len(mine) - len(values))),
+            len({one.repository for one in values}),
+        )
+    return found
+
+
+def _common(one: FunctionFacts, columns: Iterable[Column], measure: str) -> bool:
+    return all(one.passed.get(column.name, {}).get(measure) is not None for column in columns)
+
+
+def _ranked(
+    model: str,
+    measure: str,
+    part: str,
+    functions: Sequence[FunctionFacts],
+    columns: Sequence[Column],
+    whole: Mapping[str, float],
+) -> RankedPart:
+    measured = [
+        Measured(
+            one.row, one.file, {system_name(each): one.passed[each.name][measure] or 0.0 for each in columns}, one.tests
+        )
+        for one in functions
+    ]
+    means = scores(measured)
+    tau = kendall_tau([means[name] for name in means], [whole[name] for name in means]) if whole and means else None
+    return RankedPart(model, measure, part, ranking(means), means, len(measured), tau)

@@ -17,9 +17,9 @@ from workbench.catalog.published import published_counts, published_name, publis
 from workbench.statistics.clusters import Value
 from workbench.statistics.paired import Difference, paired_difference
 from workbench.statistics.rankings import by_repository_of, kendall_tau, ranking, ranking_words
-from workbench.studies.declaration import Column
+from workbench.studies.comparing import common_items, ranked_columns, system_name
+from workbench.studies.declaration import Column, InJson
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.ranked import common_items, ranked_columns, system_name
 
 FAMILIES = {"repoagent": "RepoAgent", "osa": "OSA", "original": "default"}
 """What the paper calls doc systems of ours."""
@@ -31,16 +31,9 @@ Setting = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Doc systems under one evaluator and k, published or one's own.
+    """Doc systems under one evaluator and k, published or this study's ``own``, ``over`` so many repositories.
 
-    Attributes:
-        evaluator: Who wrote the bodies.
-        k: The k of pass@k.
-        own: Whether it is this study's.
-        over: Which repositories: how many, and of the paper's 28 or those of this study.
-        means: Unweighted mean over these, by family.
-        differences: Of each two families, the second less the first, paired over repositories.
-        quartiles: Distance of the quartiles over repositories by family; empty with few of them.
+    ``means`` are unweighted over these, ``differences`` the second family less the first, ``quartiles`` how far these are apart.
     """
 
     evaluator: str
@@ -53,11 +46,9 @@ class Series:
 
     @property
     def ranking(self) -> str:
-        """Return ``RepoAgent > OSA > default``."""
         return ranking_words(ranking(self.means))
 
     def tau(self, other: Series) -> float | None:
-        """Return Kendall's tau with another ranking over the families of both; None where one has no order."""
         names = [name for name in self.means if name in other.means]
         return kendall_tau([self.means[one] for one in names], [other.means[one] for one in names])
 
@@ -77,31 +68,16 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class BesidePaper:
-    """Published figures and one's own.
+class BesidePaper(InJson):
+    """Published figures over all 28 repositories, and over those that are ``shared`` alone; and one's own over all rows."""
 
-    Attributes:
-        families: Families that this study has, in the paper's order.
-        shared: Rows that are repositories of the paper.
-        published: Over all 28 repositories, for each evaluator and k of the paper.
-        published_here: Over the shared ones alone; empty without any.
-        own: This study over all its rows, for each evaluator and k.
-    """
+    RENAMED = {"published_here": "published_on_shared"}
 
     families: tuple[str, ...]
     shared: tuple[str, ...]
     published: tuple[Series, ...]
     published_here: tuple[Series, ...]
     own: tuple[Series, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "families": list(self.families),
-            "shared": list(self.shared),
-            "published": [one.to_json() for one in self.published],
-            "published_on_shared": [one.to_json() for one in self.published_here],
-            "own": [one.to_json() for one in self.own],
-        }
 
 
 def beside_paper(outcome: StudyOutcome) -> BesidePaper | None:
@@ -123,7 +99,6 @@ def beside_paper(outcome: StudyOutcome) -> BesidePaper | None:
 
 
 def family_of(column: Column) -> str:
-    """Return what the paper calls the doc system of a column, "" where it has none such."""
     kind = column.system.partition(":")[0]
     # A program's version stands in its name once it is ordered.
     return FAMILIES.get(kind.partition("-")[0], "")

@@ -11,8 +11,7 @@ from workbench.results.studies import Counts
 from workbench.statistics.clusters import OF_TRIALS, Clusters, Value, clusters_of
 from workbench.statistics.intervals import Interval, share_interval_of
 from workbench.studies.declaration import AGENTS, Column, Study, in_points
-from workbench.studies.reading import PUT_AWAY, CellWork, TrialTally
-from workbench.studies.values import (
+from workbench.studies.items import (
     CREDITED,
     CUT,
     DOUBTFUL,
@@ -21,12 +20,14 @@ from workbench.studies.values import (
     REPAIRED,
     UNSCORED,
     Missing,
+    TrialTally,
     counted_missing,
     missing_of,
     pass_at,
     score_of,
     value_of,
 )
+from workbench.studies.reading import PUT_AWAY, CellWork
 
 WITHOUT = "without a value"
 STATES = ("done", "running", "queued", "interrupted", UNSCORED, "failed", "cancelled", "missing")
@@ -37,11 +38,8 @@ class Mean:
     """A mean with its interval, in points of 100 (``score``, ``works``, ``claims``) or as a share (``pass@k``).
 
     Attributes:
-        value: None without an item that is defined.
         interval: Its bounds, None where too few units carry any; ``interval.words`` says by which rule or why not.
-        items: Trials or tasks in it.
         missing: Trials without a score, or tasks with fewer than k counted samples, and why; they are not in it.
-        rows: Rows in it.
         own: Of ``score`` the models' own points and what they are out of, where the format of every answer gave more than a tenth.
         judged: Of ``works`` and ``claims`` the blocks or claims that are good, of how many that were judged, of how many.
     """
@@ -86,11 +84,9 @@ class Cell:
     """One row under one column.
 
     Attributes:
-        work: What there is of it: its run, its trials or tasks.
         state: One of :data:`STATES`; ``missing`` where nothing was planned.
         done: Trials that ended with a score, or candidates with a verdict of theirs.
         planned: Of how many, None where that is not known yet.
-        means: By measure.
         documented: Share of its tasks whose function has a docstring, None without tasks.
         doubts: How many passes are doubtful or repaired, and how many answers were cut at the token limit; without zeros.
     """
@@ -121,7 +117,6 @@ class Cell:
 
     @property
     def run(self) -> str:
-        """The run that has it, "" for none."""
         return self.work.run
 
     def to_json(self) -> dict[str, Any]:
@@ -145,7 +140,6 @@ class Cell:
 
 
 def as_trials(interval: Interval) -> Interval:
-    """Return an interval over clusters of trials with their units called what they are."""
     return replace(interval, unit=OF_TRIALS[interval.unit])
 
 
@@ -181,7 +175,6 @@ def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> Cell:
 
 
 def nonzero(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return counts without those that are 0."""
     return {name: count for name, count in counts.items() if count}
 
 
@@ -233,7 +226,6 @@ def _points(values: Sequence[Value], missing: tuple[Missing, ...], rows: int = 1
 
 
 def documented_share(counts: Counts) -> float | None:
-    """Return the share of tasks whose function has a docstring, None without tasks."""
     return sum(one[0].documented for one in counts) / len(counts) if counts else None
 
 

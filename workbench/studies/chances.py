@@ -15,10 +15,9 @@ from workbench.statistics.paired import holm
 from workbench.statistics.permutation import RESAMPLES, PermutationTest, permutation_test
 from workbench.statistics.rankings import PairOrder, pair_orders
 from workbench.statistics.resampling import can_be_drawn, drawn_orders
-from workbench.studies.comparing import Comparison, compare
+from workbench.studies.comparing import Comparison, common_items, compare, ranked_columns
 from workbench.studies.declaration import AGENTS, Column
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.ranked import common_items, ranked_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +40,7 @@ class Chance:
 def chances(
     outcome: StudyOutcome, pairs: Sequence[tuple[Column, Column]], measure: str = "", *, resamples: int = RESAMPLES
 ) -> tuple[Chance, ...]:
-    """Compare pairs of columns by one measure and test each difference; several are adjusted for their number.
-
-    Args:
-        outcome: The study; its seed is that of random ways.
-        pairs: Left and right columns.
-        measure: One of the study's; "" is the first.
-        resamples: Random ways where there are too many for all.
-    """
+    """Compare pairs of columns by one measure and test each difference; several are adjusted for their number."""
     compared = [compare(outcome, left, right, measure) for left, right in pairs]
     tests = []
     for one in compared:

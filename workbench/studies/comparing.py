@@ -1,33 +1,39 @@
-"""Two columns of a study against one another, item by item: what pairs are, their difference, and which differ most."""
+"""Columns of a study against one another: two item by item, and rankings of its systems on items that all of them have.
+
+Rankings are under each model or evaluator, measure and weighting; only systems whose columns were made under the same conditions
+are ranked with one another (:mod:`.conditions`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from workbench.statistics.clusters import Value
 from workbench.statistics.paired import Difference, paired_difference
+from workbench.statistics.rankings import (
+    WEIGHTINGS,
+    Measured,
+    PairOrder,
+    kendall_tau,
+    pair_orders,
+    ranking,
+    ranking_words,
+    scores,
+)
 from workbench.studies.cells import as_trials
-from workbench.studies.conditions import difference_words, rows_apart
-from workbench.studies.declaration import AGENTS, Column
+from workbench.studies.conditions import apart, classes, comparable_rows, difference_words, rows_apart
+from workbench.studies.declaration import AGENTS, Column, Study
+from workbench.studies.items import CUT, DOUBTFUL, REPAIRED, SHARES, pass_of, value_of
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import CellWork
-from workbench.studies.values import pass_of, value_of
 
 
 @dataclass(frozen=True, slots=True)
 class SideItem:
-    """A trial or task under one column.
-
-    Attributes:
-        id: Id of the trial or task in its session.
-        run: Its run.
-        session: The session file where that is not the study's own, else "".
-        value: Points of 100 or pass@k, None where it has none.
-        tests: Tests that decide over a task.
-        judged: Of ``works`` and ``claims`` how many blocks or claims are good, and of how many that were judged.
-    """
+    """A trial or task under one column; ``session`` is "" for the study's own, ``judged`` good ones of those judged (``works``, ``claims``)."""
 
     id: str
     run: str
@@ -39,16 +45,7 @@ class SideItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemPair:
-    """An item of both columns, or of one (None for the other): a trial of the same case and repeat, or the same function.
-
-    Attributes:
-        row: Its row.
-        file: The function's file; "" for a trial.
-        name: ``path::function``, or ``repeat 2``.
-        left: Under the first column.
-        right: Under the second.
-        difference: Right minus left, None unless both have a value.
-    """
+    """An item of both columns, or of one (None for the other): a trial of the same case and repeat, or the same function."""
 
     row: str
     file: str
@@ -63,11 +60,7 @@ class Comparison:
     """Two columns by one measure; every difference is right minus left, in points of 100 or as a share.
 
     Attributes:
-        measure: ``score`` or ``pass@k``.
-        left: The first column.
-        right: The second one.
         difference: Mean difference with its interval; wins, ties and losses by item and by row.
-        by_row: The same of each row that both have, in the order of the study: for a forest plot.
         pairs: All items of either: those with a difference by its size, then those of both without, then of one alone.
         apart: Rows of which nothing is paired, because both sides were made under other conditions.
         differing: Each difference in conditions, in words.
@@ -134,17 +127,7 @@ class Comparison:
 
 
 def compare(outcome: StudyOutcome, left: Column, right: Column, measure: str = "") -> Comparison:
-    """Compare two columns of a study.
-
-    Args:
-        outcome: The study.
-        left: The first column.
-        right: The second one.
-        measure: One of ``outcome.study.measures``; "" is the first of them.
-
-    Raises:
-        ValueError: There is no such measure.
-    """
+    """Compare two columns by a measure of the study, "" for the first of them."""
     measure = measure or outcome.study.measures[0]
     if measure not in outcome.study.measures:
         raise ValueError(f"a measure is one of {', '.join(outcome.study.measures)}")
@@ -191,7 +174,6 @@ def items_of(outcome: StudyOutcome, work: CellWork, measure: str, without: str =
 
 
 def summed(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Return the sums of good ones and of judged ones."""
     found = list(counts)
     return sum(good for good, _ in found), sum(of for _, of in found)
 
@@ -206,3 +188,217 @@ def _place(pair: ItemPair) -> tuple[Any, ...]:
     alone = 0 if pair.left and pair.right else 1 if pair.left else 2
     gap = pair.difference
     return alone, gap is None, -abs(gap or 0.0), (gap or 0.0) > 0, pair.row, pair.file, pair.name
+
+
+# -- ranked
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Under what systems are ranked.
+
+    Attributes:
+        weighting: What counts alike: ``repositories``, ``tasks`` or ``tests``; of agents ``cases`` or ``trials``.
+        without: What of candidates counts for nothing: ``doubtful`` or ``repaired`` passes, ``cut`` answers; "" where all count.
+        apart: Under which other conditions the systems were made than the main ones of the model, "" for these.
+    """
+
+    model: str
+    measure: str
+    weighting: str
+    without: str = ""
+    apart: str = ""
+
+    @property
+    def words(self) -> str:
+        """Return ``local · pass@1 · without doubtful · by tasks``."""
+        parts = (self.apart, self.measure, f"without {self.without}" if self.without else "", f"by {self.weighting}")
+        return " · ".join(filter(None, (self.model or "default model", *parts)))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Systems from the best to the worst under one setting.
+
+    Attributes:
+        scores: The mean of each system by the name of its column, over the common items.
+        judged: Of ``works`` and ``claims``, by name: how many blocks or claims are good, and of how many that were judged.
+        orders: Each pair, the better first, with how often rows keep that order; for the first weighting, else empty.
+    """
+
+    setting: Setting
+    scores: dict[str, float]
+    places: tuple[tuple[str, ...], ...]
+    items: int
+    orders: tuple[PairOrder, ...] = ()
+    judged: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def words(self) -> str:
+        """Return ``RepoAgent > OSA = original``, of shares with the numbers they are of: ``white (8 of 10) > planner (1 of 1)``."""
+        told = {name: f"{name} ({good:,} of {of:,})" for name, (good, of) in self.judged.items()}
+        return ranking_words([[told.get(name, name) for name in place] for place in self.places])
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "model": self.setting.model,
+            "measure": self.setting.measure,
+            "weighting": self.setting.weighting,
+            "without": self.setting.without or None,
+            "conditions": self.setting.apart or None,
+            "judged": {name: list(numbers) for name, numbers in self.judged.items()},
+            "scores": self.scores,
+            "ranking": [list(place) for place in self.places],
+            "items": self.items,
+            "orders": [
+                {
+                    "better": one.better,
+                    "worse": one.worse,
+                    "difference": one.difference,
+                    "rows": one.repositories,
+                    "ties": one.ties,
+                    "of": one.of,
+                    "resampled": one.resampled,
+                }
+                for one in self.orders
+            ],
+        }
+
+
+_OF_AGENTS = {"cases": "repositories", "trials": "tasks"}
+"""What counts alike in a study of agents, and the rule of :mod:`workbench.statistics.rankings` for it."""
+
+
+def weightings_of(study: Study) -> dict[str, str]:
+    """Return what can count alike in a study, the rows first, with the rule of :func:`workbench.statistics.rankings.scores`."""
+    return _OF_AGENTS if study.kind == AGENTS else {name: name for name in WEIGHTINGS}
+
+
+def rankings(outcome: StudyOutcome) -> tuple[Ranking, ...]:
+    """Return all rankings of a study; a system is a column, named by its system alone within one model.
+
+    Columns of others take part where they have results on the same items, made under the same conditions; those that were
+    made otherwise are ranked apart. Where passes are doubtful or repaired, or answers were cut, systems are also ranked
+    without these, each row counted alike.
+    """
+    found = []
+    for one in ranked_columns(outcome):
+        for measure in outcome.study.measures:
+            found += _rankings(outcome, one, measure)
+            for without in (DOUBTFUL, REPAIRED, CUT) if outcome.study.kind != AGENTS else ():
+                if any(outcome.doubts(column, without) for column in one.columns):
+                    found += _rankings(outcome, one, measure, without)[:1]
+    return tuple(found)
+
+
+def _rankings(outcome: StudyOutcome, one: RankedColumns, measure: str, without: str = "") -> list[Ranking]:
+    every = list(_common_items(outcome, one.columns, measure, without))
+    tasks = [_measured(*item) for item in every]
+    orders = pair_orders(tasks)
+    means = {weighting: scores(tasks, rule) for weighting, rule in weightings_of(outcome.study).items()}
+    first = next(iter(means))
+    judged = {
+        name: summed(side.judged for _, _, sides in every if (side := sides[name]).judged is not None)
+        for name in (every[0][2] if every and measure in SHARES else ())
+    }
+    return [
+        Ranking(
+            Setting(one.model, measure, weighting, without, one.apart),
+            mean,
+            ranking(mean),
+            len(tasks),
+            orders if weighting == first and not without else (),
+            judged,
+        )
+        for weighting, mean in means.items()
+    ]
+
+
+class RankedColumns(NamedTuple):
+    """Columns of one model that can be ranked against one another; ``apart`` as in :class:`Setting`."""
+
+    model: str
+    columns: list[Column]
+    apart: str = ""
+
+
+def ranked_columns(outcome: StudyOutcome) -> list[RankedColumns]:
+    return [
+        RankedColumns(
+            model, columns, "" if columns is several[0] else "; ".join(_apart(outcome, several[0], columns[0])[1])
+        )
+        for model, several in _by_model(outcome).items()
+        for columns in several
+        if len(columns) > 1
+    ]
+
+
+def not_ranked(outcome: StudyOutcome) -> list[tuple[Column, Column, tuple[str, ...]]]:
+    """Return pairs of columns of one model that are not comparable: a main one of the model, another, and each difference."""
+    found = []
+    for several in _by_model(outcome).values():
+        for column in (column for columns in several[1:] for column in columns):
+            first, differences = _apart(outcome, several[0], column)
+            found.append((first, column, differences))
+    return found
+
+
+def _apart(outcome: StudyOutcome, main: Iterable[Column], column: Column) -> tuple[Column, tuple[str, ...]]:
+    """Return which of the main columns a column is not comparable with, and each difference."""
+    every = ((one, apart(outcome.works, outcome.rows, one, column)) for one in main)
+    return next((one, said) for one, said in every if said)
+
+
+def _by_model(outcome: StudyOutcome) -> dict[str, list[list[Column]]]:
+    found: dict[str, list[Column]] = {}
+    for column in outcome.columns:
+        found.setdefault(column.model, []).append(column)
+    return {model: classes(outcome.works, outcome.rows, columns) for model, columns in found.items()}
+
+
+def system_name(column: Column) -> str:
+    return f"{column.system} ({column.source})" if column.source else column.system
+
+
+def columns_of(outcome: StudyOutcome, model: str, left: str, right: str) -> tuple[str, str] | None:
+    """Return the names of the columns of two systems of one model, by what :func:`system_name` calls them; None where one is gone."""
+    names = {system_name(one): one.name for one in outcome.columns if one.model == model}
+    return (names[left], names[right]) if left in names and right in names else None
+
+
+def common_items(outcome: StudyOutcome, columns: Iterable[Column], measure: str, without: str = "") -> list[Measured]:
+    """Return the items of which every one of some columns has a value; a column without any result is left out."""
+    return [_measured(*item) for item in _common_items(outcome, columns, measure, without)]
+
+
+def _measured(row: str, file: str, sides: Mapping[str, SideItem]) -> Measured:
+    values = {name: side.value or 0.0 for name, side in sides.items()}
+    return Measured(row, file, values, next(iter(sides.values())).tests)
+
+
+def _common_items(
+    outcome: StudyOutcome, columns: Iterable[Column], measure: str, without: str
+) -> Iterator[tuple[str, str, dict[str, SideItem]]]:
+    """Yield the items of which every column has a value: row, file, and the item under each by the name of its system."""
+    having = [one for one in columns if any(outcome.cell(row, one).means[measure].items for row in outcome.rows)]
+    comparable = comparable_rows(outcome.works, outcome.rows, having) if len(having) > 1 else set()
+    for row in outcome.rows:
+        if row not in comparable:
+            continue
+        sides = {system_name(one): items_of(outcome, outcome.cell(row, one).work, measure, without) for one in having}
+        for key in next(iter(sides.values())):
+            found = {name: item for name, mine in sides.items() if (item := mine.get(key)) and item.value is not None}
+            if len(found) == len(sides):
+                yield row, key[0], found
+
+
+def taus(found: Iterable[Ranking]) -> dict[tuple[Setting, Setting], float | None]:
+    """Return Kendall's tau between each two rankings, over the systems that both have; None where one has no order."""
+    pairs = {}
+    for left, right in itertools.combinations(found, 2):
+        names = [name for name in left.scores if name in right.scores]
+        if len(names) > 1:
+            pairs[left.setting, right.setting] = kendall_tau(
+                [left.scores[name] for name in names], [right.scores[name] for name in names]
+            )
+    return pairs

@@ -48,7 +48,6 @@ def differing(left: CellWork, right: CellWork) -> Differing:
 
 
 def has_work(cell: CellWork | None) -> bool:
-    """Return whether there is anything in a cell of which it could be said how it was made."""
     return cell is not None and bool(cell.counts or cell.trials)
 
 

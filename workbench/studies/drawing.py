@@ -22,14 +22,7 @@ _MOST_SECONDS = 120.0
 def drawn(
     session: Path, study: str, pairs: Sequence[tuple[Column, Column]] = (), measure: str = "", *, orders: bool = False
 ) -> dict[str, Any]:
-    """Return the tests of comparisons, and how often pairs keep their order in resamples.
-
-    Args:
-        session: The session file.
-        study: Name of its study.
-        pairs: Left and right columns to compare; their p-values are adjusted for their number.
-        measure: One of the study's; "" is the first.
-        orders: Whether all rankings are resampled, too.
+    """Return the tests of comparisons, adjusted for their number, and with ``orders`` how often pairs keep their order in resamples.
 
     Returns:
         ``{"tests": [{"p", "test", "p_holm"}, …], "orders": {model: {measure: [{"better", "worse", "resampled"}, …]}}}``.

@@ -21,8 +21,9 @@ from workbench.studies.reading import (
     state_of,
     task_cells,
     tasks_of_others,
+    trial_cells,
+    trials_of_others,
 )
-from workbench.studies.trial_reading import trial_cells, trials_of_others
 
 
 def read_study(reader: SessionReader, name: str) -> StudyOutcome:
@@ -36,10 +37,6 @@ def read_study(reader: SessionReader, name: str) -> StudyOutcome:
 
 class StudyReader:
     """Reads a study again and again while it is executed: of what did not change nothing is read or computed anew.
-
-    Args:
-        reader: The session.
-        name: Name of the study.
 
     Raises:
         BadStudy: The session has no such study, or its declaration is damaged.

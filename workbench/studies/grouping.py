@@ -6,7 +6,7 @@ its rows, unweighted, as a column's is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.catalog import load_cases
@@ -16,7 +16,7 @@ from workbench.results.trials import trials_named
 from workbench.session.reader import SessionReader
 from workbench.session.task_names import readable_id
 from workbench.studies.cells import Cell, Mean, cell_of, over_rows
-from workbench.studies.declaration import AGENTS, row_titles
+from workbench.studies.declaration import AGENTS
 from workbench.studies.outcome import RowSummary, StudyOutcome, row_summary
 
 ORIGINAL = "original"
@@ -28,15 +28,7 @@ Key = str
 
 @dataclass(frozen=True, slots=True)
 class RowFacts:
-    """What is known of a case or repository; None, or "", for what is not.
-
-    Attributes:
-        domain: Its field of use.
-        kind: Whether it is synthetic, real, of the paper, or one's own.
-        bytes: Of all its files, as far as the session has a snapshot.
-        tasks: How many it has in the study, under the column that has most.
-        stars: As the paper printed them.
-    """
+    """What is known of a case or repository; None, or "", for what is not. ``bytes`` are of all its files, ``tasks`` of the column with most."""
 
     domain: str = ""
     kind: str = ""
@@ -47,29 +39,10 @@ class RowFacts:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of the rows, and of tasks by row and readable id."""
+    """What is known of rows, and of tasks by row and readable id."""
 
     rows: Mapping[str, RowFacts]
     tasks: Mapping[tuple[str, str], TaskFacts]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A row, or what of it belongs to a group.
-
-    Attributes:
-        title: What it is called there.
-        row: The row of the study.
-        cells: Its cells by the names of columns.
-        summary: The best of the columns that are comparable, and how far these are apart.
-        part: Which of its tasks, "" for all of the row.
-    """
-
-    title: str
-    row: str
-    cells: Mapping[str, Cell]
-    summary: RowSummary
-    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +50,11 @@ class Group:
     """Parts that are alike; ``means`` are those of each column by its name, by measure."""
 
     title: str
-    parts: tuple[Part, ...]
+    parts: tuple[RowSummary, ...]
     means: Mapping[str, Mapping[str, Mean]]
 
 
 def facts_of(reader: SessionReader, outcome: StudyOutcome) -> Facts:
-    """Read what is known of the rows of a study, and of its tasks."""
     known = {case.id: case for case in load_cases()[0]}
     counts = published_counts()
     sizes = _sizes(reader, outcome) if outcome.study.kind == AGENTS else {}
@@ -174,35 +146,27 @@ def groupings(outcome: StudyOutcome, facts: Facts) -> tuple[str, ...]:
 def grouped(outcome: StudyOutcome, by: str, facts: Facts) -> tuple[Group, ...]:
     """Return the groups of a study in their natural order: steps from low to high, names from A to Z, what is not known last.
 
-    Args:
-        outcome: The study.
-        by: One of :func:`groupings`.
-        facts: What is known of it.
-
     Raises:
         KeyError: It cannot be grouped by that.
     """
-    titles = dict(zip(outcome.rows, row_titles(outcome.rows), strict=True))
     if by == FILE:
-        return tuple(_of_files(outcome, row, titles[row]) for row in outcome.rows)
+        return tuple(_of_files(outcome, one) for one in outcome.by_row)
+    members: dict[Key, list[RowSummary]] = {}
     if by in _OF_ROWS:
         of_row = _OF_ROWS[by]
-        members: dict[Key, list[Part]] = {}
-        for place, row in enumerate(outcome.rows):
-            cells = {one.name: outcome.cell(row, one) for one in outcome.columns}
-            part = Part(titles[row], row, cells, outcome.by_row[place])
-            members.setdefault(of_row(facts.rows[row]), []).append(part)
+        for one in outcome.by_row:
+            key = of_row(facts.rows[one.row])
+            members.setdefault(key, []).append(replace(one, group=key))
     else:
         of_task = _OF_TASKS[by]
-        members = {}
-        for row in outcome.rows:
+        for one in outcome.by_row:
 
-            def key_of(file: str, name: str, row: str = row) -> Key:
+            def key_of(file: str, name: str, row: str = one.row) -> Key:
                 known = facts.tasks.get((row, name))
                 return UNKNOWN if known is None else of_task(known)
 
-            for key, cells in _divided(outcome, row, key_of).items():
-                members.setdefault(key, []).append(_part(titles[row], row, key, cells, outcome))
+            for key, cells in _divided(outcome, one.row, key_of).items():
+                members.setdefault(key, []).append(_part(one.title, one.row, key, key, cells, outcome))
     order = [*(name for _, name in _STEPS.get(_step_name(by), ())), _ABOVE.get(_step_name(by), "")]
     steps = {name: number for number, name in enumerate(order)}
     keys = sorted(members, key=lambda key: (key == UNKNOWN, steps.get(key, -1), key))
@@ -213,11 +177,10 @@ def _step_name(by: str) -> str:
     return "tasks" if by == "number of tasks" else by
 
 
-def _of_files(outcome: StudyOutcome, row: str, title: str) -> Group:
-    files = _divided(outcome, row, lambda file, name: file)
-    parts = [_part(file, row, file, cells, outcome) for file, cells in sorted(files.items())]
-    means = {one.name: outcome.cell(row, one).means for one in outcome.columns}
-    return Group(title, tuple(parts), means)
+def _of_files(outcome: StudyOutcome, one: RowSummary) -> Group:
+    files = _divided(outcome, one.row, lambda file, name: file)
+    parts = [_part(file, one.row, file, one.title, cells, outcome) for file, cells in sorted(files.items())]
+    return Group(one.title, tuple(parts), {name: cell.means for name, cell in one.cells.items()})
 
 
 def _divided(outcome: StudyOutcome, row: str, key_of: Callable[[str, str], Key]) -> dict[Key, dict[str, Cell]]:
@@ -236,21 +199,20 @@ def _divided(outcome: StudyOutcome, row: str, key_of: Callable[[str, str], Key])
     return found
 
 
-def _part(title: str, row: str, part: str, cells: Mapping[str, Cell], outcome: StudyOutcome) -> Part:
+def _part(title: str, row: str, part: str, group: str, cells: Mapping[str, Cell], outcome: StudyOutcome) -> RowSummary:
     whole = {}
     for column in outcome.columns:
         empty = replace(outcome.cell(row, column).work, counts=(), planned=None, run_state="", problem="")
         whole[column.name] = cells.get(column.name) or cell_of(empty, outcome.study, outcome.scale)
-    return Part(title, row, whole, row_summary(row, list(whole.values()), outcome.study.measures), part)
+    return row_summary(row, title, whole, outcome.study.measures, part, group)
 
 
-def _group(outcome: StudyOutcome, title: str, parts: Iterable[Part]) -> Group:
-    every = tuple(parts)
+def _group(outcome: StudyOutcome, title: str, parts: Sequence[RowSummary]) -> Group:
     means = {
         column.name: {
-            measure: over_rows(measure, [part.cells[column.name] for part in every], outcome.scale)
+            measure: over_rows(measure, [part.cells[column.name] for part in parts], outcome.scale)
             for measure in outcome.study.measures
         }
         for column in outcome.columns
     }
-    return Group(title, every, means)
+    return Group(title, tuple(parts), means)

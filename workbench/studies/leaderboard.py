@@ -1,52 +1,43 @@
-"""The leaderboard of agents: where each stands by its score, with what it did for it and how much repeats differ."""
+"""The leaderboard of agents: where each stands by its score, with what it did for it and how much repeats differ; do judges agree?"""
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from workbench.statistics.rankings import kendall_tau
 from workbench.studies.cells import Cell, Mean, cell_of, over_rows
-from workbench.studies.declaration import AGENTS
+from workbench.studies.declaration import AGENTS, InJson
+from workbench.studies.items import Missing, TrialTally, score_of
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
-from workbench.studies.reading import CellWork, TrialTally
-from workbench.studies.values import Missing, score_of
+from workbench.studies.reading import CellWork
 
 GOOD = 60.0
 """Points of 100 above which AEO-Bench counts a README as good."""
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeMean:
+class JudgeMean(InJson):
     """What a judge gave an agent: the mean over all trials that it scored, and over those that all judges of the study scored."""
 
     mean: Mean
     common: Mean
 
-    def to_json(self) -> dict[str, Any]:
-        return {"mean": self.mean.to_json(), "common": self.common.to_json()}
-
 
 @dataclass(frozen=True, slots=True)
 class LeaderLine:
-    """One column of a study of agents.
+    """One column of a study of agents; figures of a trial are means over those with a score.
 
     Attributes:
-        place: From 1, over the cases that all columns have a score of; those of equal means share one. None without a score, of a
+        place: From 1, over the ``of`` cases that all columns have a score of; those of equal means share one. None without a score, of a
             column that is not comparable, and where no case is common.
-        of: How many cases that is over.
         over_common: Its mean over these.
-        summary: The column, with its mean and interval over cases, and what is missing.
         tiers: Mean points of the four tiers and over how many trials, unweighted over the trials of which they are scored.
-        steps: Mean steps of a trial.
-        tokens: Mean tokens of a trial.
-        cost_usd: Mean cost of a trial, None where no price is known.
-        seconds: Mean seconds of a trial.
         above: Share of trials with more than :data:`GOOD` points.
         spread: Standard deviation between repeats of a case, pooled over cases; None with one repeat each.
-        by_judge: Mean score by judge.
-        trials: Trials with a score, in which the figures of a trial are means.
     """
 
     place: int | None
@@ -93,11 +84,7 @@ class LeaderLine:
 
 
 def leaderboard(outcome: StudyOutcome) -> tuple[LeaderLine, ...]:
-    """Return the columns of a study of agents from the best to the worst, those without a place last.
-
-    Raises:
-        ValueError: It is not of agents.
-    """
+    """Return the columns of a study of agents from the best to the worst, those without a place last."""
     if outcome.study.kind != AGENTS:
         raise ValueError("a leaderboard is of agents")
     of, means = _over_common(outcome)
@@ -202,3 +189,51 @@ def _by(outcome: StudyOutcome, work: CellWork, judge: str) -> Cell:
 
 def _mean(values: Sequence[float]) -> float | None:
     return statistics.fmean(values) if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAgreement(InJson):
+    """Two judges of the same trials by one rubric: Kendall's tau of their scores and of their means by column, None where one has no order.
+
+    ``difference`` is the mean of the right one's points minus those of the left.
+    """
+
+    left: str
+    right: str
+    trials: int
+    tau: float | None
+    difference: float
+    columns_tau: float | None
+
+
+def judge_agreement(outcome: StudyOutcome) -> tuple[JudgeAgreement, ...]:
+    """Return each two judges that scored the same trials of a study by its rubric."""
+    rubric = outcome.scale[0]
+    by_column = {
+        column.name: [trial for row in outcome.rows for trial in outcome.cell(row, column).work.trials]
+        for column in outcome.columns
+    }
+    every = [trial for trials in by_column.values() for trial in trials]
+    judges = sorted({judge for trial in every for of, judge in trial.scores if of == rubric})
+    found = []
+    for left, right in itertools.combinations(judges, 2):
+        both: dict[str, list[tuple[float, float]]] = {}
+        for column, trials in by_column.items():
+            for trial in trials:
+                a, b = score_of(trial, (rubric, left)), score_of(trial, (rubric, right))
+                if a is not None and b is not None:
+                    both.setdefault(column, []).append((a, b))
+        pairs = [pair for mine in both.values() for pair in mine]
+        if pairs:
+            means = [tuple(statistics.fmean(side) for side in zip(*mine, strict=True)) for mine in both.values()]
+            found.append(
+                JudgeAgreement(
+                    left,
+                    right,
+                    len(pairs),
+                    kendall_tau([a for a, _ in pairs], [b for _, b in pairs]),
+                    statistics.fmean(b - a for a, b in pairs),
+                    kendall_tau([one[0] for one in means], [one[1] for one in means]) if len(means) > 1 else None,
+                )
+            )
+    return tuple(found)

@@ -16,9 +16,9 @@ from typing import Any
 
 from workbench.studies.cells import Cell, Mean, cell_of, documented_share, nonzero, over_rows
 from workbench.studies.conditions import apart, classes, differing, has_work, mixed_words
-from workbench.studies.declaration import AGENTS, Column, Study, column_titles, in_points
+from workbench.studies.declaration import AGENTS, Column, InJson, Study, column_titles, in_points, row_titles
+from workbench.studies.items import CREDITED, CUT, DOUBTFUL, FORMATTED, REPAIRED, UNSCORED, pass_at
 from workbench.studies.reading import CellWork, StudyWork
-from workbench.studies.values import CREDITED, CUT, DOUBTFUL, FORMATTED, REPAIRED, UNSCORED, pass_at
 from workbench.text import shortened
 
 _TITLE = 60
@@ -26,22 +26,15 @@ _TITLE = 60
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnSummary:
+class ColumnSummary(InJson):
     """A column over the rows that it has results of.
 
     Attributes:
-        column: The column.
-        title: What tells it from the others, shortly.
         means: By measure: unweighted over rows; the interval is over rows, over files or trials where there is one.
-        documented: Share of its tasks with a docstring, None for agents.
-        done: Sum over its cells.
-        planned: Sum over its cells, None where one is not known.
-        tokens: Sum over its cells.
-        cost_usd: Sum over its cells, None where no price is known.
-        seconds: Sum over its cells.
-        doubts: Sum over its cells, see :class:`Cell`.
         apart: Why it is not compared with the other columns: each difference in conditions; empty where it is.
     """
+
+    RENAMED = {"cost_usd": "cost", "apart": "not_comparable"}
 
     column: Column
     title: str
@@ -56,47 +49,35 @@ class ColumnSummary:
     apart: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "column": self.column.name,
-            "title": self.title,
-            "source": self.column.mark or None,
-            "means": {name: mean.to_json() for name, mean in self.means.items()},
-            "documented": self.documented,
-            "doubts": dict(self.doubts),
-            "not_comparable": list(self.apart),
-            "done": self.done,
-            "planned": self.planned,
-            "tokens": self.tokens,
-            "cost": self.cost_usd,
-            "seconds": self.seconds,
-        }
+        return {**InJson.to_json(self), "source": self.column.mark or None}
 
 
 @dataclass(frozen=True, slots=True)
-class Common:
-    """What columns have in common by a measure, where they do not have the same: cases with a score, or tasks with pass@k.
+class Common(InJson):
+    """What columns have in common by a measure: how many items all of them have, of how many that any has, and the means over these.
 
-    Attributes:
-        items: How many all of them have.
-        of: How many any of them has.
-        means: Over the common ones, by name of the column; unweighted over rows. Columns that are apart, or have nothing, lack.
+    Means are unweighted over rows; columns that are apart, or have nothing, lack.
     """
 
     items: int
     of: int
     means: Mapping[str, float]
 
-    def to_json(self) -> dict[str, Any]:
-        return {"items": self.items, "of": self.of, "means": dict(self.means)}
-
 
 @dataclass(frozen=True, slots=True)
 class RowSummary:
-    """A row over the columns that are comparable: the best (several where equal) and how far they are apart, by measure."""
+    """A row, or a ``part`` of one that stands in a ``group``, such as the tasks of a file; its cells by the names of columns.
+
+    Of the columns that are comparable the best (several where equal) and how far they are apart, by measure.
+    """
 
     row: str
+    title: str
+    cells: Mapping[str, Cell]
     best: Mapping[str, tuple[str, ...]]
     spread: Mapping[str, float | None]
+    part: str = ""
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,12 +85,7 @@ class StudyOutcome:
     """What came of a study.
 
     Attributes:
-        study: Its declaration.
-        columns: Its columns in order, those of others last.
-        rows: Its rows in order.
         cells: By row and column name; a cell that nothing is known of is ``missing``.
-        by_column: A summary of each column, in their order.
-        by_row: A summary of each row, in their order.
         scale: Rubric and judge by which trials are measured.
         problems: What could not be read of others, and why the study does not go on.
         common: By measure what the columns have in common; without those by which all have the same.
@@ -149,7 +125,8 @@ class StudyOutcome:
             for column, title in zip(work.columns, titles, strict=True)
         )
         by_row = tuple(
-            row_summary(row, [cells[row, column.name] for column in work.columns], study.measures) for row in study.rows
+            row_summary(row, title, {one.name: cells[row, one.name] for one in work.columns}, study.measures)
+            for row, title in zip(study.rows, row_titles(study.rows), strict=True)
         )
         problems = (*work.problems, *([work.problem] if work.problem else ()), *_without_figures(by_column, study))
         common = {
@@ -192,11 +169,9 @@ class StudyOutcome:
         return next(one for one in self.by_column if one.column.name == column.name)
 
     def doubts(self, column: Column, kind: str) -> int:
-        """Return how many passes of a column are doubtful or repaired, or how many of its answers were cut."""
         return self.summary(column).doubts.get(kind, 0)
 
     def cell(self, row: str, column: Column | str) -> Cell:
-        """Return a cell; raises KeyError where there is no such row or column."""
         return self.cells[row, column if isinstance(column, str) else column.name]
 
     def column(self, name: str) -> Column:
@@ -212,17 +187,14 @@ class StudyOutcome:
 
     @property
     def done(self) -> int:
-        """Trials with a score, or candidates with a verdict, of what the study executes."""
         return sum(cell.done for cell in self.cells.values() if not cell.column.source)
 
     @property
     def planned(self) -> int | None:
-        """Of how many, None where that is not known yet."""
         return _sum(cell.planned for cell in self.cells.values() if not cell.column.source)
 
     @property
     def cost_usd(self) -> float | None:
-        """What it cost, None where no price is known."""
         costs = [
             cell.work.cost_usd
             for cell in self.cells.values()
@@ -327,18 +299,19 @@ def _values(cell: Cell, measure: str) -> dict[object, float]:
     return {key: value for key, value in found if value is not None}
 
 
-def row_summary(row: str, every: Sequence[Cell], measures: Sequence[str]) -> RowSummary:
-    """Return the best columns of a row, or of a part of one."""
-    first = next((one for one in every if has_work(one.work)), None)
-    cells = [one for one in every if first is None or not differing(first.work, one.work)]
+def row_summary(
+    row: str, title: str, cells: Mapping[str, Cell], measures: Sequence[str], part: str = "", group: str = ""
+) -> RowSummary:
+    first = next((one for one in cells.values() if has_work(one.work)), None)
+    compared = [one for one in cells.values() if first is None or not differing(first.work, one.work)]
     best: dict[str, tuple[str, ...]] = {}
     spread: dict[str, float | None] = {}
     for measure in measures:
-        values = {cell.column.name: value for cell in cells if (value := cell.means[measure].value) is not None}
+        values = {cell.column.name: value for cell in compared if (value := cell.means[measure].value) is not None}
         top = max(values.values(), default=None)
         best[measure] = tuple(name for name, value in values.items() if top is not None and top - value < 1e-9)
         spread[measure] = max(values.values()) - min(values.values()) if len(values) > 1 else None
-    return RowSummary(row, best, spread)
+    return RowSummary(row, title, cells, best, spread, part, group)
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:

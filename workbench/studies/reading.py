@@ -1,7 +1,7 @@
-"""What a session has of a study: for each cell its trials (:mod:`.trial_reading`), or its tasks with their counts.
+"""What a session has of a study: for each cell its trials, or its tasks with their counts; nothing is computed here.
 
-Nothing is computed here. Of candidates only the counts are read that the session keeps (``verdict_counts``), and which of
-their answers the token limit cut. What a cell was made under (``conditions``) is read with it: see :mod:`.conditions`.
+Of candidates only the counts are read that the session keeps (``verdict_counts``), and which of their answers the token limit
+cut. What a cell was made under (``conditions``) is read with it: see :mod:`.conditions`.
 """
 
 from __future__ import annotations
@@ -9,17 +9,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from workbench.results.studies import Counts, GroupCounts, group_counts, made_under
+from workbench.results.scores import scores_of, totals_of
+from workbench.results.studies import Counts, GroupCounts, group_counts, made_under, step_settings
 from workbench.results.tasks import task_names, task_states
+from workbench.results.trials import trials_named, trials_on
 from workbench.rubric.spread import Total
-from workbench.session.groups import settings_of
+from workbench.rubric.works import works_by_trial
+from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
-from workbench.session.rows import RunRow, ScoreRow, StudyCellRow
+from workbench.session.rows import RunRow, ScoreRow, StudyCellRow, TrialRow
 from workbench.session.task_names import picked, readable_id
 from workbench.studies.declaration import Column, Study
+from workbench.studies.items import TaskTally, TrialTally
 
 RUBRIC = "aeo-bench"
 """By what trials are measured where a study names no rubric."""
@@ -29,77 +33,18 @@ PUT_AWAY = "its run is put away"
 """Why a cell has nothing although the session has a run of it."""
 
 
-class TaskTally(NamedTuple):
-    """One task under one cell.
-
-    Of ``samples`` candidates ``waiting`` have no verdict, ``counted`` count and ``passed`` passed; ``doubtful`` and
-    ``repaired`` are passes. ``cut`` of those that count were cut at the token limit, ``cut_passed`` of these passed.
-    """
-
-    task: str
-    file: str
-    function: str
-    occurrence: int
-    tests: int
-    documented: int
-    samples: int
-    waiting: int
-    counted: int
-    passed: int
-    doubtful: int = 0
-    repaired: int = 0
-    cut: int = 0
-    cut_passed: int = 0
-
-    @property
-    def name(self) -> str:
-        """Its readable id, by which the same function under another doc system is found."""
-        return readable_id(self.file, self.function, self.occurrence)
-
-
-@dataclass(frozen=True, slots=True)
-class TrialTally:
-    """One trial under one cell.
-
-    ``scores`` has its scorecards by rubric and judge. ``checks`` has what its check says by measure, as (good, judged, all):
-    blocks that work of those that were run (``works``), claims that are true of those that can be said (``claims``).
-    ``cut`` says that an answer of its agent was cut at the token limit, ``readme`` that it handed one in. ``totals`` says of its
-    scorecards what of the points the format of its answer gave, and whether tier 3 was credited for missing facts.
-    """
-
-    trial: str
-    repeat: int
-    state: str
-    error: str
-    steps: int
-    tokens: int
-    cost_usd: float | None
-    seconds: float
-    scores: Mapping[tuple[str, str], ScoreRow] = field(default_factory=dict)
-    checks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
-    cut: bool = False
-    readme: bool = True
-    totals: Mapping[tuple[str, str], Total] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, slots=True)
 class CellWork:
     """What there is of a cell.
 
     Attributes:
-        row: Its row.
-        column: Its column.
         run: The run that has it, "" while there is none.
         session: The session file that has it, "" for the study's own.
         run_state: State of that run, "" without one.
         problem: Why it could not be planned, or why its run ended, "" for nothing.
         planned: Trials or candidates that it will have, None where that is not known yet.
         counts: Of each task what it is and how many of its samples are what, as in :class:`TaskTally`; see :attr:`tasks`.
-        trials: Its trials.
-        group: Evaluator, prompt and context of its candidates.
-        tokens: Of all its requests.
         cost_usd: Of all its requests, None where no price is known.
-        seconds: Of its trials, or of asking for and testing its candidates.
         settings: How its candidates were sampled; with :attr:`group` it says which candidates these are.
         conditions: Under what it was made, by name; what is not known is left out.
         left_out: What the session has of it besides, in words: made otherwise, so in no figure.
@@ -129,7 +74,7 @@ class CellWork:
 
 @dataclass(frozen=True, slots=True)
 class StudyWork:
-    """All that there is of a study: the cells in the order of rows and columns, and what could not be read of others."""
+    """All that there is of a study, and what could not be read of others."""
 
     study: Study
     columns: tuple[Column, ...]
@@ -297,11 +242,139 @@ def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots:
     return found
 
 
+# -- trials
+
+
+class _Known(NamedTuple):
+    scores: Mapping[str, Mapping[tuple[str, str], ScoreRow]]
+    totals: Mapping[str, Mapping[tuple[str, str], Total]]
+    checks: Mapping[str, Mapping[str, tuple[int, int, int]]]
+    asked: Mapping[str, tuple[set[str], bool]]
+    plans: Mapping[str, Mapping[str, Any]]
+
+
+def trial_cells(
+    reader: SessionReader, study: Study, pointed: Sequence[StudyCellRow]
+) -> dict[tuple[str, str], CellWork]:
+    """Return the cells of a study of agents, by row and column name."""
+    meant = {(one.row_name, one.column_name): _trials_meant(one) for one in pointed}
+    every = list(dict.fromkeys(trial for trials in meant.values() for trial in trials))
+    rows = {row.id: row for row in trials_named(reader, every)}
+    known = _known(reader, every)
+    states = run_states(reader, {row.run_id for row in rows.values()} | {one.run_id for one in pointed if one.run_id})
+    away = {run.id for run in reader.every_run() if run.deleted_at is not None}
+    columns = {column.name: column for column in study.columns}
+    cells = {}
+    for one in pointed:
+        if one.column_name not in columns:
+            continue
+        found = [rows[trial] for trial in meant[one.row_name, one.column_name] if trial in rows]
+        own = one.run_id if one.run_id and one.run_id not in away else ""
+        runs = list(dict.fromkeys(row.run_id for row in found)) or ([own] if own else [])
+        told = [states.get(run, ("", "")) for run in runs]
+        cells[one.row_name, one.column_name] = _trial_cell(
+            one.row_name,
+            columns[one.column_name],
+            found,
+            known,
+            planned=max(study.repeats, len(found)),
+            run=own or (runs[0] if runs else ""),
+            run_state=loudest(state for state, _ in told),
+            problem=one.problem
+            or next((error for _, error in told if error), "")
+            or (PUT_AWAY if len(found) < len(meant[one.row_name, one.column_name]) else ""),
+        )
+    return cells
+
+
+def _trials_meant(cell: StudyCellRow) -> list[str]:
+    found = settings_of(cell.pointer).get("trials")
+    return list(dict.fromkeys(map(str, found))) if isinstance(found, list) else []
+
+
+def _known(reader: SessionReader, trials: Sequence[str]) -> _Known:
+    scores: dict[str, dict[tuple[str, str], ScoreRow]] = {}
+    totals: dict[str, dict[tuple[str, str], Total]] = {}
+    rows = scores_of(reader, trials)
+    known = totals_of(reader, rows)
+    for row in rows:
+        scores.setdefault(row.trial_id, {})[row.rubric, row.judge] = row
+        totals.setdefault(row.trial_id, {})[row.rubric, row.judge] = known[row.trial_id, row.rubric, row.judge]
+    checks = {
+        trial: {"works": (found.works, found.run, found.blocks), "claims": (found.true, found.said, found.claims)}
+        for trial, found in works_by_trial(reader).items()
+    }
+    asked: dict[str, tuple[set[str], bool]] = {}
+    for trial, settings, cut in step_settings(reader, trials):
+        ways, before = asked.get(trial, (set(), False))
+        asked[trial] = ways | {settings}, before or cut
+    return _Known(scores, totals, checks, asked, {run.id: run.plan for run in reader.every_run()})
+
+
+def _trial_cell(
+    row: str, column: Column, found: Sequence[TrialRow], known: _Known, *, planned: int, run: str, run_state: str, problem: str,
+    session: str = "",
+) -> CellWork:  # fmt: skip
+    trials = tuple(
+        TrialTally(
+            one.id,
+            one.repeat,
+            one.state,
+            one.error or "",
+            one.steps,
+            one.prompt_tokens + one.completion_tokens,
+            one.cost_usd,
+            one.seconds or 0.0,
+            scores=known.scores.get(one.id, {}),
+            checks=known.checks.get(one.id, {}),
+            cut=known.asked.get(one.id, (set(), False))[1],
+            readme=one.readme_blob is not None,
+            totals=known.totals.get(one.id, {}),
+        )
+        for one in sorted(found, key=lambda one: (one.repeat, one.id))
+    )
+    costs = [one.cost_usd for one in trials if one.cost_usd is not None]
+    failed = next((one.error for one in trials if one.state == "failed" and one.error), "")
+    return CellWork(
+        row, column, run, session, run_state, problem or failed, planned, trials=trials,
+        tokens=sum(one.tokens for one in trials), cost_usd=sum(costs) if costs else None,
+        seconds=sum(one.seconds for one in trials), conditions=_conditions(found, known),
+    )  # fmt: skip
+
+
+def _conditions(found: Sequence[TrialRow], known: _Known) -> dict[str, str]:
+    """Return under what trials were made; where they differ among themselves a condition has all of their values."""
+    values: dict[str, set[str]] = {}
+    for trial in found:
+        plan = known.plans.get(trial.run_id, {})
+        mine = {name: plan.get(key) or None for key, name in AGENT_LIMITS.items()}
+        mine |= {"content of the case": trial.content, "snapshot": trial.snapshot}
+        for settings in known.asked.get(trial.id, (set(), False))[0]:
+            mine |= {name.replace("_", " "): value for name, value in settings_of(settings).items()}
+        for name, value in mine.items():
+            if value not in (None, ""):
+                values.setdefault(name, set()).add(str(value))
+    return {name: "; ".join(sorted(mine)) for name, mine in values.items()}
+
+
+def trials_of_others(reader: SessionReader, study: Study, source: str, _: object) -> list[CellWork]:
+    """Return what another session has of the cases of a study, as cells of further columns."""
+    rows = trials_on(reader, study.rows)
+    known = _known(reader, [row.id for row in rows])
+    cells: dict[tuple[str, Column], list[TrialRow]] = {}
+    for row in rows:
+        cells.setdefault((row.case_id, Column(row.agent, row.model, source)), []).append(row)
+    return [
+        _trial_cell(case, column, found, known, planned=len(found), run=found[0].run_id, run_state="done", problem="",
+                    session=str(reader.path))
+        for (case, column), found in cells.items()
+    ]  # fmt: skip
+
+
 # -- small things
 
 
 def run_states(reader: SessionReader, runs: Iterable[str | None]) -> dict[str, tuple[str, str]]:
-    """Return the state of each run as a person should see it, and its error."""
     wanted = set(runs)
     found = {}
     for run in reader.every_run():

@@ -14,22 +14,13 @@ from pathlib import Path
 from workbench.results.studies import TaskFacts, task_facts
 from workbench.session.reader import SessionReader
 from workbench.studies.cells import Cell
+from workbench.studies.items import pass_of
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.values import pass_of
 
 
 @dataclass(slots=True)
 class FunctionFacts:
-    """A function of a row under all columns that have it.
-
-    Attributes:
-        row: Its row.
-        file: Its file.
-        name: Its readable id.
-        tests: Size of its T_i.
-        facts: By name of the column.
-        passed: pass@k by name of the column and measure, None where it has fewer samples.
-    """
+    """A function of a row under all columns that have it: its facts by name of the column, and pass@k by that and measure."""
 
     row: str
     file: str
@@ -45,10 +36,6 @@ class FunctionFacts:
 
 def function_facts(reader: SessionReader, outcome: StudyOutcome) -> tuple[FunctionFacts, ...]:
     """Return the functions of a study of docs, row by row.
-
-    Args:
-        reader: The study's session; those of others are opened.
-        outcome: The study.
 
     Raises:
         SessionError: A session cannot be read.

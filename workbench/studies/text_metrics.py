@@ -35,10 +35,10 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import TaskRow
 from workbench.statistics.correlations import Correlation
 from workbench.studies.cells import Cell
-from workbench.studies.declaration import Column
+from workbench.studies.declaration import Column, InJson
+from workbench.studies.items import pass_of
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.task_facts import FunctionFacts, runs_by_session, session_of
-from workbench.studies.values import pass_of
 
 MOST_TASKS = 2_000
 """Of more tasks than these, all doc systems together, only so many are looked at, the same functions under every system."""
@@ -56,21 +56,15 @@ class MetricsOf:
     metrics: tuple[MetricColumn, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values, without those of single tasks."""
         metrics = [{key: value for key, value in column_json(one).items() if key != "values"} for one in self.metrics]
         return {"model": self.model, "column": None if self.column is None else self.column.name, "metrics": metrics}
 
 
 @dataclass(frozen=True, slots=True)
-class TextMetrics:
-    """The metrics of a study.
+class TextMetrics(InJson):
+    """The metrics of a study: one for each column, and ``together`` for each evaluator of several; of ``tasks`` of so many.
 
-    Attributes:
-        together: One for each evaluator of several columns, over the docs of all of them.
-        by_column: One for each column.
-        tasks: Tasks that were looked at.
-        of: Of so many.
-        notes: What could not be computed, and why.
+    ``notes`` say what could not be computed, and why.
     """
 
     together: tuple[MetricsOf, ...]
@@ -78,15 +72,6 @@ class TextMetrics:
     tasks: int
     of: int
     notes: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "together": [one.to_json() for one in self.together],
-            "by_column": [one.to_json() for one in self.by_column],
-            "tasks": self.tasks,
-            "of": self.of,
-            "notes": list(self.notes),
-        }
 
 
 def text_metrics(
@@ -97,15 +82,9 @@ def text_metrics(
     *,
     model: Path | None = None,
 ) -> TextMetrics:
-    """Compute metrics of a study's docs and bodies.
+    """Compute metrics of a study's docs and bodies, see :func:`workbench.studies.analysis.analyse`.
 
-    Args:
-        reader: The study's session.
-        outcome: The study.
-        functions: Its functions.
-        metrics: Names from :data:`workbench.metrics.tasks.METRICS`; without any, the usual ones as far as their packages are installed,
-            and helpfulness as far as a judge was asked (``workbench metrics --helpfulness``).
-        model: Folder with the weights of ``codebertscore``.
+    Without any named, helpfulness is among them as far as a judge was asked (``workbench metrics --helpfulness``).
 
     Raises:
         UsageError: there is no metric of such a name.

@@ -124,7 +124,7 @@ class Browsing:
 
             if self._fetcher is None:
                 self._fetcher = Fetcher()
-            self._fetcher.fetch(entry.case, lambda sentence: fetching.report(progress, sentence))
+            self._fetcher.fetch(entry, lambda sentence: fetching.report(progress, sentence))
             return open_repository(entry)
 
         def progress(sentence: str) -> None:

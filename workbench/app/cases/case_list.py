@@ -39,7 +39,7 @@ class CaseList(RowList):
 
     def show(self, entries: Sequence[CaseEntry]) -> None:
         """Show these cases, keeping the cursor on the case on which it stands."""
-        current = self.entry
+        current = self.entry.key if self.entry is not None else ""
         rows: list[CaseEntry | str | None] = []
         for group in dict.fromkeys((*GROUPS, *(entry.case.kind for entry in entries))):
             members = [entry for entry in entries if entry.case.kind == group]
@@ -48,8 +48,10 @@ class CaseList(RowList):
                 for member in members:
                     rows += [member, None]
         self.rows = rows
-        at = next((i for i, row in enumerate(rows) if _key(row) == (current.key if current else None)), 0)
-        self.rows_changed(cursor=at)
+        self.rows_changed(cursor=max(0, self._place(current)))
+
+    def _place(self, key: str) -> int:
+        return next((at for at, row in enumerate(self.rows) if isinstance(row, CaseEntry) and row.key == key), -1)
 
     @property
     def entries(self) -> list[CaseEntry]:
@@ -67,8 +69,7 @@ class CaseList(RowList):
 
     def go_to_key(self, key: str) -> None:
         """Put the cursor on a case."""
-        at = next((i for i, row in enumerate(self.rows) if _key(row) == key), -1)
-        if at >= 0:
+        if (at := self._place(key)) >= 0:
             self.set_cursor(at)
 
     def row_count(self) -> int:
@@ -101,7 +102,7 @@ class CaseList(RowList):
         scores = self.scores.get(entry.key, ())
         if not scores:
             return [("" if entry.fetched else "↓ fetch", "dim")]
-        bars: list[Part] = [(_bar(score), _style(score)) for score in scores[:4]]
+        bars: list[Part] = [_bar(score) for score in scores[:4]]
         points = [score.share for score in scores if score.share is not None]
         best = f"{max(points) * 100:3.0f}" if points else "  –"
         return [*bars, (" ", ""), (best, "score")]
@@ -125,21 +126,10 @@ class CaseList(RowList):
         self.post_message(self.Moved(self, self.cursor))
 
 
-def _key(row: CaseEntry | str | None) -> str | None:
-    return row.key if isinstance(row, CaseEntry) else None
-
-
-def _bar(score: AgentScore) -> str:
+def _bar(score: AgentScore) -> Part:
     if score.state == "running":
-        return RUNNING
+        return RUNNING, "running"
     if score.share is None:
-        return UNSCORED if score.state == "done" else STATES.get(score.state, WAITING)
-    return _BARS[min(7, int(score.share * 8))]
-
-
-def _style(score: AgentScore) -> str:
-    if score.state == "running":
-        return "running"
-    if score.share is None:
-        return {"failed": "failed", "interrupted": "paused"}.get(score.state, "waiting")
-    return _STANDING[standing(score.share)]
+        sign = UNSCORED if score.state == "done" else STATES.get(score.state, WAITING)
+        return sign, {"failed": "failed", "interrupted": "paused"}.get(score.state, "waiting")
+    return _BARS[min(7, int(score.share * 8))], _STANDING[standing(score.share)]

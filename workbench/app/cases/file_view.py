@@ -133,9 +133,7 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
         fact("dependencies", ", ".join(facts.dependencies) or "none")
         fact("run", facts.run_command)
         for number, feature in enumerate(facts.key_features):
-            fact("features" if number == 0 else "", feature) if number == 0 else lines.append(
-                Line(" " * 14 + clean(feature), indent=14)
-            )
+            fact("" if number else "features", feature)
         fact("must mention", ", ".join(facts.must_mention))
     else:
         lines.append(_styled("No ground truth: tier 3 and parts of tier 4 stay unscored.", "unscored"))
@@ -208,16 +206,7 @@ class RepositoryTree(RowList):
                     (node for nodes in repository.children.values() for node in nodes), key=lambda node: node.path
                 )
                 self._open, self._rows = set(), [(0, replace(node, name=node.path)) for node in every]
-                self.rows_changed(
-                    cursor=next(
-                        (
-                            i
-                            for i, (_, node) in enumerate(self._rows)
-                            if before is not None and node.path == before.path
-                        ),
-                        0,
-                    )
-                )
+                self.rows_changed(cursor=max(0, self._place(before.path if before is not None else "")))
             else:
                 self._open, self._rows = self._opened
                 self.narrowed = ""
@@ -227,6 +216,9 @@ class RepositoryTree(RowList):
                 self.post_message(self.Narrowed(self))
                 return
         super().narrow(text)
+
+    def _place(self, path: str) -> int:
+        return next((at for at, (_, node) in enumerate(self._rows) if node.path == path), -1)
 
     def words_of(self, index: int) -> str:
         return self._rows[index][1].path
@@ -289,7 +281,7 @@ class RepositoryTree(RowList):
         parts = path.split("/")
         for depth in range(len(parts)):
             wanted = "/".join(parts[: depth + 1])
-            at = next((i for i, (_, node) in enumerate(self._rows) if node.path == wanted), -1)
+            at = self._place(wanted)
             if at < 0:
                 return False
             if depth < len(parts) - 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from workbench import paths
 from workbench.app.cases.listing import CaseEntry, sources_of
-from workbench.app.key_table import key_of
 from workbench.app.toolkit.document import Document
 from workbench.catalog import TestCase, snapshot_of, view_of
 from workbench.errors import WorkbenchError
@@ -89,7 +87,7 @@ def open_repository(entry: CaseEntry) -> Repository | None:
     snapshot = local_snapshot(entry.case)
     if snapshot is None:
         return None
-    visible = {file.path for file in view_of(entry.case, snapshot).files}
+    visible = {file.path for file in view_of(entry.case, snapshot).files} & {file.path for file in snapshot.files}
     contents: dict[str, dict[str, Node]] = {"": {}}
     shown_folders: set[str] = set()
     for file in snapshot.files:
@@ -110,12 +108,7 @@ def open_repository(entry: CaseEntry) -> Repository | None:
             for node in names.values()
         ]
         children[folder] = tuple(sorted(nodes, key=lambda node: (not node.folder, node.name.lower(), node.name)))
-    return Repository(entry.key, snapshot, children, len(snapshot.files) - len(visible & set(contents_paths(snapshot))))
-
-
-def contents_paths(snapshot: Snapshot) -> list[str]:
-    """Return the paths of a snapshot's files."""
-    return [file.path for file in snapshot.files]
+    return Repository(entry.key, snapshot, children, len(snapshot.files) - len(visible))
 
 
 def read_file(root: Path, path: str) -> FileShown:
@@ -144,44 +137,32 @@ class Fetcher:
     def __init__(self) -> None:
         self._running: set[subprocess.Popen[str]] = set()
 
-    def fetch(self, case: TestCase, progress: Callable[[str], None]) -> None:
+    def fetch(self, entry: CaseEntry, progress: Callable[[str], None]) -> None:
         """Fetch the files of a case into the cache; blocks, so call it in a thread.
 
         Raises:
             WorkbenchError: The sentence of what went wrong.
         """
         process = subprocess.Popen(
-            [sys.executable, "-m", "workbench.app.cases.fetch_process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+            [sys.executable, "-m", "workbench", "cases", "--fetch", "--", entry.key],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
+        )  # fmt: skip
         self._running.add(process)
-        failed: str | None = None
-        finished = False
+        said: list[str] = []
         try:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            with process.stdin as order:
-                order.write(json.dumps({"folder": str(case.folder), "id": case.id, "source": case.source}))
-            for line in process.stdout:
-                news = json.loads(line)
-                failed = news.get("failed", failed)
-                finished = finished or bool(news.get("done"))
-                if "progress" in news:
-                    progress(news["progress"])
-            process.wait()
-        except (OSError, ValueError) as error:
-            failed = f"Fetching {case.name} broke off: {error}. Press {key_of('cases.fetch')} to try again."
+            assert process.stderr is not None
+            for line in filter(str.strip, process.stderr):
+                said.append(line.strip())
+                progress(said[-1])
+            code = process.wait()
         finally:
             self._running.discard(process)
             process.kill()
             process.wait()
-        if failed is not None:
-            raise WorkbenchError(failed)
-        if not finished:
-            raise WorkbenchError(f"Fetching {case.name} was interrupted; press {key_of('cases.fetch')} to try again.")
+        if code and (code < 0 or not said):
+            raise WorkbenchError(f"Fetching {entry.case.name} was interrupted.")
+        if code:
+            raise WorkbenchError("\n".join(said).rpartition("workbench: ")[2])
 
     def close(self) -> None:
         """End what is still being fetched."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from workbench.app.cases.files import FileShown, Repository
     from workbench.app.cases.listing import CaseEntry
     from workbench.app.toolkit.row_list import RowList
+    from workbench.repository.functions import OutlineItem
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
@@ -37,6 +38,11 @@ class CasesScreen(ModeScreen):
         bind("cases.study", "new_study", "study"),
         bind("cases.back", "back", "back"),
     ]
+
+    case_list: CaseList
+    file_tree: RepositoryTree
+    file_view: FileView
+    outline: Outline
 
     def __init__(self) -> None:
         super().__init__()
@@ -98,46 +104,24 @@ class CasesScreen(ModeScreen):
     async def after_first_paint(self) -> None:
         from workbench.app.cases.case_list import CaseList
         from workbench.app.cases.file_view import FileView, Outline, RepositoryTree
+        from workbench.app.toolkit.texts import Static
 
-        text = Container(FileView(id="file-text"), id="text", classes="pane")
+        self.case_list, self.file_tree = CaseList(id="case-list"), RepositoryTree(id="file-tree")
+        self.file_view, self.outline = FileView(id="file-text"), Outline(id="file-outline")
+        state = Static("", id="files-state", classes="state")
+        state.display = False
+        text = Container(self.file_view, id="text", classes="pane")
         set_title(text, "About")
-        outline = Container(Outline(id="file-outline"), id="outline", classes="pane -off")
+        outline = Container(self.outline, id="outline", classes="pane -off")
         set_title(outline, "Functions")
-        case_list = CaseList(id="case-list")
-        await self.query_one("#cases").mount(case_list)
-        await self.query_one("#files").mount(RepositoryTree(id="file-tree"))
+        await self.query_one("#cases").mount(self.case_list)
+        await self.query_one("#files").mount(self.file_tree, state)
         await self.query_one("#right").mount(text, outline)
         self._ready = True
         if self.is_current:
-            case_list.focus()
+            self.case_list.focus()
         self.browsing.list_cases()
         self._read_scores()
-
-    # -- the parts
-
-    @property
-    def case_list(self) -> CaseList:
-        from workbench.app.cases.case_list import CaseList
-
-        return self.query_one("#case-list", CaseList)
-
-    @property
-    def file_tree(self) -> RepositoryTree:
-        from workbench.app.cases.file_view import RepositoryTree
-
-        return self.query_one("#file-tree", RepositoryTree)
-
-    @property
-    def file_view(self) -> FileView:
-        from workbench.app.cases.file_view import FileView
-
-        return self.query_one("#file-text", FileView)
-
-    @property
-    def outline(self) -> Outline:
-        from workbench.app.cases.file_view import Outline
-
-        return self.query_one("#file-outline", Outline)
 
     # -- the session
 
@@ -230,18 +214,11 @@ class CasesScreen(ModeScreen):
     def _show_files_note(self, text: str, *, failed: bool = False) -> None:
         from workbench.app.toolkit.texts import Static
 
-        pane = self.query_one("#files")
-        state = pane.query(".state")
         self.file_tree.display = not text
-        if not text:
-            state.remove()
-            return
-        if state:
-            state.first(Static).update(text)
-        else:
-            pane.mount(Static(text, classes="state"))
-        for widget in pane.query(".state"):
-            widget.set_class(failed, "-failed")
+        state = self.query_one("#files-state", Static)
+        state.display = bool(text)
+        state.update(text)
+        state.set_class(failed, "-failed")
 
     def show_note(self, entry: CaseEntry, text: str, *, failed: bool = False) -> None:
         """Say in the place of a case's files how far they are, or why there are none."""
@@ -301,12 +278,11 @@ class CasesScreen(ModeScreen):
             self.file_view.show(shown.document)
             self._show_outline(shown.outline)
 
-    def _show_outline(self, items: tuple[object, ...]) -> None:
-        pane = self.query_one("#outline")
-        pane.set_class(not items, "-off")
-        self.outline.show(items)  # type: ignore[arg-type]
-        functions = sum(1 for item in self.outline.items if item.kind != "class")
-        classes = len(items) - functions
+    def _show_outline(self, items: tuple[OutlineItem, ...]) -> None:
+        self.query_one("#outline").set_class(not items, "-off")
+        self.outline.show(items)
+        classes = sum(item.kind == "class" for item in items)
+        functions = len(items) - classes
         self.retitle("#outline", f"Functions {functions}" + (f" · classes {classes}" if classes else ""))
         if self.current_pane is None:
             self.focus_pane(self.query_one("#text"))

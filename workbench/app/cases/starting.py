@@ -16,6 +16,7 @@ from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.ordering import Begun, OrderForm, check_named_model, may_start, remembered, run_fields
 from workbench.engine.defaults import document_plan
 from workbench.errors import BadField, UsageError
+from workbench.text import plural
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
@@ -81,9 +82,8 @@ class RunDialog(OrderForm["DocumentPlan"]):
 
     def summary(self, plan: DocumentPlan, values: Values) -> str:
         """Return ``3 cases × 2 repeats × white = 6 trials, about 30 requests, 4 minutes, $0.12``."""
-        cases, repeats = len(plan.cases), f"{plan.repeats} repeats × " if plan.repeats > 1 else ""
-        counted = f"{cases:,} case{'' if cases == 1 else 's'} × {repeats}{plan.agent}"
-        return f"{counted} = {self.estimate(plan, values).sentence()}."
+        repeats = f"{plan.repeats} repeats × " if plan.repeats > 1 else ""
+        return f"{plural(len(plan.cases), 'case')} × {repeats}{plan.agent} = {self.estimate(plan, values).sentence()}."
 
     def begin(self, plan: DocumentPlan, values: Values) -> Begun:
         session = runs.session_named(values["session"], self._called)

@@ -22,10 +22,10 @@ from workbench.files import expanded
 from workbench.models.defaults import available_models
 from workbench.results.sessions import models_used
 from workbench.session.groups import CONTROLS
+from workbench.studies.checking import MODELS, NUMBERS, ROWS, SYSTEMS, Draft, draft_of
 from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE
-from workbench.studies.drafts import MODELS, NUMBERS, ROWS, SYSTEMS, Draft, draft_of
-from workbench.studies.known import study_named
-from workbench.text import one_line
+from workbench.studies.study_files import study_named
+from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
@@ -140,10 +140,8 @@ def draft_from(values: Mapping[str, Any], base: Study | None) -> Draft:
     )
 
 
-_ROWS = {AGENTS: ("case", "cases")}
-_SYSTEMS = {AGENTS: ("agent", "agents")}
-_MODELS = {AGENTS: ("model", "models")}
-_OF_DOCS = (("source", "sources"), ("doc system", "doc systems"), ("evaluator", "evaluators"))
+_NOUNS = {AGENTS: ("case", "agent", "model", "repeat"), DOCS: ("source", "doc system", "evaluator", "sample")}
+"""What a kind calls its rows, both sides of its columns, and how often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,29 +182,17 @@ def reckoned(study: Study, session: Path, measured: Measured, settings: Settings
     if study.kind == AGENTS:
         said = told.beside(cells * whole.repeats)
     else:
-        said = f"{cells:,} cell{'' if cells == 1 else 's'}{': ' if told.count is not None else ' of '}{told.sentence()}"
+        said = f"{plural(cells, 'cell')}{': ' if told.count is not None else ' of '}{told.sentence()}"
     another = "\nThe session has a study of this name: it becomes this one, and what is done stays."
     return Reckoned(f"{_product(whole)} = {said}.{another if _has_another(session, whole) else ''}", told)
 
 
 def _product(study: Study) -> str:
-    """Return ``2 cases × 3 agents × 3 repeats``; what there is one of is left out, but for rows."""
-    rows = _ROWS.get(study.kind, _OF_DOCS[0])
-    systems = {one.system for one in study.columns}
-    models = {one.model for one in study.columns}
+    """Return ``2 cases × 3 agents × 3 repeats``; what there is one of is left out, but for rows and systems."""
+    systems, models = ({getattr(one, side) for one in study.columns} for side in ("system", "model"))
     times = study.repeats if study.kind == AGENTS else study.samples
-    each = ("repeat", "repeats") if study.kind == AGENTS else ("sample", "samples")
-    parts = [
-        _count(len(study.rows), *rows),
-        _count(len(systems), *_SYSTEMS.get(study.kind, _OF_DOCS[1])),
-        _count(len(models), *_MODELS.get(study.kind, _OF_DOCS[2])) if len(models) > 1 else "",
-        _count(times, *each) if times > 1 else "",
-    ]
-    return " × ".join(filter(None, parts))
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
+    counts = zip((len(study.rows), len(systems), len(models), times), _NOUNS[study.kind], (1, 1, 2, 2), strict=True)
+    return " × ".join(plural(count, noun) for count, noun, least in counts if count >= least)
 
 
 def _has_another(session: Path, study: Study) -> bool:
@@ -257,6 +243,6 @@ def _place(text: str) -> tuple[Path, bool]:
 
 def _write(place: Path, study: Study) -> None:
     from workbench.engine.study_client import written_out
-    from workbench.studies.written import study_toml
+    from workbench.studies.study_files import study_toml
 
     place.write_text(study_toml(replace(study, rows=written_out(study.rows))), encoding="utf-8")

@@ -22,9 +22,9 @@ from workbench.app.toolkit.texts import Button
 from workbench.documenters.names import SCOPES
 from workbench.errors import BadField, UsageError, WorkbenchError
 from workbench.session.groups import CONTROLS
+from workbench.studies.checking import MODELS, NUMBERS, ROWS, SYSTEMS, Draft, draft_of, drafted, look_up
 from workbench.studies.declaration import AGENTS, DOCS, PAPER, SAMPLES, Study
-from workbench.studies.drafts import MODELS, NUMBERS, ROWS, SYSTEMS, Draft, draft_of, drafted, look_up
-from workbench.studies.known import study_named
+from workbench.studies.study_files import study_named
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
@@ -173,8 +173,7 @@ class NewStudyDialog(OrderForm[Study]):
         return replace(study, settings=replace(study.settings, sandbox="process"))
 
     def begin(self, study: Study, values: Values) -> Begun:
-        from workbench.engine.study_client import order_study
-        from workbench.engine.study_execution import launch_study
+        from workbench.engine.study_client import launch_study, order_study
 
         place = offering.place_of(values["session"], study.name)
         order_study(place, study)

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.app.key_table import key_of
-from workbench.app.marks import SEVERAL, Marked, Pair
-from workbench.app.regeneration.wording import short_name
 from workbench.app.toolkit.actions import RunActions
-from workbench.app.toolkit.latest import Latest
-from workbench.results.samples import samples_of
 from workbench.session.groups import CONTROLS
-from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.regeneration.loading import RunView
     from workbench.app.regeneration.screen import RegenerationScreen
     from workbench.app.toolkit.document import Subject
     from workbench.engine.estimate import Estimate
-    from workbench.session.rows import CandidateRow
+    from workbench.results.regeneration_runs import RunView
 
 MORE_SAMPLES = 5
 
@@ -138,100 +130,3 @@ class Actions(RunActions):
             return said
 
         self.on_own(lambda own: work(own, view), done)
-
-
-class Marking:
-    """Marks tasks, samples and evaluators, and shows two of them side by side; a sample's candidate is looked up in a thread."""
-
-    def __init__(self, shown: RegenerationScreen) -> None:
-        self._shown, self._host = shown, shown.workbench
-        self.looking_up = Latest(shown, "marking")
-
-    def mark(self) -> None:
-        """Mark the task under the cursor, or where a pane that shows its sample has the focus that one; or take the mark away."""
-        if not self._shown.on_tasks:
-            self._with_sample(self._toggle)
-        elif (task := self._task()) is not None:
-            self._toggle(task)
-
-    def mark_group(self) -> None:
-        """Mark the evaluator whose samples are shown, or take its mark away."""
-        found = self._group(0)
-        if found is not None:
-            self._toggle(found)
-
-    def compare(self) -> None:
-        """Show the marked two side by side, or the marked one beside what is shown; without a mark two evaluators."""
-        marks = self._host.marks
-        tasks = marks.of("task")
-        if len(tasks) > 2:
-            said = f"{key_of('regeneration.compare')} compares two tasks, and {len(tasks):,} are marked: take marks away with {key_of('regeneration.mark')}."
-            self._host.notify(said, timeout=6)
-        elif tasks:
-            self._show(marks.pair("task", self._task()))
-        elif marks.of("candidate"):
-            self._with_sample(lambda one: self._show(marks.pair("candidate", one)))
-        elif marks.of("group"):
-            self._show(marks.pair("group", self._group(0)))
-        else:
-            a, b = self._group(0), self._group(1)
-            self._show(Pair(a, b) if a is not None and b is not None and not a.same(b) else None)
-
-    def _toggle(self, one: Marked) -> None:
-        marks = self._host.marks
-        gone = len(marks.of("task")) if one.kind != "task" else 0
-        marks.toggle(one)
-        self._shown.marks_changed()
-        letter = marks.letter(one)
-        if letter == SEVERAL:
-            said = f"{marks.sentence(one.session)}: {key_of('regeneration.improve')} improves the docstrings of those in this table."
-        elif letter:
-            compare = key_of("regeneration.compare")
-            second = f"{compare} shows both side by side"
-            first = f"go to another, of another session too, and press {compare}"
-            said = f"{letter} is marked: {one.title}; {second if letter == 'B' else first}."
-        else:
-            said = "No longer marked."
-        if gone > 2:
-            said += f" {gone:,} tasks are no longer marked."
-        self._host.notify(said, timeout=4)
-
-    def _show(self, pair: Pair | None) -> None:
-        if pair is not None:
-            # Whose docstring or prompt is looked at wants to see how these differ.
-            self._host.show_pair(replace(pair, about=self._shown.detail.in_front))
-        else:
-            said = f"Mark a task, or beside the table its sample, with {key_of('regeneration.mark')}, an evaluator with {key_of('regeneration.mark-evaluator')}, then go to another one and press {key_of('regeneration.compare')}."
-            self._host.notify(said, timeout=6)
-
-    def _task(self) -> Marked | None:
-        view, reader, line = self._shown.view, self._host.reader, self._shown.selected_task
-        if view is None or reader is None or line is None:
-            return None
-        title = one_line(f"{line.name} · docs {view.group.docs_words}", 100)
-        return Marked(reader.path, "task", line.id, title, view.run.id)
-
-    def _group(self, further: int) -> Marked | None:
-        view, reader = self._shown.view, self._host.reader
-        if view is None or reader is None:
-            return None
-        groups = view.groups
-        group = groups[(groups.index(view.group) + further) % len(groups)] if view.group in groups else view.group
-        name = one_line(f"{short_name(group.evaluator, view.name_of(group))} · docs {group.docs_words}", 100)
-        return Marked(reader.path, "group", (group.docs, *group.arguments, group.docs_scope), name, view.run.id)
-
-    def _with_sample(self, then: Callable[[Marked], None]) -> None:
-        view, reader, line = self._shown.view, self._host.reader, self._shown.selected_task
-        if view is None or reader is None or line is None:
-            return
-        group, number = view.group, self._shown.table.sample
-
-        def done(samples: Sequence[CandidateRow]) -> None:
-            if number >= len(samples):
-                self._host.notify("This sample was not asked for yet.", timeout=4)
-                return
-            evaluator = short_name(group.evaluator, group.evaluator)
-            title = one_line(f"{line.name} · {evaluator} · sample {number + 1}", 100)
-            then(Marked(reader.path, "candidate", samples[number].id, title, view.run.id))
-
-        self.looking_up.ask(lambda: samples_of(reader, line.id, group), done)

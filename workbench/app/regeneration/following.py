@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of, with_keys
-from workbench.app.regeneration.loading import NONE_EXCLUDED, Excluded, RunView, load_excluded, load_view
 from workbench.app.regeneration.standings import Standings, load_standings
 from workbench.app.regeneration.wording import model_name
 from workbench.app.toolkit.latest import Latest, Live
+from workbench.results.regeneration_runs import NONE_EXCLUDED, Excluded, RunView, load_excluded, load_view
 from workbench.results.runs import latest_regeneration
 from workbench.results.tasks import Figures, TaskLine, figures_of, load_lines
 

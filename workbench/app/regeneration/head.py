@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -14,10 +14,10 @@ from textual.style import Style
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of
-from workbench.app.regeneration.loading import RunView
-from workbench.app.regeneration.standings import MOST_RUNS, Standings
+from workbench.app.regeneration.standings import Standings
 from workbench.app.regeneration.wording import plural, share, short_names, sparkline
 from workbench.glyphs import DOUBTFUL, VERDICTS
+from workbench.results.regeneration_runs import RunView
 from workbench.results.tasks import Figures
 from workbench.session.groups import Group
 from workbench.text import one_line, shortened
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from workbench.regeneration.passk import Estimate
     from workbench.regeneration.self_check import Control
 
-_Piece = tuple[str, str]
-_GAP = 3
+_GAP = " " * 3
 _ALONE = "bold $background on $error"
 _MUTED = "$text-muted"
 
@@ -46,55 +45,46 @@ class FiguresLine(Widget):
 
     def render(self) -> RenderResult:
         width = max(1, self.size.width)
-        lines = [Content.assemble(*line).truncate(width, ellipsis=True) for line in self._lines(width)]
-        return Content("\n").join(lines)
+        return Content("\n").join(line.truncate(width, ellipsis=True) for line in self._lines(width))
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         return len(self._lines(max(1, width)))
 
-    def _lines(self, width: int) -> list[list[_Piece]]:
+    def _lines(self, width: int) -> list[Content]:
         view = self.view
         if view is None:
-            return [[]]
+            return [Content("")]
         figures, leaks = _pass_at(view, self.figures), _joined(*_without(self.figures))
-        proof, place, verdicts = _self_check(view), _sandbox(view), _verdicts(view)
+        proof, verdicts = _self_check(view), _verdicts(view)
         if leaks and _fit(figures, leaks, width):
-            figures, leaks = _joined(figures, leaks), []
-        right = _joined(proof, place)
+            figures, leaks = _joined(figures, leaks), Content("")
+        right = _joined(proof, _sandbox(view))
         if not leaks and _fit(figures, right, width):
             lines = [_apart(figures, right, width)]
         else:
             lines = [figures, leaks] if leaks else [figures]
-            if _length(right) > width:
-                lines.append(proof if _length(proof) <= width else _self_check(view, short=True))
+            if right.cell_length > width:
+                lines.append(proof if proof.cell_length <= width else _self_check(view, short=True))
             else:
                 lines.append(_apart(right, verdicts, width) if _fit(right, verdicts, width) else right)
         if view.totals.again:
             # What is shown of these samples is not new.
-            said = f"{view.totals.again:,} of {plural(view.totals.samples, 'sample')} {'are being' if view.live else 'were to be'} tested again"
-            lines.append(
-                [(said, "$verdict-running"), ("; until then their former verdicts, underlined, count", _MUTED)]
-            )
+            of, going = plural(view.totals.samples, "sample"), "are being" if view.live else "were to be"
+            said = (f"{view.totals.again:,} of {of} {going} tested again", "$verdict-running")
+            lines.append(Content.assemble(said, ("; until then their former verdicts, underlined, count", _MUTED)))
         return lines
 
 
-def _length(pieces: list[_Piece]) -> int:
-    return sum(len(text) for text, _ in pieces)
+def _fit(left: Content, right: Content, width: int) -> bool:
+    return left.cell_length + right.cell_length + len(_GAP) <= width
 
 
-def _fit(left: list[_Piece], right: list[_Piece], width: int) -> bool:
-    return _length(left) + _length(right) + _GAP <= width
+def _joined(*parts: Content) -> Content:
+    return Content(_GAP).join([part for part in parts if part])
 
 
-def _joined(*groups: list[_Piece]) -> list[_Piece]:
-    pieces: list[_Piece] = []
-    for group in filter(None, groups):
-        pieces += [(" " * _GAP, ""), *group] if pieces else group
-    return pieces
-
-
-def _apart(left: list[_Piece], right: list[_Piece], width: int) -> list[_Piece]:
-    return [*left, (" " * max(0, width - _length(left) - _length(right)), ""), *right]
+def _apart(left: Content, right: Content, width: int) -> Content:
+    return Content.assemble(left, " " * max(0, width - left.cell_length - right.cell_length), right)
 
 
 def headline(figures: Figures | None) -> str:
@@ -103,12 +93,12 @@ def headline(figures: Figures | None) -> str:
     return f"pass@{first.k} {share(first.value)}" if first is not None and first.value is not None else ""
 
 
-def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
+def _pass_at(view: RunView, figures: Figures | None) -> Content:
     if figures is None or not view.totals.samples:
         ended = "pass@k is being counted…" if view.totals.samples else "no samples"
-        return [("pass@k comes with the first tested task" if view.live else ended, _MUTED)]
+        return Content.styled("pass@k comes with the first tested task" if view.live else ended, _MUTED)
     passing = figures.passing
-    pieces: list[_Piece] = []
+    pieces: list[tuple[str, str]] = []
     for at, item in enumerate(passing.pass_at):
         pieces += [(f"pass@{item.k} ", _MUTED), (share(item.value), "bold" if at else "bold $primary")]
         if not at and item.low is not None and item.high is not None:
@@ -127,7 +117,7 @@ def _pass_at(view: RunView, figures: Figures | None) -> list[_Piece]:
         pieces.append((f"{passing.tasks:,} of {plural(ready, 'task')}", "$verdict-unscored"))
     else:
         pieces.append((plural(passing.tasks, "task"), _MUTED))
-    return pieces
+    return Content.assemble(*pieces)
 
 
 def _drawn(view: RunView, passing: PassFigures) -> str:
@@ -138,77 +128,68 @@ def _drawn(view: RunView, passing: PassFigures) -> str:
     return (f"{fewest} to {most}" if fewest < most else str(fewest)) + f" of {view.samples}"
 
 
-def _without(figures: Figures | None) -> list[list[_Piece]]:
-    """Return pass@k of documented functions alone, without leaking tasks, and as if doubtful or repaired passes had failed."""
+def _without(figures: Figures | None) -> Iterator[Content]:
+    """Yield pass@k of documented functions alone, without leaking tasks, and as if doubtful or repaired passes had failed."""
     if figures is None:
-        return []
+        return
     passing = figures.passing
-    bare = passing.tasks and passing.documented < passing.tasks
     alone = passing.of_documented if passing.documented else ()
-    found = []
     for count, what, values in (
-        (bare, f"{passing.documented:,}/{passing.tasks:,} with docstring", alone),
+        (passing.tasks - passing.documented, f"{passing.documented:,}/{passing.tasks:,} with docstring", alone),
         (passing.leaking, f"without {passing.leaking:,} leaking", passing.without_leaking),
         (passing.doubtful, f"without {passing.doubtful:,} {DOUBTFUL} doubtful", passing.without_doubtful),
         # These were not taken out: they count as failed, as if nobody had mended the answers.
         (passing.repaired, f"if {plural(passing.repaired, 'repaired answer')} had failed", passing.without_repairs),
     ):
         if count:
-            pieces: list[_Piece] = [(what, _MUTED)]
-            for item, value in zip(passing.pass_at, values, strict=False):
-                pieces += [(f" @{item.k} ", _MUTED), (share(value), "bold")]
-            found.append(pieces)
+            at = [
+                ((f" @{item.k} ", _MUTED), (share(of), "bold"))
+                for item, of in zip(passing.pass_at, values, strict=False)
+            ]
+            yield Content.assemble((what, _MUTED), *(piece for pair in at for piece in pair))
     if passing.cut:
-        found.append([(f"{plural(passing.cut, 'answer')} cut at the token limit", "$verdict-unscored")])
-    return found
+        yield Content.styled(f"{plural(passing.cut, 'answer')} cut at the token limit", "$verdict-unscored")
 
 
-def _self_check(view: RunView, short: bool = False) -> list[_Piece]:
-    pieces: list[_Piece] = []
-    if view.check.controls:
-        holds = all(control.complete and not control.wrong for control in view.check.controls)
-        pieces += [("✓ " if holds else "", "$verdict-passed"), ("self-check: ", _MUTED)]
-        for control in view.check.controls:
-            pieces += [_control(control, view.live), (" · ", _MUTED)]
-        pieces.pop()
+def _self_check(view: RunView, short: bool = False) -> Content:
+    check, proof, again = view.check, Content(""), Content("")
+    if check.controls:
+        holds = all(control.complete and not control.wrong for control in check.controls)
+        controls = Content.styled(" · ", _MUTED).join([_control(control, view.live) for control in check.controls])
+        proof = Content.assemble(("✓ " if holds else "", "$verdict-passed"), ("self-check: ", _MUTED), controls)
     elif view.totals.samples:
-        pieces.append(("self-check not run", "$verdict-unscored"))
-    rechecks = view.check.rechecks
-    if rechecks.done:
+        proof = Content.styled("self-check not run", "$verdict-unscored")
+    if check.rechecks.done:
         words = ("re-checks", "disagree") if short else ("cold re-checks", "disagreements")
-        said = f"{words[0]} {rechecks.done:,}, {words[1]} {rechecks.disagreeing:,}"
-        pieces += [
-            (" " * _GAP if pieces else "", ""),
-            (f" ✗ {said} ", _ALONE) if rechecks.disagreeing else (said, _MUTED),
-        ]
-    return pieces
+        said = f"{words[0]} {check.rechecks.done:,}, {words[1]} {check.rechecks.disagreeing:,}"
+        again = Content.styled(*((f" ✗ {said} ", _ALONE) if check.rechecks.disagreeing else (said, _MUTED)))
+    return _joined(proof, again)
 
 
-def _control(control: Control, live: bool) -> _Piece:
+def _control(control: Control, live: bool) -> Content:
     said = f"{control.name} {control.passed:,}/{control.decided:,}"
     if control.wrong:
-        return f" ✗ {said} ", _ALONE
+        return Content.styled(f" ✗ {said} ", _ALONE)
     if control.complete:
-        return f"{control.name} {control.passed:,}/{control.tasks:,}", "$verdict-passed"
+        return Content.styled(f"{control.name} {control.passed:,}/{control.tasks:,}", "$verdict-passed")
     sign, style = ("▸", "$verdict-running") if live else ("?", "$verdict-unscored")
-    return f"{sign} {said} of {control.tasks:,}", style
+    return Content.styled(f"{sign} {said} of {control.tasks:,}", style)
 
 
-def _sandbox(view: RunView) -> list[_Piece]:
+def _sandbox(view: RunView) -> Content:
     if not view.sandboxes:
-        return []
+        return Content("")
     said = one_line(" + ".join(view.sandboxes), 60)
     if view.weaknesses:
-        return [(" · ".join((said, *view.weaknesses)), "bold $warning")]
-    return [(f"{said} · no network", _MUTED)]
+        return Content.styled(" · ".join((said, *view.weaknesses)), "bold $warning")
+    return Content.styled(f"{said} · no network", _MUTED)
 
 
-def _verdicts(view: RunView) -> list[_Piece]:
-    pieces: list[_Piece] = []
-    for name, glyph in VERDICTS.items():
-        if count := view.totals.verdicts.get(name, 0):
-            pieces += [(f"{glyph} {count:,}", f"$verdict-{'unscored' if name == 'error' else name}"), ("  ", "")]
-    return pieces[:-1]
+def _verdicts(view: RunView) -> Content:
+    counts = {name: view.totals.verdicts.get(name, 0) for name in VERDICTS}
+    styles = {name: f"$verdict-{'unscored' if name == 'error' else name}" for name in VERDICTS}
+    said = [Content.styled(f"{VERDICTS[name]} {count:,}", styles[name]) for name, count in counts.items() if count]
+    return Content("  ").join(said)
 
 
 # -- evaluators and runs
@@ -276,10 +257,10 @@ class EvaluatorLine(Widget):
         """Return the runs: by the docs that they test where that tells them apart, else the number of the one that is shown."""
         if len(view.order) < 2 or view.run.id not in view.order:
             return Content("")
-        same = [run for run in self.standings.runs if run.same_source]
         pieces: list[Content | tuple[str, str]] = []
-        if names and len(same) > 1 and len({run.docs for run in same}) == len(same) <= MOST_RUNS:
-            named = (_chosen((run.docs, _value(run.estimate, 1)), run.id == view.run.id) for run in same)
+        if names and self.standings.runs:
+            runs = self.standings.runs.items()
+            named = (_chosen((docs, _value(estimate, 1)), run == view.run.id) for run, (docs, estimate) in runs)
             pieces += [("docs ", _MUTED), *named, ("  ", "")]
         pieces.append((f"run {view.order.index(view.run.id) + 1:,} of {len(view.order):,} · H/L", _MUTED))
         if self.begun:

@@ -2,49 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
 
+from textual import getters
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of
+from workbench.app.keys import bind
 from workbench.app.location import Location, Place
+from workbench.app.marks import SEVERAL, Marked, Pair
 from workbench.app.regeneration.building import Building, ExcludedList
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine
-from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.sample_pane import Detail, SamplePane
-from workbench.app.regeneration.search import Hit
-from workbench.app.regeneration.task_table import TasksPane, TaskTable
+from workbench.app.regeneration.search import Hit, hits_of
+from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.regeneration.wording import short_name
 from workbench.app.toolkit.document import Subject
 from workbench.app.toolkit.labelling import Labelled
+from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane, PaneTabs
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
+from workbench.results.regeneration_runs import RunView
+from workbench.results.samples import samples_of
 from workbench.results.tasks import TaskLine
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
+    from workbench.session.rows import CandidateRow
+
+
+KEYS: list[BindingType] = [
+    bind("regeneration.resume", "resume", "resume"),
+    bind("pane.next", "next_pane(1)", "next pane", show=False),
+    bind("regeneration.clear-filter", "clear_filter", "clear filter"),
+    bind("regeneration.filter", "filter", "filter"),
+    bind("regeneration.went-wrong", "what_went_wrong", "what went wrong"),
+    # Also where what shows a sample has the focus.
+    bind("regeneration.sort", "arrange('sort_next')", "sort"),
+    bind("regeneration.reverse", "arrange('reverse')", "Sort the other way round", show=False),
+    bind("regeneration.group", "arrange('group_next')", "group by"),
+    bind("regeneration.rerun-task", "rerun", "rerun task"),
+    bind("regeneration.rerun-failed", "rerun_failed", "rerun failed"),
+    bind("regeneration.samples", "add_samples", "5 more samples"),
+    bind("regeneration.problem", "problem", "failed self-check"),
+    bind("regeneration.cancel", "cancel", "cancel"),
+    bind("regeneration.docs", "docs", "docstring"),
+    bind("regeneration.improve", "improve", "improve docs"),
+    bind("regeneration.improvements", "improvements", "improvements"),
+    bind("regeneration.next-hit", "hit(1)", "next hit"),
+    bind("regeneration.previous-hit", "hit(-1)", "Previous hit", show=False),
+    bind("regeneration.new", "new", "new run"),
+    bind("regeneration.search", "search", "search"),
+    bind("regeneration.dropped", "dropped", "stages, dropped"),
+    bind("labels.star", "star", "star", show=False),
+    bind("labels.tags", "tags", "tags"),
+    bind("labels.remark", "remark", "remark", show=False),
+    bind("regeneration.mark", "mark", "mark"),
+    bind("regeneration.mark-evaluator", "mark_group", "Mark the evaluator", show=False),
+    bind("regeneration.compare", "compare", "compare"),
+    bind("regeneration.export", "export", "export"),
+    bind("regeneration.open", "open_outside", "open in editor"),
+    bind("regeneration.next-sample", "sample(1)", "sample", key_display="h/l"),
+    bind("regeneration.previous-sample", "sample(-1)", "Previous sample", show=False),
+    bind("regeneration.next-task", "task(1)", "Next task from any pane", show=False),
+    bind("regeneration.previous-task", "task(-1)", "Previous task from any pane", show=False),
+    bind("regeneration.next-run", "run(1)", "Next run", show=False),
+    bind("regeneration.previous-run", "run(-1)", "Previous run", show=False),
+    bind("regeneration.evaluator", "evaluator", "next evaluator"),
+    bind("regeneration.next-tab", "tab(1)", "tab", key_display="[ ]"),
+    bind("regeneration.previous-tab", "tab(-1)", "Previous tab", show=False),
+    bind("regeneration.zoom", "zoom", "zoom", show=False),
+    bind("regeneration.more", "more", "Show more of a long text", show=False),
+    bind("regeneration.copy", "copy", "Copy", show=False),
+    bind("regeneration.down", "move(1)", "Down", show=False),
+    bind("regeneration.up", "move(-1)", "Up", show=False),
+    bind("regeneration.page-down", "page(1)", "Page down", show=False),
+    bind("regeneration.page-up", "page(-1)", "Page up", show=False),
+    bind("regeneration.first", "edge(False)", "First", show=False),
+    bind("regeneration.last", "edge(True)", "Last", show=False),
+    bind("regeneration.enter", "zoom", "Zoom the pane", show=False),
+    bind("regeneration.escape", "leave", "Leave search, zoom, pane", show=False),
+]
+_ON_THE_RUN = frozenset({"resume", "cancel", "rerun", "rerun_failed", "add_samples", "export", "open_outside", "copy"})
+"""Actions on the run, which say themselves whether they make sense."""
+_ON_TASKS = frozenset(
+    {"filter", "docs", "improve", "sample", "tab", "arrange", "what_went_wrong", "mark", "mark_group", "compare"}
+)
 
 
 class RunPanes(RunScreen):
-    """The widgets of a run; ``view`` is the one that is shown, None before one was read."""
+    """The widgets of a run.
 
+    Attributes:
+        view: The run that is shown, None before one was read.
+        improvements: How the last order to improve its docstrings stands, "" for none.
+    """
+
+    mode_name = "Regeneration"
+    CSS_PATH = "../styles/regeneration.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
     view: RunView | None = None
+    improvements = ""
     following: Following
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looking_up = Latest(self, "marking")  # the candidate of a sample that is to be marked
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
         yield Vertical(FiguresLine(), EvaluatorLine(), Static("", id="trouble"), id="head")
 
     def compose_body(self) -> Iterable[Widget]:
-        yield TasksPane(id="tasks", classes="pane")
+        yield Pane(TaskTable(id="table"), short="Tasks", id="tasks", classes="pane")
         yield Building(id="building", classes="pane-group -off")
-        yield Detail(id="detail", classes="pane-group")
+        yield Detail()
         yield Static("", id="nothing", classes="state")
 
     def main_list(self) -> VirtualView:
@@ -62,25 +144,13 @@ class RunPanes(RunScreen):
     def shows_building(self) -> bool:
         return self.has_class("-building")
 
-    @property
-    def table(self) -> TaskTable:
-        return self.query_one(TaskTable)
-
-    @property
-    def building(self) -> Building:
-        return self.query_one(Building)
-
-    @property
-    def detail(self) -> Detail:
-        return self.query_one(Detail)
+    table = getters.query_one(TaskTable)
+    building = getters.query_one(Building)
+    detail = getters.query_one(Detail)
 
     @property
     def sample(self) -> SamplePane:
         return self.detail.sample
-
-    @property
-    def on_tasks(self) -> bool:
-        return not self.detail.has_class("-has-current")
 
     def _make_current(self, current: Widget) -> None:
         super()._make_current(current)
@@ -126,6 +196,26 @@ class RunPanes(RunScreen):
             self.title_tasks()
             self.show_sample()
 
+    def search_for(self, text: str) -> None:
+        """Search for a text and go to the first hit in the selected task or below it."""
+        reader, view, lines, selected = self.reader, self.view, tuple(self.table.rows), self.selected_task
+        if reader is None or view is None:
+            return
+        places = {line.id: place for place, line in enumerate(lines)}
+        here = places.get(selected.id, 0) if selected is not None else 0
+        self.finder.begin(
+            text,
+            lambda needle, stopped: hits_of(reader, lines, view.group, needle, stopped),
+            lambda hits: next((n for n, hit in enumerate(hits) if places.get(hit.task, 0) >= here), 0),
+        )
+
+    def mark_hits(self, needle: str) -> None:
+        self.detail.mark(needle)
+
+    def remark_on(self, hit: Hit) -> str:
+        keys = f"{key_of('regeneration.next-hit')} {key_of('regeneration.previous-hit')} go on"
+        return f" · {hit.tab.lower() or 'name'} · {keys}, {key_of('regeneration.escape')} ends"
+
     def go_to_hit(self, hit: Hit) -> None:
         """Select the task and the sample of a hit and bring it into sight."""
         self.go_to(hit.task, hit.sample)
@@ -140,14 +230,37 @@ class RunPanes(RunScreen):
 
     def title_tasks(self) -> None:
         if self.view is not None:
-            self.query_one(TasksPane).show_run(self.view)
+            self.query_one("#tasks", Pane).titled(*self.table.titles(self.view))
 
     def marks_changed(self) -> None:
         super().marks_changed()
         reader = self.reader
-        self.table.show_marks(self.workbench.marks.letters(reader.path, "task") if reader is not None else {})
+        self.table.show_leads(self.workbench.marks.letters(reader.path, "task") if reader is not None else {})
 
     # -- what a key is about
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        view = self.view
+        if action in _ON_THE_RUN:
+            return self.offers(action)
+        match action:
+            case "improvements":
+                return bool(self.improvements)
+            case "hit":
+                return self.finder.found is not None or self.workbench.goes_through_hits
+            case "problem":
+                return view is not None and bool(view.check.problems)
+            case "evaluator":
+                return view is not None and len(view.groups) > 1
+            case "clear_filter":
+                # The keys are asked for before the table is there.
+                return not self.shows_building and any(table.filter.active for table in self.query(TaskTable))
+            case "dropped":
+                return view is not None and not view.building and bool(view.tasks)
+            case "run" | "search":
+                return view is not None
+            case _:
+                return action not in _ON_TASKS or (view is not None and not self.shows_building)
 
     def location(self) -> Location | None:
         if self.view is None:
@@ -170,3 +283,94 @@ class RunPanes(RunScreen):
             listed = self.building.query_one(ExcludedList).rows
             return Subject("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
         return self.detail.subject()
+
+    # -- marks
+
+    def action_mark(self) -> None:
+        """Mark the task under the cursor, or where a pane that shows its sample has the focus that one; or take the mark away."""
+        if self.detail.has_class("-has-current"):
+            self._with_sample(self._toggle_mark)
+        elif (task := self._task_to_mark()) is not None:
+            self._toggle_mark(task)
+
+    def action_mark_group(self) -> None:
+        """Mark the evaluator whose samples are shown, or take its mark away."""
+        found = self._group_to_mark(0)
+        if found is not None:
+            self._toggle_mark(found)
+
+    def action_compare(self) -> None:
+        """Show the marked two side by side, or the marked one beside what is shown; without a mark two evaluators."""
+        marks = self.workbench.marks
+        tasks = marks.of("task")
+        if len(tasks) > 2:
+            said = f"{key_of('regeneration.compare')} compares two tasks, and {len(tasks):,} are marked: take marks away with {key_of('regeneration.mark')}."
+            self.workbench.notify(said, timeout=6)
+        elif tasks:
+            self._show_pair(marks.pair("task", self._task_to_mark()))
+        elif marks.of("candidate"):
+            self._with_sample(lambda one: self._show_pair(marks.pair("candidate", one)))
+        elif marks.of("group"):
+            self._show_pair(marks.pair("group", self._group_to_mark(0)))
+        else:
+            a, b = self._group_to_mark(0), self._group_to_mark(1)
+            self._show_pair(Pair(a, b) if a is not None and b is not None and not a.same(b) else None)
+
+    def _toggle_mark(self, one: Marked) -> None:
+        marks = self.workbench.marks
+        gone = len(marks.of("task")) if one.kind != "task" else 0
+        marks.toggle(one)
+        self.marks_changed()
+        letter = marks.letter(one)
+        if letter == SEVERAL:
+            said = f"{marks.sentence(one.session)}: {key_of('regeneration.improve')} improves the docstrings of those in this table."
+        elif letter:
+            compare = key_of("regeneration.compare")
+            second = f"{compare} shows both side by side"
+            first = f"go to another, of another session too, and press {compare}"
+            said = f"{letter} is marked: {one.title}; {second if letter == 'B' else first}."
+        else:
+            said = "No longer marked."
+        if gone > 2:
+            said += f" {gone:,} tasks are no longer marked."
+        self.workbench.notify(said, timeout=4)
+
+    def _show_pair(self, pair: Pair | None) -> None:
+        if pair is not None:
+            # Whose docstring or prompt is looked at wants to see how these differ.
+            self.workbench.show_pair(replace(pair, about=self.detail.in_front))
+        else:
+            said = f"Mark a task, or beside the table its sample, with {key_of('regeneration.mark')}, an evaluator with {key_of('regeneration.mark-evaluator')}, then go to another one and press {key_of('regeneration.compare')}."
+            self.workbench.notify(said, timeout=6)
+
+    def _task_to_mark(self) -> Marked | None:
+        view, reader, line = self.view, self.reader, self.selected_task
+        if view is None or reader is None or line is None:
+            return None
+        title = one_line(f"{line.name} · docs {view.group.docs_words}", 100)
+        return Marked(reader.path, "task", line.id, title, view.run.id)
+
+    def _group_to_mark(self, further: int) -> Marked | None:
+        view, reader = self.view, self.reader
+        if view is None or reader is None:
+            return None
+        groups = view.groups
+        group = groups[(groups.index(view.group) + further) % len(groups)] if view.group in groups else view.group
+        name = one_line(f"{short_name(group.evaluator, view.name_of(group))} · docs {group.docs_words}", 100)
+        return Marked(reader.path, "group", (group.docs, *group.arguments, group.docs_scope), name, view.run.id)
+
+    def _with_sample(self, then: Callable[[Marked], None]) -> None:
+        view, reader, line = self.view, self.reader, self.selected_task
+        if view is None or reader is None or line is None:
+            return
+        group, number = view.group, self.table.sample
+
+        def done(samples: Sequence[CandidateRow]) -> None:
+            if number >= len(samples):
+                self.workbench.notify("This sample was not asked for yet.", timeout=4)
+                return
+            evaluator = short_name(group.evaluator, group.evaluator)
+            title = one_line(f"{line.name} · {evaluator} · sample {number + 1}", 100)
+            then(Marked(reader.path, "candidate", samples[number].id, title, view.run.id))
+
+        self.looking_up.ask(lambda: samples_of(reader, line.id, group), done)

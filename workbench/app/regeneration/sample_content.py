@@ -1,15 +1,16 @@
-"""What one sample says: its difference to the original, the candidate, the docstring it was made from, prompt, answer."""
+"""What one sample says: its difference to the original, candidate, docstring, prompt, answer, and the tests that it fails."""
 
 from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
-from workbench.app.regeneration.wording import NOTHING, percent, took
+from workbench.app.regeneration.wording import NOTHING, percent, plural, took
 from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import (
     COLOURED_AT_FIRST,
@@ -20,15 +21,17 @@ from workbench.app.toolkit.document import (
     heading,
     joined,
     note,
+    of_lines,
     plain,
     prepared,
+    styled,
 )
 from workbench.app.toolkit.pane import COPIED_AT_MOST
-from workbench.glyphs import DOUBTFUL, VERDICTS
+from workbench.glyphs import DOUBTFUL, VERDICTS, WAITING
 from workbench.results.samples import Sample, read_sample
-from workbench.session.blob_reader import TextDamaged
 from workbench.session.labels import in_words
-from workbench.session.rows import CandidateRow, FormerVerdictRow
+from workbench.session.row_reader import TextDamaged
+from workbench.session.rows import CandidateRow, FailingTestRow, FormerVerdictRow, TaskRow
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -40,6 +43,11 @@ SHOWN_AT_FIRST = 64_000
 """Bytes of a text that are read and shown until the user asks for more."""
 COMPARED = 200_000
 """Bytes of each body that are compared: matching lines takes quadratic time at worst."""
+_TRACEBACK = 40_000  # bytes of one traceback
+_MESSAGE = 4_000  # characters of one message
+_TESTS = 200  # tests whose tracebacks are laid out
+_ERROR = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")
+_OUTCOMES = VERDICTS | {"error": VERDICTS["crashed"], "missing": VERDICTS["invalid"], "skipped": WAITING}
 _AROUND = 3  # lines around a change
 _REPLACED = 3  # verdicts that were replaced, of which the pane tells
 GONE = "This task is no longer in the session."
@@ -48,28 +56,28 @@ FORMER = "the former verdict: it stays until the sample has been tested again"
 
 def empty_tabs(sample: Sample) -> frozenset[str]:
     """Return the names of the tabs that have nothing to show."""
-    candidate = sample.candidate
-    has_body = candidate is not None and candidate.body_blob is not None
-    has_answer = candidate is not None and candidate.answer_blob is not None
-    there = {
-        "Diff": has_body,
-        "Candidate": has_body,
-        "Answer": has_answer,
-        "Docstring": sample.task.docstring_blob is not None,
-    }
-    return frozenset(tab for tab, has in there.items() if not has)
-
-
-def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN_AT_FIRST) -> Document:
-    """Lay out one tab of a sample; ``limit`` bytes of a text are shown."""
-    layout = {"Diff": _diff, "Candidate": _candidate, "Docstring": _docstring, "Prompt": _prompt, "Answer": _answer}
-    return layout[tab](reader, sample, limit)
+    candidate, docstring = sample.candidate, sample.task.docstring_blob
+    body, answer = (candidate.body_blob, candidate.answer_blob) if candidate is not None else (None, None)
+    texts = {"Diff": body, "Candidate": body, "Answer": answer, "Docstring": docstring}
+    return frozenset(tab for tab, text in texts.items() if text is None)
 
 
 def read_all(reader: SessionReader, task_id: str, group: Group, number: int, tab: str) -> Document:
     """Read and lay out all of one tab of a sample."""
     sample = read_sample(reader, task_id, group, number)
     return laid_out(reader, sample, tab, COPIED_AT_MOST) if sample is not None else note(GONE)
+
+
+def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN_AT_FIRST) -> Document:
+    """Lay out one tab of a sample; ``limit`` bytes of a text are shown."""
+    candidate = sample.candidate
+    if tab == "Docstring":
+        return _docstring(reader, sample, limit)
+    if tab == "Prompt":
+        return _prompt(reader, sample, limit)
+    if candidate is None or (candidate.answer_blob if tab == "Answer" else candidate.body_blob) is None:
+        return note(waiting_for(sample))
+    return {"Diff": _diff, "Candidate": _candidate, "Answer": _answer}[tab](reader, sample.task, candidate, limit)
 
 
 def title_of(sample: Sample) -> str:
@@ -167,24 +175,19 @@ def waiting_for(sample: Sample) -> str:
     return f"No body could be taken out of the answer; press {key_of('regeneration.previous-tab')} for the answer as it came."
 
 
-def _diff(reader: SessionReader, sample: Sample, limit: int) -> Document:
-    candidate = sample.candidate
-    if candidate is None or candidate.body_blob is None:
-        return _nothing(sample)
-    if sample.task.body_blob is None:
+def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: int) -> Document:
+    if task.body_blob is None:
         return note("The original body is not kept in this session.")
-    cut = None
-    for digest in (sample.task.body_blob, candidate.body_blob):
-        size = reader.size(digest)
-        if size > COMPARED:
-            cut = f"Only the first {size_of(COMPARED)} of each body are compared."
+    bodies = {task.body_blob: f"the original body of task {task.id}"}
+    bodies[candidate.body_blob or ""] = f"the body of candidate {candidate.id}"
+    too_long = any(reader.size(digest) > COMPARED for digest in bodies)
+    cut = f"Only the first {size_of(COMPARED)} of each body are compared." if too_long else None
     # A sentence instead of a body would be compared like one.
     try:
-        before = _lines(reader, sample.task.body_blob, f"the original body of task {sample.task.id}")
-        after = _lines(reader, candidate.body_blob, f"the body of candidate {candidate.id}")
+        read = {digest: _lines(reader, digest, of) for digest, of in bodies.items()}
     except TextDamaged as error:
         return note(str(error))
-    changes = list(_changes(before, after))
+    changes = list(_changes(read[task.body_blob], read[candidate.body_blob or ""]))
     return Document(closed(tuple(line for line, _ in changes), cut), "\n".join(text for _, text in changes), cut)
 
 
@@ -200,7 +203,8 @@ def _changes(before: list[str], after: list[str]) -> Iterator[tuple[Line, str]]:
     # Tabs and spaces that look the same are no difference.
     old, new = ([prepared(line) for line in lines] for lines in (before, after))
     if [line.rstrip() for line in old] == [line.rstrip() for line in new]:
-        yield _said("The candidate is the original body, line for line.", "dim")
+        same = "The candidate is the original body, line for line."
+        yield styled((same, "dim")), same
         yield Line(""), ""
         yield from (_marked("  ", line, "") for line in before)
         return
@@ -211,7 +215,7 @@ def _changes(before: list[str], after: list[str]) -> Iterator[tuple[Line, str]]:
     for group in groups:
         if not small:
             where = f"@@ lines {group[0][1] + 1}–{group[-1][2]} of the body → {group[0][3] + 1}–{group[-1][4]} @@"
-            yield _said(where, "hunk")
+            yield styled((where, "hunk")), where
         for tag, i1, i2, j1, j2 in group:
             if tag == "equal":
                 yield from (_marked("  ", line, "") for line in before[i1:i2])
@@ -220,30 +224,17 @@ def _changes(before: list[str], after: list[str]) -> Iterator[tuple[Line, str]]:
             yield from (_marked("+ ", line, "added") for line in after[j1:j2])
 
 
-def _said(text: str, style: str) -> tuple[Line, str]:
-    return Line(text, ((0, len(text), style),)), text
-
-
 def _marked(sign: str, line: str, style: str) -> tuple[Line, str]:
-    shown = sign + prepared(line)
-    return Line(shown, ((0, len(shown), style),) if style else (), indent=2), sign + line
+    return styled((sign + prepared(line), style), indent=2), sign + line
 
 
-def _candidate(reader: SessionReader, sample: Sample, limit: int) -> Document:
-    candidate = sample.candidate
-    if candidate is None or candidate.body_blob is None:
-        return _nothing(sample)
-    text, cut = _cut(reader, candidate.body_blob, limit, f"the body of candidate {candidate.id}")
+def _candidate(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit: int) -> Document:
+    text, cut = _cut(reader, candidate.body_blob or "", limit, f"the body of candidate {candidate.id}")
     body = code(text, "candidate.py", cut=cut, coloured=COLOURED_AT_FIRST)
-    notes = _notes(candidate)
-    return Document((*notes, *body.lines), body.text, cut, numbered=True) if notes else body
-
-
-def _notes(candidate: CandidateRow) -> tuple[Line, ...]:
     if not candidate.notes or candidate.notes in {"[]", "{}"}:
-        return ()
-    text = one_line(f"extraction: {candidate.notes.strip('[]').replace(chr(34), '')}", 400)
-    return (Line(text, ((0, len(text), "notice"),), indent=2), Line(""))
+        return body
+    said = one_line(f"extraction: {candidate.notes.strip('[]').replace(chr(34), '')}", 400)
+    return Document((styled((said, "notice"), indent=2), Line(""), *body.lines), body.text, cut, numbered=True)
 
 
 def _docstring(reader: SessionReader, sample: Sample, limit: int) -> Document:
@@ -266,10 +257,8 @@ def _prompt(reader: SessionReader, sample: Sample, limit: int) -> Document:
             return note("The prompt is written when the model is asked.")
         return _kept_prompt(reader.shown(task.prompt_blob, f"the prompt of task {task.id}"), limit)
     sent = f"{call.prompt_tokens or 0:,} tokens in · {call.completion_tokens or 0:,} out"
-    top = [
-        heading(one_line(call.answered_by or call.model, 60), sent),
-        plain(one_line(call.sampling, 300), style="dim"),
-    ]
+    title = heading(one_line(call.answered_by or call.model, 60), sent)
+    top = [title, plain(one_line(call.sampling, 300), style="dim")]
     messages = reader.messages(call)
     if not messages:
         return joined([*top, note("", "The messages of this call cannot be read.")])
@@ -287,32 +276,96 @@ def _kept_prompt(text: str, limit: int) -> Document:
 
 
 def _messages(top: list[Document], messages: Sequence[tuple[str, str]], limit: int) -> Document:
-    parts = top
+    parts = [*top]
     for role, content in messages:
         shown = content[:limit]
-        rest = (
-            ""
-            if len(shown) == len(content)
-            else f"{size_of(len(content) - len(shown))} more; {key_of('regeneration.more')} shows them."
-        )
-        parts += [plain(""), plain(role, style="role"), plain(shown, cut=rest or None)]
+        more = len(content) - len(shown)
+        rest = f"{size_of(more)} more; {key_of('regeneration.more')} shows them." if more else None
+        parts += [plain(""), plain(role, style="role"), plain(shown, cut=rest)]
     cut = f"{key_of('regeneration.more')} shows more of it." if any(part.cut for part in parts) else None
     return joined(parts, cut=cut)
 
 
-def _answer(reader: SessionReader, sample: Sample, limit: int) -> Document:
-    candidate = sample.candidate
-    if candidate is None or candidate.answer_blob is None:
-        return _nothing(sample)
-    text, cut = _cut(reader, candidate.answer_blob, limit, f"the answer of candidate {candidate.id}")
+def _answer(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit: int) -> Document:
+    text, cut = _cut(reader, candidate.answer_blob or "", limit, f"the answer of candidate {candidate.id}")
     return plain(text, cut=cut) if text.strip() else note("The answer is empty.")
-
-
-def _nothing(sample: Sample) -> Document:
-    return note(waiting_for(sample))
 
 
 def _cut(reader: SessionReader, digest: str, limit: int, of: str) -> tuple[str, str | None]:
     size = reader.size(digest)
     text = reader.shown(digest, of, limit)
     return text, None if size <= limit else f"… {size_of(size - limit)} more; {key_of('regeneration.more')} shows them."
+
+
+# -- failing tests
+
+
+def failures_of(reader: SessionReader, sample: Sample) -> tuple[str, Document]:
+    """Return a title and the tests that a sample did not pass, with messages and tracebacks, or why there are none."""
+    candidate = sample.candidate
+    if candidate is None or candidate.verdict is None:
+        wrong = _wrong_controls(reader, sample) if sample.task.state == "excluded" else []
+        if wrong:
+            return "controls", of_lines(wrong)
+        required = note(f"{plural(len(_tests(sample)), 'test')} must pass:", "").lines
+        return "failing tests", Document((*required, *_names(sample)), "")
+    if candidate.verdict == "passed":
+        tests = len(_tests(sample))
+        said = f"✓ {plural(tests, 'test')} passed" + (f" in {took(candidate.tested_s)}" if candidate.tested_s else "")
+        return "failing tests 0", Document((styled((said, "ok")), Line(""), *_names(sample)), said)
+    rows = reader.failing_tests(candidate.id)
+    lines = [*_reason(candidate.verdict_reason), *_failures(reader, rows)]
+    if len(rows) > _TESTS:
+        lines.append(styled((f"… and {len(rows) - _TESTS:,} more tests", "notice")))
+    if not lines:
+        lines = [styled((f"{candidate.verdict}; no test said why.", "dim"))]
+    former = ", by the former verdict" if candidate.again else ""
+    return f"failing tests {len(rows):,}{former}", of_lines(lines)
+
+
+def _wrong_controls(reader: SessionReader, sample: Sample) -> list[Line]:
+    """Lay out what took a task out: the control that does not hold, with the tests that it did not pass."""
+    lines: list[Line] = []
+    for row in reader.candidates(sample.task.run_id, sample.task.id):
+        if not row.control or not row.verdict:
+            continue
+        if row.verdict == "error" or (row.verdict == "passed") == (row.evaluator == "stub"):
+            must = "must pass" if row.evaluator == "reference" else "must fail"
+            lines += [styled((f"{row.evaluator} {row.verdict}; it {must}.", "bad"), indent=2)]
+            lines += [*_reason(row.verdict_reason), *_failures(reader, reader.failing_tests(row.id))]
+    return lines
+
+
+def _reason(reason: str | None) -> list[Line]:
+    if not reason:
+        return []
+    return [*(styled((part, "warn"), indent=2) for part in prepared(reason[:_MESSAGE]).split("\n")), Line("")]
+
+
+def _failures(reader: SessionReader, rows: Sequence[FailingTestRow]) -> Iterator[Line]:
+    for row in rows[:_TESTS]:
+        yield styled((f"{_OUTCOMES.get(row.outcome, '✗')} {one_line(row.test_id, 400)}", "bad"), indent=2)
+        trace = _traceback(reader, row.traceback_blob)
+        message = prepared(row.message[:_MESSAGE]).strip("\n")
+        if message and message not in trace:
+            yield from (Line(f"  {part}", indent=4) for part in message.split("\n"))
+        for part in trace.split("\n") if trace else ():
+            wrong = part.startswith("E ") or _ERROR.match(part)
+            yield styled((f"  {part}", "bad" if wrong else "strong" if part.startswith(">") else ""), indent=4)
+        yield Line("")
+
+
+def _traceback(reader: SessionReader, digest: str | None) -> str:
+    if digest is None:
+        return ""
+    text = prepared(reader.shown(digest, "this traceback", _TRACEBACK)).strip("\n")
+    return text + ("\n…" if reader.size(digest) > _TRACEBACK else "")
+
+
+def _tests(sample: Sample) -> list[str]:
+    tests = _decoded(sample.task.tests)
+    return [str(test) for test in tests] if isinstance(tests, list) else []
+
+
+def _names(sample: Sample) -> list[Line]:
+    return [styled((f"  {one_line(test, 400)}", "dim"), indent=-1) for test in _tests(sample)[:1000]]

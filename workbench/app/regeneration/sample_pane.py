@@ -6,22 +6,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from textual import getters
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 
-from workbench.app.regeneration.failures import failures_of
-from workbench.app.regeneration.sample_content import (
-    GONE,
-    SHOWN_AT_FIRST,
-    TABS,
-    detail_of,
-    empty_tabs,
-    laid_out,
-    read_all,
-    remarks_of,
-    title_of,
-)
+from workbench.app.regeneration import sample_content
+from workbench.app.regeneration.sample_content import GONE, SHOWN_AT_FIRST, TABS, laid_out
 from workbench.app.toolkit.document import Document, Subject, note
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import literal
@@ -33,30 +24,23 @@ from workbench.results.tasks import TaskLine
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.regeneration.loading import RunView
+    from workbench.results.regeneration_runs import RunView
     from workbench.session.reader import SessionReader
 
 TEXTS = ("Candidate", "Docstring", "Prompt")
-Whole = Callable[[str], Callable[[], Document]]
-"""What returns, for the name of a text, what reads all of it."""
 
 
 class SamplePane(TabbedText):
-    """Difference, candidate, docstring, prompt and answer of one sample.
-
-    Args:
-        read: Reads what is wanted of it and shows that.
-    """
+    """Difference, candidate, docstring, prompt and answer of one sample."""
 
     short = "Sample"
     at_first = SHOWN_AT_FIRST
+    candidate = ""
 
-    def __init__(self, read: Callable[[], None], *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, detail: Detail) -> None:
+        super().__init__(id="sample", classes="pane")
+        self._detail = detail
         self.tab = TABS[0]
-        self._read = read
-        self.candidate = ""
-        self._whole: Whole | None = None
         self._hit: int | None = None
 
     @property
@@ -74,19 +58,16 @@ class SamplePane(TabbedText):
 
     def show_nothing(self, sentence: str, title: str = "") -> None:
         """Say why there is no sample."""
-        self._whole, self.candidate = None, ""
+        self.candidate = ""
         self.titled(title or self.short)
         self._remark(())
         self.text.show(note(sentence))
 
-    def show_sample(
-        self, line: TaskLine, sample: Sample, document: Document, whole: Whole, *, keep_place: bool
-    ) -> None:
-        self._whole = whole
+    def show_sample(self, line: TaskLine, sample: Sample, document: Document, *, keep_place: bool) -> None:
         self.candidate = sample.candidate.id if sample.candidate is not None else ""
-        self.titled(f"{one_line(line.name, 40)} · {title_of(sample)}", detail_of(sample))
-        self._remark(remarks_of(sample))
-        self.query_one(TabLine).empty = empty_tabs(sample)
+        self.titled(f"{one_line(line.name, 40)} · {sample_content.title_of(sample)}", sample_content.detail_of(sample))
+        self._remark(sample_content.remarks_of(sample))
+        self.query_one(TabLine).empty = sample_content.empty_tabs(sample)
         self.text.show(document, keep_place=keep_place)
         self.arrive()
 
@@ -98,11 +79,11 @@ class SamplePane(TabbedText):
         self._ask()
 
     def reading_all(self) -> Callable[[], Document] | None:
-        return None if self._whole is None else self._whole(self.tab)
+        return self._detail.reading_all(self.tab)
 
     def _ask(self) -> None:
         self.query_one(TabLine).current = self.tab
-        self._read()
+        self._detail.ask()
 
     def _remark(self, remarks: tuple[tuple[str, bool], ...]) -> None:
         """Say why the verdict took a slower path, what was suspicious, and what a re-check found."""
@@ -125,9 +106,9 @@ class TextsPane(Pane):
 
     short = "Texts"
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self._whole: Whole | None = None
+    def __init__(self, detail: Detail) -> None:
+        super().__init__(id="given", classes="pane -off")
+        self._detail = detail
 
     def compose(self) -> ComposeResult:
         for name in TEXTS:
@@ -147,32 +128,13 @@ class TextsPane(Pane):
     @property
     def whole(self) -> Callable[[], Document] | None:
         """What reads all of the text with the focus, None where that is shown."""
-        return None if self._whole is None or not self.text.document.cut else self._whole(self.current)
+        return self._detail.reading_all(self.current) if self.text.document.cut else None
 
-    def show(self, documents: Mapping[str, Document], whole: Whole | None = None) -> None:
+    def show(self, documents: Mapping[str, Document]) -> None:
         """Show texts by their names; the others are empty."""
-        self._whole = whole
         self.titled("candidate, docstring, prompt")
         for name in TEXTS:
             self.query_one(f"#{name.lower()}-text", TextPane).show(documents.get(name, note("")))
-
-
-class FailingPane(Pane):
-    """The tests that the selected sample did not pass."""
-
-    short = "Failing"
-
-    def compose(self) -> ComposeResult:
-        yield TextPane(id="failing-text")
-
-    @property
-    def text(self) -> TextPane:
-        return self.query_one(TextPane)
-
-    def show(self, title: str = "failing tests", document: Document | None = None) -> None:
-        """Show failing tests under a title, or nothing."""
-        self.titled(title)
-        self.text.show(document or note(""))
 
 
 _Read = tuple[Sample, Document, dict[str, Document], "tuple[str, Document] | None"]
@@ -182,31 +144,26 @@ _SUFFIXES = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".m
 class Detail(Container):
     """Three panes of one sample, which is read once for all of them; the one in the middle is there only where all have room."""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self) -> None:
+        super().__init__(id="detail", classes="pane-group")
         self.loader = Latest(self, "sample")
         self._now: tuple[SessionReader, RunView, TaskLine, int] | None = None
-        self._asked: tuple[object, ...] = ()
-        self._shown: tuple[object, ...] = ()
+        self._asked = self._shown = tuple[object, ...]()
+        self._whole: Callable[[str], Document] | None = None  # reads all of a text of the sample that is shown
 
     def compose(self) -> ComposeResult:
-        yield SamplePane(self._ask, id="sample", classes="pane")
-        yield TextsPane(id="given", classes="pane -off")
-        yield FailingPane(id="failing", classes="pane")
+        yield SamplePane(self)
+        yield TextsPane(self)
+        yield Pane(TextPane(id="failing-text"), short="Failing", id="failing", classes="pane")
 
-    @property
-    def sample(self) -> SamplePane:
-        return self.query_one(SamplePane)
+    sample = getters.query_one(SamplePane)
+    texts = getters.query_one(TextsPane)
+    failing = getters.query_one("#failing", Pane)
+    failing_text = getters.query_one("#failing-text", TextPane)
 
-    @property
-    def texts(self) -> TextsPane:
-        """Candidate, docstring and prompt below one another."""
-        return self.query_one(TextsPane)
-
-    @property
-    def failing(self) -> FailingPane:
-        """The tests that it did not pass."""
-        return self.query_one(FailingPane)
+    def _show_failing(self, title: str, document: Document) -> None:
+        self.failing.titled(title)
+        self.failing_text.show(document)
 
     def switch(self, *, off: bool, abreast: bool) -> None:
         """Switch the panes off, or the one in the middle where not all have room."""
@@ -216,28 +173,32 @@ class Detail(Container):
 
     def show_nothing(self, sentence: str) -> None:
         """Say why there is no sample."""
-        self._now, self._asked, self._shown = None, (), ()
+        self._now, self._asked, self._shown, self._whole = None, (), (), None
         self.sample.show_nothing(sentence)
-        self.failing.show()
+        self._show_failing("failing tests", note(""))
         self.texts.show({})
 
     def show(self, reader: SessionReader, view: RunView, line: TaskLine, number: int) -> None:
         if self._now is None or (self._now[2].id, self._now[3]) != (line.id, number):
             self.sample.begin()
         self._now = (reader, view, line, number)
-        self._ask()
+        self.ask()
+
+    def reading_all(self, name: str) -> Callable[[], Document] | None:
+        """Return what reads in a thread all of a text, None where no sample is shown."""
+        return partial(self._whole, name) if self._whole is not None else None
 
     def read_again(self) -> None:
         """Something was noted on the sample: read it once more."""
         self._asked = ()
-        self._ask()
+        self.ask()
 
     @property
     def candidate(self) -> str:
         """The id of the sample that is shown, "" where it was not asked for yet or is still being read."""
         return self.sample.candidate if self._asked == self._shown else ""
 
-    def _ask(self) -> None:
+    def ask(self) -> None:
         if self._now is None:
             return
         reader, view, line, number = self._now
@@ -257,7 +218,8 @@ class Detail(Container):
             if sample is None:
                 return None
             shown = {name: laid_out(reader, sample, name) for name in texts if others}
-            return sample, laid_out(reader, sample, tab, limit), shown, failures_of(reader, sample) if others else None
+            failing = sample_content.failures_of(reader, sample) if others else None
+            return sample, laid_out(reader, sample, tab, limit), shown, failing
 
         def done(read: _Read | None) -> None:
             if key != self._asked:
@@ -266,23 +228,20 @@ class Detail(Container):
                 self.show_nothing(GONE)
                 return
             sample, document, shown, failing = read
-
-            def whole(name: str) -> Callable[[], Document]:
-                return partial(read_all, reader, line.id, group, number, name)
-
-            self.sample.show_sample(line, sample, document, whole, keep_place=key[:5] == self._shown[:5])
+            self._whole = partial(sample_content.read_all, reader, line.id, group, number)
+            self.sample.show_sample(line, sample, document, keep_place=key[:5] == self._shown[:5])
             if failing is not None:
-                self.texts.show(shown, whole)
-                self.failing.show(*failing)
+                self.texts.show(shown)
+                self._show_failing(*failing)
             self._shown = key
 
         def failed(sentence: str) -> None:
             # What stands there is of another sample: "1 test passed" must not stand under a failed one.
             if key == self._asked:
-                self._shown = ()
+                self._shown, self._whole = (), None
                 self.sample.show_nothing(sentence, f"{one_line(line.name, 40)} · sample {number + 1}")
                 self.texts.show({TEXTS[0]: note(sentence)})
-                self.failing.show(document=note(sentence))
+                self._show_failing("failing tests", note(sentence))
 
         self.loader.ask(work, done, failed)
 
@@ -301,7 +260,7 @@ class Detail(Container):
     def subject(self) -> Subject:
         """Return the text with the focus, else the current tab of the sample."""
         if self.failing.has_class("-current"):
-            return Subject("the failing tests", self.failing.text.document.text, ".txt")
+            return Subject("the failing tests", self.failing_text.document.text, ".txt")
         pane: TextsPane | SamplePane = self.texts if self.texts.has_class("-current") else self.sample
         name = pane.current if isinstance(pane, TextsPane) else pane.tab
         text, suffix = pane.text.document.text, _SUFFIXES.get(name, ".txt")

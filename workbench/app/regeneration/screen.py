@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import events, on, work
-from textual.binding import BindingType
 
 from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bind
 from workbench.app.location import Place
-from workbench.app.regeneration.actions import Actions, Marking
+from workbench.app.regeneration.actions import Actions
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine, headline
-from workbench.app.regeneration.loading import Excluded, RunView
 from workbench.app.regeneration.run_panes import RunPanes
-from workbench.app.regeneration.search import Finder
 from workbench.app.regeneration.standings import Standings, beside
-from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.regeneration.wording import header, trouble
 from workbench.app.toolkit.header import Part
 from workbench.app.toolkit.latest import Live
-from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.typed_line import PromptLine
+from workbench.results.regeneration_runs import Excluded, RunView
 from workbench.results.tasks import Figures, TaskLine
 from workbench.text import one_line
 
@@ -39,98 +34,25 @@ if TYPE_CHECKING:
 ABREAST = (190, 48)
 """Cells from which on difference, docstring, prompt and failing tests stand next to one another, below the tasks."""
 NO_SESSION = "No session is open.\n\nPress {regeneration.new} to test a repository's documentation by regeneration."
-KEYS: list[BindingType] = [
-    bind("regeneration.resume", "resume", "resume"),
-    bind("pane.next", "next_pane(1)", "next pane", show=False),
-    bind("regeneration.clear-filter", "clear_filter", "clear filter"),
-    bind("regeneration.filter", "filter", "filter"),
-    bind("regeneration.went-wrong", "what_went_wrong", "what went wrong"),
-    # Also where what shows a sample has the focus.
-    bind("regeneration.sort", "arrange('sort_next')", "sort"),
-    bind("regeneration.reverse", "arrange('reverse')", "Sort the other way round", show=False),
-    bind("regeneration.group", "arrange('group_next')", "group by"),
-    bind("regeneration.rerun-task", "rerun", "rerun task"),
-    bind("regeneration.rerun-failed", "rerun_failed", "rerun failed"),
-    bind("regeneration.samples", "add_samples", "5 more samples"),
-    bind("regeneration.problem", "problem", "failed self-check"),
-    bind("regeneration.cancel", "cancel", "cancel"),
-    bind("regeneration.docs", "docs", "docstring"),
-    bind("regeneration.improve", "improve", "improve docs"),
-    bind("regeneration.improvements", "improvements", "improvements"),
-    bind("regeneration.next-hit", "hit(1)", "next hit"),
-    bind("regeneration.previous-hit", "hit(-1)", "Previous hit", show=False),
-    bind("regeneration.new", "new", "new run"),
-    bind("regeneration.search", "search", "search"),
-    bind("regeneration.dropped", "dropped", "stages, dropped"),
-    bind("labels.star", "star", "star", show=False),
-    bind("labels.tags", "tags", "tags"),
-    bind("labels.remark", "remark", "remark", show=False),
-    bind("regeneration.mark", "mark", "mark"),
-    bind("regeneration.mark-evaluator", "mark_group", "Mark the evaluator", show=False),
-    bind("regeneration.compare", "compare", "compare"),
-    bind("regeneration.export", "export", "export"),
-    bind("regeneration.open", "open_outside", "open in editor"),
-    bind("regeneration.next-sample", "sample(1)", "sample", key_display="h/l"),
-    bind("regeneration.previous-sample", "sample(-1)", "Previous sample", show=False),
-    bind("regeneration.next-task", "task(1)", "Next task from any pane", show=False),
-    bind("regeneration.previous-task", "task(-1)", "Previous task from any pane", show=False),
-    bind("regeneration.next-run", "run(1)", "Next run", show=False),
-    bind("regeneration.previous-run", "run(-1)", "Previous run", show=False),
-    bind("regeneration.evaluator", "evaluator", "next evaluator"),
-    bind("regeneration.next-tab", "tab(1)", "tab", key_display="[ ]"),
-    bind("regeneration.previous-tab", "tab(-1)", "Previous tab", show=False),
-    bind("regeneration.zoom", "zoom", "zoom", show=False),
-    bind("regeneration.more", "more", "Show more of a long text", show=False),
-    bind("regeneration.copy", "copy", "Copy", show=False),
-    bind("regeneration.down", "move(1)", "Down", show=False),
-    bind("regeneration.up", "move(-1)", "Up", show=False),
-    bind("regeneration.page-down", "page(1)", "Page down", show=False),
-    bind("regeneration.page-up", "page(-1)", "Page up", show=False),
-    bind("regeneration.first", "edge(False)", "First", show=False),
-    bind("regeneration.last", "edge(True)", "Last", show=False),
-    bind("regeneration.enter", "zoom", "Zoom the pane", show=False),
-    bind("regeneration.escape", "leave", "Leave search, zoom, pane", show=False),
-]
-_ON_THE_RUN = frozenset({"resume", "cancel", "rerun", "rerun_failed", "add_samples", "export", "open_outside", "copy"})
-"""Actions on the run, which say themselves whether they make sense."""
-_ON_TASKS = frozenset(
-    {"filter", "docs", "improve", "sample", "tab", "arrange", "what_went_wrong", "mark", "mark_group", "compare"}
-)
 
 
 class RegenerationScreen(RunPanes):
     """Figures on top, the table of tasks, and below it the selected sample with its failing tests."""
 
-    mode_name = "Regeneration"
     actions: Actions
-    finder: Finder
-    CSS_PATH = "../styles/regeneration.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(self) -> None:
         super().__init__()
         self._goal: Place | None = None  # where somebody wanted to go in the run that is shown
         self._place: Place | None = None  # the same until it is reached
         self._problem = -1  # which failed self-check was gone to last
-        self._improvements = ""  # how the last order to improve docstrings stands, "" for none
-        self.finder = Finder(self)
         self.actions = Actions(self)
         self.following = Following(self)
-        self.marking = Marking(self)
-        self.improving = Live(
-            self,
-            "improvement",
-            self._read_improvements,
-            self._show_improvements,
-            lambda sentence: None,
-            kinds={"improvement"},
-        )
+        read, show, failed = self._read_improvements, self._show_improvements, lambda sentence: None
+        self.improving = Live(self, "improvement", read, show, failed, kinds={"improvement"})
         self.standings = Standings()
 
     def on_mount(self) -> None:
-        for pane in self.query(Pane):
-            pane.titled(pane.short)
-            pane.set_class(pane in self.building.query(Pane), "-off")
         self.focus_pane(self.query_one("#tasks"))
         self._show_no_session()
         self.set_interval(1.0, self._tick)
@@ -220,7 +142,7 @@ class RegenerationScreen(RunPanes):
         """Show how the run stands; its lines are in the table already."""
         before, self.view = self.view, view
         if before is None or before.run.id != view.run.id:
-            self._improvements = ""
+            self.improvements = ""
             self.improving.refresh()
         self.show_begun()
         self._show_trouble(trouble(view, self.size.width))
@@ -251,7 +173,7 @@ class RegenerationScreen(RunPanes):
             return
         self._place = None
         self.go_to(place.item, place.number)
-        self.finder.begin(place.needle)
+        self.search_for(place.needle)
 
     def show_begun(self) -> None:
         """Say in the header, as long as it was not looked at, that another run began elsewhere."""
@@ -274,10 +196,10 @@ class RegenerationScreen(RunPanes):
         parts = list(header(self.view, headline(self.query_one(FiguresLine).figures)))
         if self.following.begun:
             parts.append(Part(f"another run began: {key_of('regeneration.next-run')}"))
-        if self._improvements:
+        if self.improvements:
             key = key_of("regeneration.improvements")
-            short = f"{self._improvements[:1]} docstrings: {key}"
-            parts.append(Part(f"{self._improvements}: {key}", rank=3, short=short))
+            short = f"{self.improvements[:1]} docstrings: {key}"
+            parts.append(Part(f"{self.improvements}: {key}", rank=3, short=short))
         self.set_status(tuple(parts))
 
     def on_resize(self, event: events.Resize) -> None:
@@ -295,48 +217,16 @@ class RegenerationScreen(RunPanes):
         if self.shows_building:
             self.building.find(message.text)
         else:
-            self.finder.begin(message.text)
+            self.search_for(message.text)
 
     def on_prompt_line_left(self) -> None:
         self.focus_pane(self.query_one("#excluded" if self.shows_building else "#tasks"))
 
     # -- keys
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        view = self.view
-        if action in _ON_THE_RUN:
-            return self.offers(action)
-        match action:
-            case "improvements":
-                return bool(self._improvements)
-            case "hit":
-                return self.finder.found is not None or self.workbench.goes_through_hits
-            case "problem":
-                return view is not None and bool(view.check.problems)
-            case "evaluator":
-                return view is not None and len(view.groups) > 1
-            case "clear_filter":
-                # The keys are asked for before the table is there.
-                return not self.shows_building and any(table.filter.active for table in self.query(TaskTable))
-            case "dropped":
-                return view is not None and not view.building and bool(view.tasks)
-            case "run" | "search":
-                return view is not None
-            case _:
-                return action not in _ON_TASKS or (view is not None and not self.shows_building)
-
     def action_sample(self, step: int) -> None:
         self.table.move_sample(step)
         self.show_sample()
-
-    def action_mark(self) -> None:
-        self.marking.mark()
-
-    def action_mark_group(self) -> None:
-        self.marking.mark_group()
-
-    def action_compare(self) -> None:
-        self.marking.compare()
 
     def action_task(self, step: int) -> None:
         self.table.move_task(step)
@@ -391,7 +281,7 @@ class RegenerationScreen(RunPanes):
         self.refresh_bindings()
 
     def action_what_went_wrong(self) -> None:
-        from workbench.app.regeneration.went_wrong.screen import WentWrongScreen
+        from workbench.app.regeneration.went_wrong import WentWrongScreen
 
         if self.view is not None:
             self.app.push_screen(WentWrongScreen(self.view, self._open_candidate))
@@ -430,30 +320,29 @@ class RegenerationScreen(RunPanes):
     # -- better docstrings
 
     def _read_improvements(self, reader: SessionReader) -> Callable[[], str] | None:
-        from workbench.app.regeneration.improving.reading import standing_of
+        from workbench.app.regeneration.better_docs import standing_of
 
         return partial(standing_of, reader, self.view.run.id) if self.view is not None else None
 
     def _show_improvements(self, said: str) -> None:
-        if said != self._improvements:
-            self._improvements = said
+        if said != self.improvements:
+            self.improvements = said
             self._show_header()
             self.refresh_bindings()
 
     @work
     async def action_improve(self) -> None:
-        from workbench.app.regeneration.improving.starting import ask_and_start
+        from workbench.app.regeneration.improving import FAILED, MARKED, THIS, ask_and_start
 
-        session, view, lines = self.workbench.session_path, self.view, tuple(self.table.rows)
-        if view is None:
-            return
-        marked = self.workbench.marks.letters(session, "task") if session is not None else {}
-        chosen = tuple(line for line in lines if line.id in marked)
-        if await ask_and_start(self.workbench, view, self.selected_task, chosen, lines):
-            self.action_improvements()
+        host, view, this, every = self.workbench, self.view, self.selected_task, tuple(self.table.rows)
+        if view is not None and host.session_path is not None:
+            marked = host.marks.letters(host.session_path, "task")
+            chosen = [line for line in every if line.id in marked]
+            if await ask_and_start(host, view, {THIS: [this] if this else [], MARKED: chosen, FAILED: every}):
+                self.action_improvements()
 
     def action_improvements(self) -> None:
-        from workbench.app.regeneration.improving.screen import ImprovingScreen
+        from workbench.app.regeneration.better_docs import ImprovingScreen
 
         if self.view is not None:
             self.app.push_screen(ImprovingScreen(self.view.run.id))

@@ -14,30 +14,20 @@ from workbench.session.groups import Group, planned_docs
 from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
-    from workbench.app.regeneration.loading import RunView
     from workbench.comparison.groups import Function
     from workbench.regeneration.passk import Estimate
+    from workbench.results.regeneration_runs import RunView
     from workbench.results.samples import SampleState
     from workbench.session.reader import SessionReader
 
 MOST_RUNS = 6
-"""Runs of the same source whose pass@k is looked up, the newest ones."""
+"""Runs of the same source of which the docs are named, and of which samples are looked up."""
 MOST_VARIANTS = 3
 """Doc variants of other runs whose samples stand beside those in front, the newest ones."""
 LONGEST_EVALUATOR, LONGEST_DOCS = 12, 20
 """Cells that a name may have above a column of samples."""
 Cells = Mapping[str, "tuple[SampleState, ...]"]
 """Samples by the task of the run that is shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class OtherRun:
-    """A regeneration run of the session: the docs that it tests, and pass@k of the evaluator that is shown."""
-
-    id: str
-    docs: str
-    same_source: bool
-    estimate: Estimate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +40,15 @@ class OtherSamples:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """pass@k (for the first k of the run) of each group, the samples of each by task, and the other runs.
+    """pass@k (for the first k of the run) of each group, and the samples of each by task.
 
-    ``variants`` has for each group what was asked the same way of other runs of the source with other docs.
+    ``runs`` has the docs of each run of the source and pass@k of the evaluator that is shown, where the docs tell runs apart;
+    ``variants`` for each group what was asked the same way of other runs of the source with other docs.
     """
 
     estimates: Mapping[Group, Estimate] = field(default_factory=dict)
     samples: Mapping[Group, Cells] = field(default_factory=dict)
-    runs: tuple[OtherRun, ...] = ()
+    runs: Mapping[str, tuple[str, Estimate | None]] = field(default_factory=dict)
     variants: Mapping[Group, tuple[OtherSamples, ...]] = field(default_factory=dict)
 
 
@@ -91,7 +82,7 @@ def load_standings(reader: SessionReader, view: RunView) -> Standings:
     return Standings(
         {group: estimates[group] for group in view.groups if group in estimates},
         states_by_group(reader, view.run.id) if several else {},
-        () if alone else _runs(reader, view),
+        {} if alone else _runs(reader, view),
         {} if alone else load_variants(reader, view),
     )
 
@@ -143,23 +134,20 @@ def _titled(named: Mapping[str, Cells]) -> tuple[OtherSamples, ...]:
     )
 
 
-def _runs(reader: SessionReader, view: RunView) -> tuple[OtherRun, ...]:
-    plans, same = _plans(reader, view), list(_of_source(reader, view))
-    found = []
-    for key, plan in plans.items():
-        estimates = _estimates(reader, key, view.ks[0]) if key in same[-MOST_RUNS:] else {}
-        estimate = next((one for group, one in estimates.items() if group.evaluator == view.evaluator), None)
-        found.append(OtherRun(key, one_line(planned_docs(plan) or "?", 30), key in same, estimate))
-    return tuple(found)
-
-
-def _plans(reader: SessionReader, view: RunView) -> dict[str, Mapping[str, Any]]:
-    plans = {run.id: run.plan for run in reader.runs()}
-    return {key: plans[key] for key in view.order if key in plans}
+def _runs(reader: SessionReader, view: RunView) -> dict[str, tuple[str, Estimate | None]]:
+    docs = {key: one_line(planned_docs(plan) or "?", 30) for key, plan in _of_source(reader, view).items()}
+    if not 1 < len(docs) == len(set(docs.values())) <= MOST_RUNS:
+        return {}
+    found = {key: _estimates(reader, key, view.ks[0]) for key in docs}
+    mine = {key: [one for group, one in of.items() if group.evaluator == view.evaluator] for key, of in found.items()}
+    return {key: (said, next(iter(mine[key]), None)) for key, said in docs.items()}
 
 
 def _of_source(reader: SessionReader, view: RunView) -> dict[str, Mapping[str, Any]]:
+    """Return the plans of the runs of the same source, oldest first."""
+
     def source(plan: Mapping[str, Any]) -> str:
         return str(plan.get("source") or plan.get("name") or "")
 
-    return {key: plan for key, plan in _plans(reader, view).items() if source(plan) == source(view.plan)}
+    plans = {run.id: run.plan for run in reader.runs()}
+    return {key: plans[key] for key in view.order if key in plans and source(plans[key]) == source(view.plan)}

@@ -16,6 +16,7 @@ from workbench.documenters.names import SCOPES
 from workbench.engine.session_names import new_place
 from workbench.errors import UsageError, WorkbenchError
 from workbench.session.groups import CONTROLS
+from workbench.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +34,7 @@ _ABOUT_DOCS = (
     "original, none, llm:MODEL, repoagent:MODEL, osa:MODEL, command:PROGRAM…, a documented copy (folder:PATH, "
     "source:SOURCE), or package.module:Class."
 )
+_ABOUT_LIMIT = "Only the first so many tasks; empty for all."
 _ABOUT_SCOPE = "repository: all docstrings of the tree are the doc system's. target: only that of the function itself."
 
 
@@ -69,13 +71,7 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
             Field("scope", answers["scope"], _ABOUT_SCOPE, SCOPES, check=_check_scope),
             Field("evaluator", answers["evaluator"], "", (*models, *CONTROLS), paths=True, check=self._check_evaluator),
             Field("samples", answers["samples"], most=1000),
-            Field(
-                "limit",
-                answers["limit"],
-                "Only the first so many tasks; empty for all.",
-                most=999_999,
-                placeholder="all tasks",
-            ),
+            Field("limit", answers["limit"], _ABOUT_LIMIT, most=999_999, placeholder="all tasks"),
             *run_fields(runs.default_session(host.opened), busy=busy),
         )
         first = "" if answers["source"] else "source"
@@ -121,11 +117,10 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
         told, named = self.estimate(plan, values), plan.evaluator or "the default evaluator"
         into = new_place(values["session"]) if values["session"] else None
         tasks = known_tasks(self.measured(into), plan.source, plan.limit)
-        samples = f"{plan.samples} sample{'' if plan.samples == 1 else 's'} × {named}"
+        samples = f"{plural(plan.samples, 'sample')} × {named}"
         if tasks is None:
             return f"{plan.source}: {samples} for each task = {told.sentence()}."
-        counted = f"{tasks:,} task{'' if tasks == 1 else 's'}"
-        return f"{plan.source}: {counted} × {samples} = {told.beside(tasks * plan.samples)}."
+        return f"{plan.source}: {plural(tasks, 'task')} × {samples} = {told.beside(tasks * plan.samples)}."
 
     def begin(self, plan: RegenerationPlan, values: Values) -> Begun:
         from workbench.engine import launching

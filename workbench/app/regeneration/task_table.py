@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from textual import events
-from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from workbench.app.key_table import key_of
 from workbench.app.keys import bind
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
-from workbench.app.regeneration.loading import RunView
 from workbench.app.regeneration.standings import OtherSamples
 from workbench.app.regeneration.wording import NOTHING, cell_of, percent, plural, share, test_name
-from workbench.app.toolkit.columns import Column, Columns
-from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.row_list import fit
+from workbench.app.toolkit.columns import Column, Columns, fit_end
 from workbench.app.toolkit.table import Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import DOUBTFUL, VERDICTS
 from workbench.results.kinds import Kind
+from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import SampleState
 from workbench.results.tasks import TaskLine
 from workbench.text import one_line
@@ -149,7 +146,6 @@ class TaskTable(Table[TaskLine]):
         self.only_path = ""
         self.revision = 0
         self._shown_name = ""
-        self._letters: Mapping[object, str] = {}
         self._kept = True  # the task under the cursor stays though it passes the filter no more
 
     # -- what is in it
@@ -170,7 +166,7 @@ class TaskTable(Table[TaskLine]):
         several = len({name for line in rows for name in line.sandboxes}) > 1
         return [
             Column(title="file", cell=lambda line: (one_line(line.path, 300) if files else "", "dim"), width=12, widest=26, text=True,
-                   priority=70, shorten=_from_the_right, sort=lambda line: (line.path.lower(), line.name.lower())),
+                   priority=70, shorten=fit_end, sort=lambda line: (line.path.lower(), line.name.lower())),
             Column(title="function", cell=_name, width=18, widest=34, text=True, sort=lambda line: line.name.lower()),
             Column(title="tests", cell=lambda line: f"{line.tests:,}", width=5, priority=15, sort=lambda line: line.tests,
                    descending=True),
@@ -211,11 +207,6 @@ class TaskTable(Table[TaskLine]):
         if (shown, tuple(others)) != (self._shown_name, self.others):
             self._shown_name, self.others = shown, tuple(others)
             self.put_tasks(self.rows, self.ks)
-
-    def show_marks(self, letters: Mapping[object, str]) -> None:
-        if letters != self._letters:
-            self._letters = letters
-            self.refresh()
 
     def set_filter(self, wanted: TaskFilter) -> None:
         """Show only the tasks that a filter lets through."""
@@ -274,10 +265,24 @@ class TaskTable(Table[TaskLine]):
         self.move_sample(0)
         return True
 
-    # -- painting
+    def titles(self, view: RunView) -> tuple[str, str]:
+        """Return what stands over the table, and below: how many tasks there are and are shown, and what became of the others."""
+        shown, known = len(self.shown), max(view.tasks, len(self.rows))
+        title, parts = f"Tasks {known:,}", []
+        if self.filter.active:
+            title = f"Tasks {shown:,} of {known:,} · {self.filter.sentence()} · {key_of('regeneration.clear-filter')} clears"
+        if self.filter.active and self.ks:
+            mean, counted = self.mean_shown()
+            of = f"of {counted:,} · m = {view.samples}"
+            parts = [f"{known - shown:,} filtered away", f"pass@{self.ks[0]} {share(mean)} {of}"]
+        if not self.filter.active and (counts := Counter(line.documented_as for line in self.rows)).keys() - {None}:
+            parts = [", ".join(f"{counts[kind]:,} {kind}" for kind in Kind if counts[kind]) + " documented"]
+        only = [one_line(self.only_path, 60)] if self.only_path else []
+        parts += [f"{view.excluded:,} taken out"] if view.excluded else []
+        parts += [f"{view.dropped:,} dropped · {key_of('regeneration.dropped')}"] if view.dropped else []
+        return " · ".join([title, *only, *self.arranged_by()]), " · ".join(parts)
 
-    def lead_of(self, row: TaskLine) -> str:
-        return self._letters.get(row.id, "")
+    # -- painting
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
         parts, fill = super().row_parts(y, width)
@@ -301,38 +306,3 @@ class TaskTable(Table[TaskLine]):
                 self.refresh()
                 self.post_message(self.Moved(self, self.cursor))
             x += len(gap) + size
-
-
-def _from_the_right(path: str, width: int) -> str:
-    return fit(path if len(path) <= width else "…" + path[len(path) - width + 1 :], width)
-
-
-class TasksPane(Pane):
-    """The table of tasks."""
-
-    short = "Tasks"
-
-    def compose(self) -> ComposeResult:
-        yield TaskTable(id="table")
-
-    def show_run(self, view: RunView) -> None:
-        """Show how many tasks there are, how many are shown, and what became of the others."""
-        table = self.query_one(TaskTable)
-        shown, known = len(table.shown), max(view.tasks, len(table.rows))
-        if table.filter.active:
-            title = f"Tasks {shown:,} of {known:,} · {table.filter.sentence()} · {key_of('regeneration.clear-filter')} clears"
-            hidden = known - shown
-        else:
-            title, hidden = f"Tasks {known:,}", 0
-        title += f" · {one_line(table.only_path, 60)}" if table.only_path else ""
-        title = " · ".join([title, *table.arranged_by()])
-        parts = []
-        if table.filter.active and table.ks:
-            mean, counted = table.mean_shown()
-            of = f"of {counted:,} · m = {view.samples}"
-            parts = [f"{hidden:,} filtered away", f"pass@{table.ks[0]} {share(mean)} {of}"]
-        if not table.filter.active and (counts := Counter(line.documented_as for line in table.rows)).keys() - {None}:
-            parts += [", ".join(f"{counts[kind]:,} {kind}" for kind in Kind if counts[kind]) + " documented"]
-        parts += [f"{view.excluded:,} taken out"] if view.excluded else []
-        parts += [f"{view.dropped:,} dropped · {key_of('regeneration.dropped')}"] if view.dropped else []
-        self.titled(title, " · ".join(parts))

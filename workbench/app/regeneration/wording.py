@@ -13,24 +13,19 @@ from workbench.session.groups import planned_docs
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.regeneration.loading import EvaluatorProgress, RunView
+    from workbench.results.regeneration_runs import EvaluatorProgress, RunView
     from workbench.results.samples import SampleState
 
 _SIGNS = VERDICTS | {"running": RUNNING, "waiting": WAITING, "cancelled": CANCELLED}
-STYLES = {word: "unscored" if word == "error" else word for word in VERDICTS} | {
-    "running": "running",
-    "waiting": "waiting",
-    "cancelled": "waiting",
-}
-"""Style of a sample by its word: the same names as the theme's ``verdict-…`` colours."""
+_STYLES = {"error": "unscored", "cancelled": "waiting"}
 NOTHING = "–"
 _BARS = "▁▂▃▄▅▆▇█"
 _MOST_REASONS = 2
 
 
 def cell_of(sample: SampleState) -> tuple[str, str]:
-    """Return the sign of a sample and its style."""
-    return _SIGNS[sample.word], STYLES[sample.word]
+    """Return the sign of a sample and its style, which is called as the theme's ``verdict-…`` colour."""
+    return _SIGNS[sample.word], _STYLES.get(sample.word, sample.word)
 
 
 def share(value: float | None) -> str:

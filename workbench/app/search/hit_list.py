@@ -76,15 +76,12 @@ def around(line: Line, width: int) -> list[Part]:
     before, match, after = (clean(part).replace("\n", " ") for part in (text[lead:start], text[start:end], text[end:]))
     if lead:
         before = "…" + before[1:]
-    parts = [(before, "dim"), (match, "hit"), (after, "dim")]
-    room, cut = width, []
-    for part, style in parts:
-        shown = fit(part, room).rstrip() if len(part) > room else part
-        cut.append((shown, style))
-        room -= len(shown)
-        if room <= 0:
-            break
-    return [(part, style) for part, style in cut if part]
+    parts: list[Part] = []
+    for part, style in ((before, "dim"), (match, "hit"), (after, "dim")):
+        if part and width > 0:
+            parts.append((fit(part, width).rstrip() if len(part) > width else part, style))
+            width -= len(parts[-1][0])
+    return parts
 
 
 _SHOWN = 12  # values of one facet
@@ -99,32 +96,28 @@ class FacetList(RowList):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._rows: list[tuple[str, str, int]] = []
-        self._counts: tuple[dict[str, list[tuple[str, int]]], frozenset[str]] = {}, frozenset()
+        self._counts: dict[str, list[tuple[str, int]]] = {}
+        self._asked: frozenset[str] = frozenset()
 
     def put(self, counts: dict[str, list[tuple[str, int]]], asked: frozenset[str]) -> None:
         """Show facets; those that are ``asked`` for stay, also with one value."""
-        self._counts = counts, asked
-        most = None if self.narrowed else _SHOWN
-        rows: list[tuple[str, str, int]] = []
-        for name, values in counts.items():
-            if len(values) > 1 or (name in asked and values):
-                rows.append((name, "", 0))
-                rows += [(name, value, count) for value, count in values[:most]]
-        if rows != self._rows:
-            self._rows = rows
+        self._counts, self._asked = counts, asked
+        before = self._rows
+        self._lay_out(all_values=bool(self.narrowed))
+        if self._rows != before:
             self.rows_changed()
 
+    def _lay_out(self, *, all_values: bool) -> None:
+        self._rows = []
+        for name, values in self._counts.items():
+            if len(values) > 1 or (name in self._asked and values):
+                self._rows.append((name, "", 0))
+                self._rows += [(name, value, count) for value, count in values[: None if all_values else _SHOWN]]
+
     def narrow(self, text: str) -> None:
-        others = bool(text.strip()) != bool(self.narrowed)
-        if others and text.strip():
-            self.narrowed = text.strip()
-            self.put(*self._counts)
-            self.rearranged()
-            self.post_message(self.Narrowed(self))
-            return
+        if bool(text.strip()) != bool(self.narrowed):
+            self._lay_out(all_values=bool(text.strip()))
         super().narrow(text)
-        if others:
-            self.put(*self._counts)
 
     def words_of(self, index: int) -> str:
         name, value, _ = self._rows[index]

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import getters
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Input
 
+from workbench import paths
 from workbench.app.key_table import key_of
 from workbench.app.keys import bind
-from workbench.app.location import Location, ResultList
-from workbench.app.search.filling import fill, index_path, sessions_to_search
+from workbench.app.location import Location, Place, ResultList
 from workbench.app.search.hit_list import FacetList, HitList
-from workbench.app.search.places import Searched, location_of
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.typed_line import LineInput
-from workbench.errors import UsageError
-from workbench.search import FIELDS, Found, Query, SearchIndex, parse
+from workbench.errors import UsageError, WorkbenchError
+from workbench.search import FIELDS, Found, Hit, Query, SearchIndex, parse
 from workbench.search.index import Line, line_of
 from workbench.text import one_line
 
@@ -48,12 +50,17 @@ _TIP = "\n".join(
 )
 
 
-class SearchScreen(ModeScreen):
-    """A line to type in, the hits, and what they have in common.
+@dataclass(slots=True)
+class Searched:
+    """The text that was typed, whether all sessions were meant, and the hit at which the cursor stood."""
 
-    Args:
-        last: What was searched for last; kept up to date.
-    """
+    text: str = ""
+    everywhere: bool = False
+    at: int = 0
+
+
+class SearchScreen(ModeScreen):
+    """A line to type in, the hits, and what they have in common; ``last`` is kept up to date."""
 
     mode_name = "Search"
     CSS_PATH = "../styles/search.tcss"
@@ -73,7 +80,6 @@ class SearchScreen(ModeScreen):
         self._stop = threading.Event()
         self._query = Query()
         self._note = self._wrong = ""
-        self._due = False
 
     def compose_body(self) -> Iterable[Widget]:
         yield Container(
@@ -104,9 +110,7 @@ class SearchScreen(ModeScreen):
         if self._index is not None:
             threading.Thread(target=self._index.close, daemon=True).start()
 
-    @property
-    def hits(self) -> HitList:
-        return self.query_one("#hits", HitList)
+    hits = getters.query_one("#hits", HitList)
 
     # -- the index
 
@@ -118,15 +122,23 @@ class SearchScreen(ModeScreen):
         # A filling that is at work ends early for the next one.
         self._filling.soon(self._fill, REFRESH_SECONDS, beside=True)
 
+    def _sessions(self) -> list[Path]:
+        """Return the sessions that are searched: the open one, or all of the user's as well."""
+        opened = self.workbench.session_path
+        found = [opened] if opened is not None else []
+        if self._last.everywhere:
+            found += sorted(paths.sessions_dir().glob("*.session"))
+        return list(dict.fromkeys(path.resolve() for path in found))
+
     def _fill(self) -> None:
-        opened, everywhere, stop = self.workbench.session_path, self._last.everywhere, self._stop
+        sessions, stop = self._sessions(), self._stop
 
         def work() -> str:
             if self._index is None:
-                self._index = SearchIndex(index_path())
-            return fill(
+                self._index = SearchIndex(paths.data_dir() / "search.db")
+            return _fill(
                 self._index,
-                sessions_to_search(opened, everywhere=everywhere),
+                sessions,
                 lambda: stop.is_set() or self._filling.outdated,
                 lambda said: self._filling.report(self._filled_so_far, said),
             )
@@ -151,31 +163,26 @@ class SearchScreen(ModeScreen):
     def on_input_changed(self, event: Input.Changed) -> None:
         if event.value != self._last.text:
             self._last.text, self._last.at = event.value, 0
-        if not self._due:
-            self._due = True
-            self.set_timer(ASK_SECONDS, self._ask)
+        self._asking.soon(self._ask, ASK_SECONDS, beside=True)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.action_results()
 
     def _ask(self) -> None:
-        self._due = False
-        index, opened, everywhere = self._index, self.workbench.session_path, self._last.everywhere
+        index, sessions, reader = self._index, self._sessions(), self.workbench.reader
         if index is None:
             return
         try:
-            query = parse(self._last.text)
+            self._query = query = parse(self._last.text)
         except UsageError as wrong:
             self._query = Query()
             self._show_found(Found(), [], str(wrong))
             return
-        self._query = query
-        reader = self.workbench.reader
 
         def work() -> tuple[Found, list[Line]]:
-            found = index.search(query, sessions_to_search(opened, everywhere=everywhere))
-            return found, _lines(reader, found, query, 0, _FIRST_LINES)
+            found = index.search(query, sessions)
+            return found, _lines(reader, found.hits[:_FIRST_LINES], query)
 
         def done(result: tuple[Found, list[Line]]) -> None:
             if query == self._query:
@@ -194,7 +201,7 @@ class SearchScreen(ModeScreen):
                 self.hits.add_lines(lines)
                 self._read_lines(query, found)
 
-        self._asking.ask(lambda: _lines(reader, found, query, known, known + 10 * _FIRST_LINES), done)
+        self._asking.ask(lambda: _lines(reader, found.hits[known : known + 10 * _FIRST_LINES], query), done)
 
     # -- what was found
 
@@ -203,9 +210,7 @@ class SearchScreen(ModeScreen):
         self.hits.put(found, lines, cursor=self._last.at)
         asked = frozenset(condition.field for condition in self._query.conditions)
         self.query_one("#facets", FacetList).put(found.counts, asked)
-        count = (
-            f"{found.total:,}" if len(found.hits) == found.total else f"first {len(found.hits):,} of {found.total:,}"
-        )
+        count = f"{'' if len(found.hits) == found.total else f'first {len(found.hits):,} of '}{found.total:,}"
         self.retitle("#hits-pane", f"Hits {count}" if self._query else "Hits")
         where = "all sessions" if self._last.everywhere else "this session"
         self.set_status(f"{where} · {count} hit{'' if found.total == 1 else 's'}" if self._query else f"search {where}")
@@ -215,18 +220,12 @@ class SearchScreen(ModeScreen):
         self.refresh_bindings()
 
     def _show_note(self) -> None:
-        if self._wrong:
-            text = self._wrong
-        elif self.workbench.session_path is None and not self._last.everywhere:
-            text = f"No session is open; {key_of('search.all-sessions')} searches all sessions."
-        elif self._query and not self.hits.found.total and not self._note:
-            text = (
-                f"Nothing was found; {key_of('search.all-sessions')} searches all sessions."
-                if not self._last.everywhere
-                else "Nothing was found."
-            )
-        else:
-            text = ""
+        everywhere, widens = self._last.everywhere, f"{key_of('search.all-sessions')} searches all sessions."
+        text = self._wrong
+        if not text and self.workbench.session_path is None and not everywhere:
+            text = f"No session is open; {widens}"
+        elif not text and self._query and not self.hits.found.total and not self._note:
+            text = "Nothing was found." if everywhere else f"Nothing was found; {widens}"
         self.query_one("#search-note", Static).update(one_line(" · ".join(filter(None, [text, self._note])), 300))
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
@@ -278,25 +277,62 @@ class SearchScreen(ModeScreen):
         self._ask()
 
 
-def _lines(reader: SessionReader | None, found: Found, query: Query, first: int, last: int) -> list[Line]:
-    """Return the lines of some hits; those of another session than the open one are read from their own files."""
-    from workbench.errors import WorkbenchError
+def _fill(
+    index: SearchIndex, sessions: Sequence[Path], stopped: Callable[[], bool], progress: Callable[[str], None]
+) -> str:
+    """Index what is new in sessions; return a sentence on those that cannot be read, "" where all can."""
+    from workbench.session.reader import SessionReader
+
+    unread: list[str] = []
+    for number, path in enumerate(sessions, 1):
+        if stopped():
+            break
+        of = f" · session {number:,} of {len(sessions):,}" if len(sessions) > 1 else ""
+
+        def report(done: int, of: str = of) -> None:
+            progress(f"indexing: {done:,} so far{of}")
+
+        try:
+            with SessionReader(path) as reader:
+                index.update(reader, stopped, report)
+        except WorkbenchError:
+            if index.broken():
+                raise
+            unread.append(path.name)
+    more = f" and {len(unread) - 3:,} more" if len(unread) > 3 else ""
+    return f"not searched, as unreadable: {', '.join(unread[:3])}{more}" if unread else ""
+
+
+def _lines(reader: SessionReader | None, hits: Sequence[Hit], query: Query) -> list[Line]:
+    """Return the lines of hits; those of another session than the open one are read from their own files."""
     from workbench.session.reader import SessionReader as Reader
 
-    lines: list[Line] = []
-    others: dict[object, Reader | None] = {}
+    readers: dict[Path, SessionReader | None] = {} if reader is None else {reader.path.resolve(): reader}
     try:
-        for hit in found.hits[first:last]:
-            of = reader if reader is not None and reader.path.resolve() == hit.session else None
-            if of is None and hit.session not in others:
-                try:
-                    others[hit.session] = Reader(hit.session, surveyed=False)
-                except WorkbenchError:
-                    others[hit.session] = None
-            mine = of or others.get(hit.session)
-            lines.append(line_of(mine, hit, query) if mine is not None else Line(""))
+        for session in {hit.session for hit in hits} - readers.keys():
+            try:
+                readers[session] = Reader(session, surveyed=False)
+            except WorkbenchError:
+                readers[session] = None
+        read = ((readers[hit.session], hit) for hit in hits)
+        return [line_of(mine, hit, query) if mine is not None else Line("") for mine, hit in read]
     finally:
-        for other in others.values():
-            if other is not None:
+        for other in readers.values():
+            if other is not None and other is not reader:
                 other.close()
-    return lines
+
+
+_SEARCHED_THERE = frozenset({"step", "file", "message", "readme", "metadata", "docstring", "candidate", "failing"})
+
+
+def location_of(reader: SessionReader | None, hit: Hit, query: Query) -> Location:
+    """Return where a hit is; with the reader of its session also which text is to be marked there."""
+    item, number, needle = hit.item, hit.entry.number, ""
+    if hit.entry.kind in _SEARCHED_THERE and reader is not None:
+        line = line_of(reader, hit, query)
+        needle = line.text[line.start : line.end]
+    if item.kind == "session":
+        return Location(hit.session, "")
+    if item.kind == "trial":
+        return Location(hit.session, "trajectory", item.id, Place(number, needle, hit.entry.criterion))
+    return Location(hit.session, "regeneration", item.run, Place(number, needle, item.task or item.id), item.model)

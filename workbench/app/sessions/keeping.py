@@ -1,4 +1,4 @@
-"""What is done with whole session files: made, renamed, deleted, brought back, merged. Plain functions, called in threads."""
+"""What is done with whole session files beside what others do: renamed, and filled from files of other programs; in threads."""
 
 from __future__ import annotations
 
@@ -6,37 +6,15 @@ import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-from workbench import paths
 from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.form import Form
-from workbench.engine.session_names import named, plain_name
 from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import is_dotted
 from workbench.plugins import names
-from workbench.session import SessionError, SessionWriter, create
-from workbench.session.placing import Deleted, delete, deleted_sessions, move, restore
-
-
-def place_for(name: str, folder: Path | None = None) -> Path:
-    """Return where a session of that name lies.
-
-    Raises:
-        UsageError: It cannot be a name.
-    """
-    return (folder or paths.sessions_dir()) / named(Path(plain_name(name)))
-
-
-def make(path: Path) -> Path:
-    """Make an empty session.
-
-    Raises:
-        SessionError: There is one already, or it cannot be written.
-    """
-    create(path)
-    return path
+from workbench.session import SessionError, SessionWriter
+from workbench.session.placing import move
 
 
 def rename(path: Path, target: Path) -> Path:
@@ -50,41 +28,6 @@ def rename(path: Path, target: Path) -> Path:
     with contextlib.suppress(SessionError), SessionWriter(target) as writer, writer.transaction():
         writer.name_session(target.stem)
     return target
-
-
-def put_into_trash(path: Path) -> Deleted:
-    """Move a session into the trash.
-
-    Raises:
-        SessionError: A run writes it, or the disk refuses.
-    """
-    return delete(path, paths.sessions_dir())
-
-
-def bring_back(deleted: Deleted | None) -> Path | None:
-    """Bring a session back, by default the one that was deleted last; None where the trash is empty.
-
-    Raises:
-        SessionError: It cannot be moved.
-    """
-    if deleted is None:
-        found = deleted_sessions(paths.sessions_dir())
-        if not found:
-            return None
-        deleted = found[0]
-    return restore(deleted)
-
-
-def merged(sources: Sequence[Path], target: Path) -> tuple[Path, str]:
-    """Merge sessions into a new one; returns it and what came of it.
-
-    Raises:
-        WorkbenchError: See :func:`workbench.engine.merging.merge`.
-    """
-    from workbench.engine.merging import merge
-
-    result = merge(sources, target)
-    return result.path, result.sentence()
 
 
 def imported(place: str, session: Path | None, importer: str = "") -> tuple[Path, str]:

@@ -13,11 +13,11 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
+from workbench import paths
 from workbench.app.key_table import key_of
 from workbench.app.keys import bind
 from workbench.app.location import Location
 from workbench.app.sessions.listing import Remembered
-from workbench.app.sessions.wording import about, sentence
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import set_title
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from workbench.app.sessions.listing import SessionEntry
     from workbench.app.sessions.table import SessionTable
     from workbench.app.toolkit.row_list import RowList
+    from workbench.engine.merging import Merged
     from workbench.session.placing import Deleted
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
@@ -154,6 +155,8 @@ class SessionsScreen(ModeScreen):
         self._say()
 
     def _say(self) -> None:
+        from workbench.app.sessions.table import sentence
+
         table = self.table
         deleted = sum(entry.deleted is not None for entry in table.rows)
         shown, total = table.narrow_counts()
@@ -173,6 +176,7 @@ class SessionsScreen(ModeScreen):
         self._say()
 
     def _show_details(self) -> None:
+        from workbench.app.sessions.table import about
         from workbench.app.toolkit.texts import Static
 
         entry, narrowed = self.table.selected, self.table.narrowed
@@ -272,32 +276,35 @@ class SessionsScreen(ModeScreen):
         self._keeping.ask(what, after, failed)
 
     async def _ask_name(self, title: str, note: str, value: str, folder: Path | None = None) -> Path | None:
-        from workbench.app.sessions.keeping import place_for
         from workbench.app.toolkit.form import AskText
+        from workbench.engine.session_names import named, plain_name
+
+        def place(name: str) -> Path:
+            return (folder or paths.sessions_dir()) / named(Path(plain_name(name)))
 
         def check(name: str) -> None:
             try:
-                taken = name != value and place_for(name, folder).exists()
+                taken = name != value and place(name).exists()
             except OSError as error:
                 raise UsageError(sentence_of(error)) from None
             if taken:
-                raise UsageError(f"{place_for(name, folder).stem} exists already; choose another name.")
+                raise UsageError(f"{place(name).stem} exists already; choose another name.")
 
         needed = f"It needs a name; {key_of('dialog.cancel')} leaves it."
         answer = await self.app.push_screen_wait(AskText(title, note, value, needed=needed, check=check))
-        return None if answer is None or (answer == value and folder is not None) else place_for(answer, folder)
+        return None if answer is None or (answer == value and folder is not None) else place(answer)
 
     @work
     async def action_new(self) -> None:
         from workbench.app import runs
-        from workbench.app.sessions.keeping import make
+        from workbench.session import create
 
         place = await self._ask_name("New session", "Type its name, then enter. The next run goes into it.", "")
         if place is None:
             return
 
         def work() -> Path:
-            make(place)
+            create(place)
             runs.choose_session(place)
             return place
 
@@ -356,7 +363,7 @@ class SessionsScreen(ModeScreen):
         return running
 
     def action_delete(self) -> None:
-        from workbench.app.sessions.keeping import put_into_trash
+        from workbench.session.placing import delete
 
         entry = self.table.selected
         if entry is None:
@@ -371,13 +378,18 @@ class SessionsScreen(ModeScreen):
             self.workbench.close_session()
         name = one_line(path.stem, 60)
         said = f"{name} was deleted: {key_of('sessions.bring-back')} brings it back, {key_of('sessions.all')} shows all that were."
-        self._keep(lambda: put_into_trash(path), lambda _: self.notify(said, timeout=8))
+        self._keep(lambda: delete(path, paths.sessions_dir()), lambda _: self.notify(said, timeout=8))
 
     def action_bring_back(self) -> None:
         self._bring_back(None)
 
     def _bring_back(self, deleted: Deleted | None) -> None:
-        from workbench.app.sessions.keeping import bring_back
+        """Bring a session back, by default the one that was deleted last."""
+        from workbench.session.placing import deleted_sessions, restore
+
+        def work() -> Path | None:
+            newest = deleted or next(iter(deleted_sessions(paths.sessions_dir())), None)
+            return restore(newest) if newest is not None else None
 
         def done(path: Path | None) -> None:
             if path is None:
@@ -385,12 +397,10 @@ class SessionsScreen(ModeScreen):
             else:
                 self._arrived(path, f"{one_line(path.stem, 60)} is back.")
 
-        self._keep(lambda: bring_back(deleted), done)
+        self._keep(work, done)
 
     @work
     async def action_merge(self) -> None:
-        from workbench.app.sessions.keeping import merged
-
         sources = list(self.table.marked)
         if len(sources) < 2:
             self.notify(
@@ -405,11 +415,16 @@ class SessionsScreen(ModeScreen):
             return
         self.notify(f"Merging {len(sources)} sessions…", timeout=3)
 
-        def done(result: tuple[Path, str]) -> None:
-            self.table.marked = []
-            self._arrived(*result)
+        def work() -> Merged:
+            from workbench.engine.merging import merge
 
-        self._keep(lambda: merged(sources, place), done)
+            return merge(sources, place)
+
+        def done(result: Merged) -> None:
+            self.table.marked = []
+            self._arrived(result.path, result.sentence())
+
+        self._keep(work, done)
 
     @work
     async def action_import_files(self) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
@@ -91,12 +92,20 @@ _HINT = "Mark a column with {study.mark}, go to another one and press {study.com
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A line: a text, the plot of a row of the study, or an item."""
+    """A line: what is painted in a width, and the row of the study or the item that it is of."""
 
-    text: str = ""
-    style: str = ""
+    parts: Callable[[int], Sequence[Part]]
+    words: str = ""
     plotted: str = ""
     item: ItemPair | None = None
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return (self.item.row, self.item.file, self.item.name) if self.item is not None else (self.plotted,)
+
+
+def _text(text: str, style: str = "") -> _Row:
+    return _Row(lambda width: [(text, style)], text)
 
 
 class ComparisonList(RowList):
@@ -109,115 +118,85 @@ class ComparisonList(RowList):
         super().__init__(id=id)
         self.comparison: Comparison | None = None
         self._nouns = ("item", "items", "row", "rows")
-        self._drawn: Mapping[str, Any] | None = None
+        self._test: Mapping[str, Any] | None = None
         self._compared = 1
         self._problem = ""
         self._rows: list[_Row] = []
-        self._scale = Scale(-1.0, 1.0)
 
     # -- what is in it
 
     def put(self, comparison: Comparison | None, nouns: tuple[str, str, str, str]) -> None:
         """Show a comparison; ``nouns`` name an item and a row, each for one and for several."""
-        same = self.comparison is not None and comparison is not None
-        same = same and (self.comparison.left, self.comparison.right) == (comparison.left, comparison.right)  # type: ignore[union-attr]
+        sides = [one and (one.left, one.right) for one in (self.comparison, comparison)]
         self.comparison, self._nouns = comparison, nouns
-        if comparison is not None:
-            every = [comparison.difference, *comparison.by_row.values()]
-            self._scale = Scale.of(value for one in every for value in (one.value, one.interval.low, one.interval.high))
-        self._lay_out(keep=same)
+        self._lay_out(keep=sides[0] == sides[1] and comparison is not None)
 
-    def put_test(self, drawn: Mapping[str, Any] | None, compared: int, problem: str = "") -> None:
-        """Show what was drawn: the test of this comparison, adjusted for ``compared`` ones; None while it is being drawn."""
-        self._drawn, self._compared, self._problem = drawn, compared, problem
+    def put_test(self, test: Mapping[str, Any] | None, compared: int, problem: str = "") -> None:
+        """Show the test of this comparison, adjusted for ``compared`` ones; None while it is being drawn."""
+        self._test, self._compared, self._problem = test, compared, problem
         self._lay_out(keep=True)
 
     @property
-    def selected(self) -> ItemPair | None:
-        return self._rows[self.cursor].item if 0 <= self.cursor < len(self._rows) else None
+    def _row(self) -> _Row | None:
+        return self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else None
 
-    def words_of(self, index: int) -> str:
-        row = self._rows[index]
-        if row.item is not None:
-            return f"{row.item.row} {row.item.file} {row.item.name}"
-        return row.plotted or row.text
+    @property
+    def selected(self) -> ItemPair | None:
+        return self._row.item if self._row is not None else None
 
     @property
     def selected_row(self) -> str:
         """The row of the study under the cursor, "" elsewhere."""
-        return self._rows[self.cursor].plotted if 0 <= self.cursor < len(self._rows) else ""
+        return self._row.plotted if self._row is not None else ""
 
     def _lay_out(self, *, keep: bool) -> None:
-        before = self._rows[self.cursor] if keep and 0 <= self.cursor < len(self._rows) else None
+        before, found = self._row if keep else None, self.comparison
         width = max(20, self.text_width)
-        found = self.comparison
-        self._rows = (
-            self._all_rows(found, width) if found is not None else self._sentences(with_keys(_HINT), width, "dim")
+        self._rows = list(
+            self._all_rows(found, width) if found is not None else _wrapped(with_keys(_HINT), width, "dim")
         )
-        at = next((at for at, row in enumerate(self._rows) if before is not None and _same(row, before)), 0)
-        self.rows_changed(cursor=at)
+        keys = [row.key if self.selectable(at) else None for at, row in enumerate(self._rows)]
+        self.rows_changed(cursor=keys.index(before.key) if before is not None and before.key in keys else 0)
         if before is None:
             self.scroll_to(y=0, animate=False, immediate=True)
 
-    def _all_rows(self, found: Comparison, width: int) -> list[_Row]:
+    def _all_rows(self, found: Comparison, width: int) -> Iterable[_Row]:
         if not found.comparable:
             differing = f"Not comparable, made under other conditions (A and B): {'; '.join(found.differing)}."
-            return self._sentences(differing, width, "strong")
+            yield from _wrapped(differing, width, "strong")
+            return
         item, items, row, rows = self._nouns
         difference, measure = found.difference, found.measure
         size = count(len(found.values), item, items)
         mean = f"{signed(difference.value, measure)} {bounds(difference.interval, measure, difference=True)}".rstrip()
-        said = self._sentences(f"{mean}  {measure}, {size} of both", width, "strong")
-        said += self._sentences(self._test_words(), width, "")
+        yield from _wrapped(f"{mean}  {measure}, {size} of both", width, "strong")
+        yield from _wrapped(self._test_words(), width)
         names = max(len(items), len(rows)) + 2
-        said += [
-            _Row(f" {items:<{names}}{_tally(difference.tasks)}"),
-            _Row(f" {rows:<{names}}{_tally(difference.repositories)}"),
-        ]
-        said += self._sentences(difference.interval.words, width, "dim")
+        yield _text(f" {items:<{names}}{_tally(difference.tasks)}")
+        yield _text(f" {rows:<{names}}{_tally(difference.repositories)}")
+        yield from _wrapped(difference.interval.words, width, "dim")
         if found.judged is not None:
             (a, of_a), (b, of_b) = found.judged
-            said += self._sentences(f"A {a:,} of {of_a:,}, B {b:,} of {of_b:,} that were judged", width, "")
-        left_out = self._left_out(found)
-        if left_out:
-            said += self._sentences(left_out, width, "dim")
+            yield from _wrapped(f"A {a:,} of {of_a:,}, B {b:,} of {of_b:,} that were judged", width)
+        yield from _wrapped(_left_out(found), width, "dim")
         if found.by_row:
-            said.append(_Row(f" Difference by {row}", "group"))
-            said += [_Row(plotted=name) for name in found.by_row]
-            said.append(_Row(plotted="", text="axis"))
+            yield _text(f" Difference by {row}", "group")
+            yield from _forest(found)
         pairs = [one for one in found.pairs if one.left is not None and one.right is not None]
         if pairs:
-            said.append(_Row("items", "group"))
-            said += [_Row(item=one) for one in pairs]
-        return said
+            yield _Row(_heading)
+        for pair in pairs:
+            words = f"{pair.row} {pair.file} {pair.name}"
+            yield _Row(partial(_item, pair, measure), words, item=pair)
 
     def _test_words(self) -> str:
         if self._problem:
             return f"p {NOTHING}  {self._problem}"
-        if self._drawn is None:
+        if self._test is None:
             return f"p {UNKNOWN}  paired permutation test"
-        holm = self._drawn.get("p_holm")
-        of = (
-            f"; by Holm {chance(holm)} of {self._compared} compared here"
-            if holm is not None and self._compared > 1
-            else ""
-        )
-        return f"{self._drawn.get('test', '')}{of}"
-
-    def _left_out(self, found: Comparison) -> str:
-        said = []
-        if found.undefined:
-            said.append(f"{found.undefined:,} without a value on one side")
-        for number, side in ((found.only_left, "A"), (found.only_right, "B")):
-            if number:
-                said.append(f"{number:,} only under {side}")
-        if found.apart:
-            said.append(f"{', '.join(sorted(found.apart))}, made otherwise ({'; '.join(found.differing)})")
-        return f"Left out: {', '.join(said)}." if said else ""
-
-    @staticmethod
-    def _sentences(text: str, width: int, style: str) -> list[_Row]:
-        return [_Row(f" {line}", style) for line in textwrap.wrap(one_line(text, 1000), width - 2)]
+        holm, several = self._test.get("p_holm"), self._compared > 1
+        adjusted = f"; by Holm {chance(holm)} of {self._compared} compared here" if holm is not None and several else ""
+        return f"{self._test.get('test', '')}{adjusted}"
 
     # -- painting
 
@@ -228,62 +207,68 @@ class ComparisonList(RowList):
         return len(self._rows)
 
     def selectable(self, index: int) -> bool:
-        row = self._rows[index]
-        return bool(row.plotted) or row.item is not None
+        return bool(self._rows[index].plotted or self._rows[index].item)
+
+    def words_of(self, index: int) -> str:
+        return self._rows[index].words
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        row, found = self._rows[index], self.comparison
-        if found is None:
-            return [(row.text, row.style)]
-        if row.item is not None:
-            return self._item(row.item, width)
-        if row.plotted:
-            return self._plotted(row.plotted, found.by_row[row.plotted], width)
-        if row.text == "axis":
-            return self._axis(width)
-        if row.text == "items":
-            names = max(8, width - _FIGURES)
-            return [(f"{fit(' Items that differ most', names)}{'A':>8}{'B':>8}{'B − A':>8} ", "group")]
-        return [(row.text, row.style)]
+        return self._rows[index].parts(width)
 
-    def _names(self, width: int) -> tuple[int, int]:
-        longest = max((len(row) for row in self.comparison.by_row), default=8) if self.comparison is not None else 8
+
+def _wrapped(text: str, width: int, style: str = "") -> list[_Row]:
+    return [_text(f" {line}", style) for line in textwrap.wrap(one_line(text, 1000), width - 2)]
+
+
+def _left_out(found: Comparison) -> str:
+    said = [f"{found.undefined:,} without a value on one side"] if found.undefined else []
+    only = ((found.only_left, "A"), (found.only_right, "B"))
+    said += [f"{number:,} only under {side}" for number, side in only if number]
+    if found.apart:
+        said.append(f"{', '.join(sorted(found.apart))}, made otherwise ({'; '.join(found.differing)})")
+    return f"Left out: {', '.join(said)}." if said else ""
+
+
+def _forest(found: Comparison) -> Iterable[_Row]:
+    """Yield a row for each row of the study with the plot of its difference, then the axis."""
+    every = [found.difference, *found.by_row.values()]
+    scale = Scale.of(value for one in every for value in (one.value, one.interval.low, one.interval.high))
+    longest, measure = max(map(len, found.by_row)), found.measure
+
+    def divided(width: int) -> tuple[int, int]:
         names = min(longest + 3, max(10, width // 3))
-        return names, room_for_plot(width, names, 10)
+        plot = room_for_plot(width, names, 10)
+        return names if plot else width - 10, plot
 
-    def _plotted(self, name: str, one: Difference, width: int) -> Sequence[Part]:
-        assert self.comparison is not None
-        names, plot = self._names(width)
-        if not plot:
-            names = width - 10
-        value = signed(one.value, self.comparison.measure)
+    def plotted(name: str, one: Difference, width: int) -> Sequence[Part]:
+        names, plot = divided(width)
         shown = fit(f"  {shortened(one_line(name, 400), names - 3)}", names)
-        parts = forest_row(one.value, one.interval.low, one.interval.high, self._scale, plot) if plot else []
-        return [(shown, ""), *parts, (f"{value:>9} ", "")]
+        parts = forest_row(one.value, one.interval.low, one.interval.high, scale, plot) if plot else []
+        return [(shown, ""), *parts, (f"{signed(one.value, measure):>9} ", "")]
 
-    def _axis(self, width: int) -> Sequence[Part]:
-        assert self.comparison is not None
-        names, plot = self._names(width)
-        if not plot:
-            return []
-        measure = self.comparison.measure
-        return [
-            (" " * names, ""),
-            (axis_row(signed(self._scale.low, measure), signed(self._scale.high, measure), self._scale, plot), "dim"),
-        ]
+    def axis(width: int) -> Sequence[Part]:
+        names, plot = divided(width)
+        low, high = signed(scale.low, measure), signed(scale.high, measure)
+        return [(" " * names, ""), (axis_row(low, high, scale, plot), "dim")] if plot else []
 
-    def _item(self, pair: ItemPair, width: int) -> Sequence[Part]:
-        assert self.comparison is not None
-        measure, names = self.comparison.measure, max(8, width - _FIGURES)
-        left = figure(pair.left.value if pair.left is not None else None, measure)
-        right = figure(pair.right.value if pair.right is not None else None, measure)
-        gap = pair.difference
-        style = "" if not gap else "good" if gap > 0 else "poor"
-        return [
-            (fit(f"  {_called(pair, names - 3)}", names), ""),
-            (f"{left:>8}{right:>8}", ""),
-            (f"{signed(gap, measure):>8} ", style),
-        ]
+    for name, one in found.by_row.items():
+        yield _Row(partial(plotted, name, one), name, plotted=name)
+    yield _Row(axis)
+
+
+def _heading(width: int) -> Sequence[Part]:
+    names = max(8, width - _FIGURES)
+    return [(f"{fit(' Items that differ most', names)}{'A':>8}{'B':>8}{'B − A':>8} ", "group")]
+
+
+def _item(pair: ItemPair, measure: str, width: int) -> Sequence[Part]:
+    names, gap = max(8, width - _FIGURES), pair.difference
+    left, right = (figure(one.value if one is not None else None, measure) for one in (pair.left, pair.right))
+    return [
+        (fit(f"  {_called(pair, names - 3)}", names), ""),
+        (f"{left:>8}{right:>8}", ""),
+        (f"{signed(gap, measure):>8} ", "" if not gap else "good" if gap > 0 else "poor"),
+    ]
 
 
 def _tally(one: Tally) -> str:
@@ -298,9 +283,3 @@ def _called(pair: ItemPair, width: int) -> str:
     if len(row) + len(name) + 3 > width:
         row = shortened(row, max(6, min(len(row), width - 3 - len(name), width // 2)))
     return f"{row} · {shortened(name, max(4, width - 3 - len(row)))}"
-
-
-def _same(row: _Row, other: _Row) -> bool:
-    if row.item is not None and other.item is not None:
-        return (row.item.row, row.item.file, row.item.name) == (other.item.row, other.item.file, other.item.name)
-    return bool(row.plotted) and row.plotted == other.plotted

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,39 +10,10 @@ from textual.binding import BindingType
 from textual.containers import Container
 
 from workbench.app.keys import bind
-from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.columns import Column
+from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
-from workbench.app.toolkit.virtual_view import Part
 from workbench.studies.declaration import PAPER
-
-_NAMES = 16
-
-
-class BeginList(RowList):
-    """A row for each way to begin."""
-
-    ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [bind("study.begin", "choose", "begin")]
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.ways: tuple[Beginning, ...] = ()
-
-    def put(self, ways: Sequence[Beginning]) -> None:
-        self.ways = tuple(ways)
-        self.rows_changed(cursor=max(0, self.cursor))
-
-    @property
-    def selected(self) -> Beginning | None:
-        return self.ways[self.cursor] if 0 <= self.cursor < len(self.ways) else None
-
-    def row_count(self) -> int:
-        return len(self.ways)
-
-    def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        way = self.ways[index]
-        return [(fit(f" {way.title}", _NAMES), "group"), (fit(way.about, max(1, width - _NAMES)), "")]
-
 
 NEW, FILE = "", "file"
 """What is chosen where it is no study that comes with the program."""
@@ -60,7 +30,7 @@ class Beginning:
 
 def beginnings() -> tuple[Beginning, ...]:
     """Return all ways."""
-    from workbench.studies.known import packaged_studies, study_named
+    from workbench.studies.study_files import packaged_studies, study_named
 
     packaged = [study_named(name) for name in packaged_studies()]
     told = {PAPER: "The paper's published tables, read-only: its report"}
@@ -69,6 +39,22 @@ def beginnings() -> tuple[Beginning, ...]:
         *(Beginning(one.name, one.name, told.get(one.kind, one.title.partition(":")[0])) for one in packaged),
         Beginning(FILE, "study.toml", "One that a file declares"),
     )
+
+
+_COLUMNS: tuple[Column[Beginning], ...] = (
+    Column(title="", cell=lambda way: (way.title, "group"), width=14, text=True),
+    Column(title="", cell=lambda way: way.about, width=20, widest=200, text=True),
+)
+
+
+class BeginList(Table[Beginning]):
+    """A row for each way to begin."""
+
+    LEAD = 1
+    BINDINGS: ClassVar[list[BindingType]] = [bind("study.begin", "choose", "begin")]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(_COLUMNS, key=lambda way: way.name, id=id)
 
 
 OPENING = "Opening…"

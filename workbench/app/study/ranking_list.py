@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -13,7 +14,8 @@ from workbench.app.study.wording import NOTHING, UNKNOWN, share, signed
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.statistics.rankings import EQUAL, PairOrder
-from workbench.studies.ranked import Ranking, Setting
+from workbench.studies.comparing import Ranking, Setting
+from workbench.studies.declaration import Column
 from workbench.text import one_line, shortened
 
 Resampled = Mapping[tuple[str, str, str, str], float]
@@ -25,10 +27,11 @@ _APART, _KEPT, _RESAMPLED = 8, 9, 11
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A line: a setting, its ranking, or a pair of systems in it."""
+    """A line of a ranking; the cursor stands on its setting and on pairs of systems in it."""
 
     ranking: Ranking
-    kind: str
+    parts: Callable[[int], Sequence[Part]]
+    selectable: bool = False
     pair: PairOrder | None = None
 
 
@@ -46,19 +49,26 @@ class RankingList(RowList):
         self._resampled: Resampled | None = None
         self._open: Setting | None = None
         self._rows: list[_Row] = []
-        self._read = False
         self._noun = "rows"
         self._problem = ""
-        self._refused: tuple[str, ...] = ()
+        self._below = ["Ranking…"]
 
     # -- what is in it
 
-    def put(self, rankings: Sequence[Ranking], taus: Taus, noun: str, refused: Sequence[str] = ()) -> None:
-        """Show rankings; ``noun`` is what several rows of the study are called, ``refused`` says what is not comparable."""
-        self._refused = tuple(refused)
-        self._all, self._taus, self._noun, self._read = tuple(rankings), taus, noun, True
-        settings = {one.setting for one in rankings}
-        if self._open not in settings:
+    def put(
+        self,
+        noun: str,
+        rankings: Sequence[Ranking],
+        taus: Taus,
+        refused: Sequence[tuple[Column, Column, Sequence[str]]],
+    ) -> None:
+        """Show rankings, and which pairs are not comparable and why; ``noun`` is what several rows of the study are called."""
+        self._below = [] if rankings else ["No model has two systems that could be ranked."]
+        self._below += [
+            f"Not comparable: {left.name} and {right.name}: {'; '.join(why)}" for left, right, why in refused
+        ]
+        self._all, self._taus, self._noun = tuple(rankings), taus, noun
+        if self._open not in {one.setting for one in rankings}:
             self._open = rankings[0].setting if rankings else None
         self._arrange()
 
@@ -67,12 +77,11 @@ class RankingList(RowList):
         self._resampled, self._problem = resampled, problem
         self.refresh()
 
-    def weigh(self) -> str:
-        """Show the settings of the next weighting only, after the last those of all; returns which."""
+    def weigh(self) -> None:
+        """Show the settings of the next weighting only, after the last those of all."""
         ways = ["", *dict.fromkeys(known.setting.weighting for known in self._all)]
         self.weighting = ways[(ways.index(self.weighting) + 1) % len(ways)] if self.weighting in ways else ""
         self._arrange()
-        return self.weighting
 
     @property
     def selected(self) -> tuple[Ranking, PairOrder | None] | None:
@@ -87,63 +96,49 @@ class RankingList(RowList):
         self._arrange(to=ranking.setting)
 
     def _arrange(self, to: Setting | None = None) -> None:
-        kept = to
-        if kept is None and self.selected is not None:
-            kept = self.selected[0].setting
-        rows = []
+        kept = to if to is not None or self.selected is None else self.selected[0].setting
+        self._rows = []
         for one in self._all:
             if self.weighting in ("", one.setting.weighting):
-                rows += [_Row(one, "setting"), _Row(one, "order")]
+                self._rows += [_Row(one, partial(self._setting, one), True), _Row(one, partial(_order, one))]
                 if one.setting == self._open and one.orders:
-                    rows += [_Row(one, "heading"), *(_Row(one, "pair", pair) for pair in one.orders)]
-        self._rows = rows
-        self.rows_changed(cursor=next((at for at, row in enumerate(rows) if row.ranking.setting == kept), 0))
+                    self._rows.append(_Row(one, self._heading))
+                    self._rows += [_Row(one, partial(self._pair, one, pair), True, pair) for pair in one.orders]
+        self.rows_changed(cursor=next((at for at, row in enumerate(self._rows) if row.ranking.setting == kept), 0))
 
     # -- painting
 
     def row_count(self) -> int:
-        return (len(self._rows) or 1) + len(self._refused)
+        return len(self._rows) + len(self._below)
 
     def selectable(self, index: int) -> bool:
-        return index < len(self._rows) and self._rows[index].kind in ("setting", "pair")
+        return index < len(self._rows) and self._rows[index].selectable
 
     def words_of(self, index: int) -> str:
-        if index >= len(self._rows):
-            return " ".join(self._refused)
         row = self._rows[index]
         pair = f" {row.pair.better} {row.pair.worse}" if row.pair is not None else ""
         return row.ranking.setting.words + pair
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        if index >= (len(self._rows) or 1):
-            return [(fit(f" Not comparable: {self._refused[index - (len(self._rows) or 1)]}", width), "dim")]
-        if not self._rows:
-            said = "No model has two systems that could be ranked." if self._read else "Ranking…"
-            return [(fit(f" {said}", width), "dim")]
-        row = self._rows[index]
-        if row.pair is not None:
-            return self._pair(row.ranking, row.pair, width)
-        ranking = row.ranking
-        if row.kind == "heading":
-            names, kept = self._divided(width)
-            return [
-                (f"{fit('    pair', names)}{'apart':>{_APART}}{self._noun:>{kept}}{'resampled':>{_RESAMPLED}}", "dim")
-            ]
-        if row.kind == "order":
-            said = ranking.words if ranking.items else "no item that all of them have"
-            return [("   ", ""), (fit(one_line(said, 600), width - 3).rstrip(), "" if ranking.items else "dim")]
-        opened = ranking.setting == self._open
+        if index < len(self._rows):
+            return self._rows[index].parts(width)
+        return [(fit(f" {self._below[index - len(self._rows)]}", width), "dim")]
+
+    def _heading(self, width: int) -> Sequence[Part]:
+        names, kept = self._divided(width)
+        return [(f"{fit('    pair', names)}{'apart':>{_APART}}{self._noun:>{kept}}{'resampled':>{_RESAMPLED}}", "dim")]
+
+    def _setting(self, ranking: Ranking, width: int) -> Sequence[Part]:
+        setting, opened = ranking.setting, ranking.setting == self._open
         sign = "▾" if opened else "▸" if ranking.orders else " "
-        tau = "tau" if opened else self._tau(ranking.setting)
         names = max(10, width - 14)
-        setting = ranking.setting
         # The name of a model gives way: what it is measured by tells the settings apart.
         after = setting.words.removeprefix(setting.model) if setting.model else f" · {setting.words}"
         model = shortened(one_line(setting.model, 300), max(4, names - len(after) - 3))
         return [
             (fit(f"{sign} {model}{after}" if setting.model else f"{sign}{after[2:]}", names), "group"),
             (f"{ranking.items:>7,}", "dim"),
-            (f"{tau:>6} ", "score"),
+            (f"{'tau' if opened else self._tau(setting):>6} ", "score"),
         ]
 
     def _divided(self, width: int) -> tuple[int, int]:
@@ -176,3 +171,8 @@ class RankingList(RowList):
             (f"{kept:>{wide}}", ""),
             (f"{drawn:>{_RESAMPLED}}", ""),
         ]
+
+
+def _order(ranking: Ranking, width: int) -> Sequence[Part]:
+    said = ranking.words if ranking.items else "no item that all of them have"
+    return [("   ", ""), (fit(one_line(said, 600), width - 3).rstrip(), "" if ranking.items else "dim")]

@@ -6,10 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
+from workbench.app.toolkit.amounts import duration
 from workbench.app.toolkit.header import Header, Part
 from workbench.glyphs import DOUBTFUL, STATES
 from workbench.studies.declaration import AGENTS, in_points
-from workbench.studies.values import brief
+from workbench.studies.items import brief
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ NOTHING = "–"
 UNKNOWN = "…"
 """Stands for a figure that is being drawn."""
 SCORE = "score"
-_STYLES = {
+STYLES = {
+    "done": "passed",
     "running": "running",
     "interrupted": "paused",
     "failed": "failed",
@@ -34,6 +36,8 @@ _COLUMNS = {AGENTS: ("agent", "agents")}
 _DOCS = ("doc system", "doc systems")
 ITEMS = {True: ("trial", "trials", "case", "cases"), False: ("task", "tasks", "repository", "repositories")}
 """What an item and a row are called, each one and several, by whether the study is of agents."""
+
+CELL, COMPARISON, RANKINGS, LEADERBOARD, STUDIES = TABS = ("Cell", "Comparison", "Rankings", "Leaderboard", "Studies")
 
 
 def figure(value: float | None, measure: str) -> str:
@@ -122,7 +126,7 @@ def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
         texts = [f"{sign} waiting", sign]
     else:
         texts = [f"{sign} {far}", sign]
-    return next((text for text in texts if len(text) <= width), texts[-1]), _STYLES.get(cell.state, "unscored")
+    return next((text for text in texts if len(text) <= width), texts[-1]), STYLES.get(cell.state, "unscored")
 
 
 def _own_first(mean: Mean, value: str, width: int) -> str:
@@ -190,7 +194,7 @@ def state_of(outcome: StudyOutcome, left: float | None = None) -> str:
     total = sum(states.values())
     if states["running"]:
         of = f" of {outcome.planned:,}" if outcome.planned is not None else " so far"
-        return f"{STATES['running']} {outcome.done:,}{of}" + (f" · about {short_duration(left)} left" if left else "")
+        return f"{STATES['running']} {outcome.done:,}{of}" + (f" · about {duration(left)} left" if left else "")
     if states["interrupted"]:
         return f"{STATES['interrupted']} interrupted: {key_of('study.resume')} resumes"
     if states["queued"]:
@@ -205,14 +209,6 @@ def state_of(outcome: StudyOutcome, left: float | None = None) -> str:
     if states["missing"]:
         return f"{states['missing']:,} of {count(total, 'cell', 'cells')} not begun"
     return f"{STATES['done']} done" if total else "results of others"
-
-
-def short_duration(seconds: float) -> str:
-    """Return ``40 s``, ``8 min`` or ``2 h 10 min``."""
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60:,} h {minutes % 60} min"
 
 
 def header(outcome: StudyOutcome, measure: str, place: str, left: float | None = None) -> Header:

@@ -16,7 +16,6 @@ from workbench.app.key_table import key_of
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.app.toolkit.document import Subject
-    from workbench.app.toolkit.edit_screen import EditScreen
     from workbench.app.toolkit.latest import Latest
     from workbench.engine.estimate import Estimate
 
@@ -45,38 +44,49 @@ def editor() -> str:
     return os.environ.get("EDITOR") or os.environ.get("VISUAL") or ""
 
 
-async def edited_text(host: WorkbenchApp, title: str, text: str, suffix: str = ".txt") -> str | None:
-    """Let a person edit a text, in $EDITOR or else within the app, from a worker; None where it was given up or the editor failed."""
+class _CannotSuspend(Exception):
+    """The terminal cannot be handed over."""
+
+
+def _outside(host: WorkbenchApp, program: str, text: str, name: str) -> tuple[int, str] | None:
+    """Let a program have a text in a file of some name; returns its exit code and what stands there afterwards, None where it cannot be started."""
     from textual.app import SuspendNotSupported
 
-    from workbench.app.toolkit.edit_screen import EditScreen
-
-    program = editor()
-    if not program:
-        return await _edited_here(host, EditScreen(title, text))
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
-        path = Path(folder) / f"edit{suffix}"
+        path = Path(folder) / name
         path.write_text(text, encoding="utf-8", errors="surrogatepass")
         try:
             with host.suspend():
                 code = run_in_front([*shlex.split(program), str(path)])
-            after = path.read_text(encoding="utf-8", errors="replace")
+            return code, path.read_text(encoding="utf-8", errors="replace")
         except SuspendNotSupported:
-            return await _edited_here(host, EditScreen(title, text))
+            raise _CannotSuspend from None
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
             host.notify(f"{program} cannot be used: {why}. Set $EDITOR.", severity="error")
             return None
+
+
+async def edited_text(host: WorkbenchApp, title: str, text: str, suffix: str = ".txt") -> str | None:
+    """Let a person edit a text, in $EDITOR or else within the app, from a worker; None where it was given up or the editor failed."""
+    from workbench.app.toolkit.edit_screen import EditScreen
+
+    program = editor()
+    try:
+        if not program:
+            raise _CannotSuspend
+        ended = _outside(host, program, text, f"edit{suffix}")
+    except _CannotSuspend:
+        answer: str | None = await host.push_screen_wait(EditScreen(title, text))
+        return answer
+    if ended is None:
+        return None
+    code, after = ended
     if code:
         host.notify(f"{program} ended with code {code}, so nothing was changed.", severity="warning")
         return None
     # Editors end a file with a line break, also one that had none.
     return after.removesuffix("\n") if after.endswith("\n") and not text.endswith("\n") else after
-
-
-async def _edited_here(host: WorkbenchApp, screen: EditScreen) -> str | None:
-    answer: str | None = await host.push_screen_wait(screen)
-    return answer
 
 
 def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
@@ -137,16 +147,15 @@ class RunActions:
 
     def when_agreed(self, estimate: Callable[[], Estimate], then: Callable[[], None]) -> None:
         """Do something that costs, after a question where its estimate, made in a thread, is more than the settings allow unasked."""
-        host = self._host
+
+        async def ask(told: Estimate) -> None:
+            from workbench.app.toolkit.ordering import agreed
+
+            if await agreed(self._host, told):
+                then()
 
         def known(told: Estimate) -> None:
-            from workbench.app.toolkit.ordering import question
-
-            asked = question(host, told)
-            if asked:
-                host.confirm("Start this?", asked, "Start", then)
-            else:
-                then()
+            self._host.run_worker(ask(told))
 
         self._jobs.ask(estimate, known)
 
@@ -169,22 +178,11 @@ class RunActions:
             self._jobs.ask(subject.whole, lambda document: then(document.text, document.cut or ""))
 
     def _open(self, subject: Subject, text: str, cut: str) -> None:
-        from textual.app import SuspendNotSupported
-
-        program = os.environ.get("EDITOR") or os.environ.get("VISUAL") or os.environ.get("PAGER") or "less"
+        program = editor() or os.environ.get("PAGER") or "less"
         if cut:
             self._host.notify(f"This is not all of {subject.name}: {cut}", severity="warning")
-        with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
-            path = Path(folder) / f"content{subject.suffix}"
-            path.write_text(text, encoding="utf-8", errors="replace")
-            try:
-                with self._host.suspend():
-                    run_in_front([*shlex.split(program), str(path)])
-            except SuspendNotSupported:
-                self._host.notify(
-                    f"This terminal cannot hand over to another program; {key_of('pane.copy')} copies instead.",
-                    severity="warning",
-                )
-            except (OSError, ValueError) as error:
-                why = error.strerror if isinstance(error, OSError) else str(error)
-                self._host.notify(f"{program} cannot be started: {why}. Set $EDITOR.", severity="error")
+        try:
+            _outside(self._host, program, text, f"content{subject.suffix}")
+        except _CannotSuspend:
+            said = f"This terminal cannot hand over to another program; {key_of('pane.copy')} copies instead."
+            self._host.notify(said, severity="warning")

@@ -51,6 +51,11 @@ class Column(Generic[Row]):
     brief: Callable[[Row], Part] | None = None
 
 
+def fit_end(text: str, width: int) -> str:
+    """Return ``text`` at exactly ``width`` cells; its end stays, which tells paths apart."""
+    return fit(text if len(text) <= width else "…" + text[len(text) - width + 1 :], width)
+
+
 class Columns(Generic[Row]):
     """Columns over rows of one type, laid out for a width.
 
@@ -68,7 +73,9 @@ class Columns(Generic[Row]):
         self._content.clear()
         self._laid_out = 0, []
 
-    def widen(self, rows: Sequence[Row]) -> None:
+    def widen(self, rows: Sequence[Row]) -> bool:
+        """Lay out for more rows, or for what changed in some; returns whether a column has to say more than before."""
+        wider = False
         for column in self.all:
             before = self._content.get(id(column))
             longest = (
@@ -76,7 +83,8 @@ class Columns(Generic[Row]):
             )
             if before is not None and longest > before:
                 self._content[id(column)] = longest
-                self._laid_out = 0, []
+                self._laid_out, wider = (0, []), True
+        return wider
 
     def layout(self, width: int) -> list[tuple[Column[Row], int, str]]:
         """Return the columns that fit into so many cells, the cells of each, and the gap before it."""

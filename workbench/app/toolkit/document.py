@@ -6,7 +6,7 @@ Nothing here touches a terminal or a session, so documents are built in worker t
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -93,12 +93,7 @@ EMPTY = Document((), "")
 
 def prepared(text: str) -> str:
     """Return text that can be measured and shown: no control sequences, tabs as four spaces, surrogates replaced."""
-    text = clean(text).replace("\t", TAB)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        text = text.encode("utf-8", "replace").decode("utf-8")
-    return text
+    return clean(text).replace("\t", TAB).encode("utf-8", "replace").decode("utf-8")
 
 
 def position(text: str, offset: int) -> tuple[int, int]:
@@ -107,23 +102,44 @@ def position(text: str, offset: int) -> tuple[int, int]:
     return before.count("\n"), len(before) - (before.rfind("\n") + 1)
 
 
-def plain(text: str, *, style: str = "", cut: str | None = None, numbered: bool = False) -> Document:
-    ready = prepared(text)
-    lines = tuple(
-        Line(
-            part,
-            ((0, len(part), style),) if style and part else (),
-            source=index,
-            source_end=index + 1,
-            number=index + 1 if numbered else None,
-        )
-        for index, part in enumerate(ready.split("\n"))
-    )
-    return Document(closed(lines, cut), text, cut, numbered)
+def plain(
+    text: str,
+    *,
+    style: str = "",
+    cut: str | None = None,
+    numbered: bool = False,
+    spans: Sequence[Sequence[Span]] | None = None,
+) -> Document:
+    """Return a text as it is, a line for a line; with ``spans`` of lines these are its colours, and what wraps is indented."""
+    lines = []
+    for index, part in enumerate(prepared(text).split("\n")):
+        own = spans[index] if spans and index < len(spans) else ((0, len(part), style),) if style and part else ()
+        indent = min(len(part) - len(part.lstrip(" ")) + 2, 12) if spans is not None else 0
+        number = index + 1 if numbered else None
+        lines.append(Line(part, tuple(own), source=index, source_end=index + 1, number=number, indent=indent))
+    return Document(closed(tuple(lines), cut), text, cut, numbered)
+
+
+def styled(*parts: tuple[str, str], indent: int = 0) -> Line:
+    """Return a line of pieces, each with the name of its style."""
+    text = ""
+    spans: list[Span] = []
+    for part, style in parts:
+        if style and part:
+            spans.append((len(text), len(text) + len(part), style))
+        text += part
+    return Line(text, tuple(spans), indent=indent)
+
+
+def of_lines(lines: Iterable[Line], *, numbered: bool = False) -> Document:
+    """Return lines as a document that copies as it is shown."""
+    lines = tuple(lines)
+    return Document(lines, "\n".join(line.text for line in lines), numbered=numbered)
 
 
 def note(*sentences: str) -> Document:
-    return Document(tuple(Line(part, ((0, len(part), "dim"),)) for part in map(prepared, sentences)), "")
+    """Return a document that only says why there is nothing to show."""
+    return Document(tuple(styled((part, "dim")) for part in map(prepared, sentences)), "")
 
 
 def joined(parts: Sequence[Document], *, cut: str | None = None) -> Document:
@@ -132,12 +148,8 @@ def joined(parts: Sequence[Document], *, cut: str | None = None) -> Document:
 
 
 def heading(text: str, detail: str = "") -> Document:
-    text, detail = prepared(text), prepared(detail)
-    whole = f"{text}  {detail}" if detail else text
-    spans: tuple[Span, ...] = ((0, len(text), "heading"),)
-    if detail:
-        spans += ((len(text), len(whole), "dim"),)
-    return Document((Line(whole, spans),), whole)
+    """Return a heading line with an optional dim detail behind it."""
+    return of_lines([styled((prepared(text), "heading"), (f"  {prepared(detail)}" if detail else "", "dim"))])
 
 
 def closed(lines: tuple[Line, ...], cut: str | None) -> tuple[Line, ...]:
@@ -200,24 +212,7 @@ _STYLES = (
 
 def code(text: str, path: str, *, cut: str | None = None, coloured: int = COLOURED_AT_MOST) -> Document:
     """Return the text of the file ``path`` with line numbers and its first ``coloured`` characters in colours."""
-    ready = prepared(text)
-    spans = spans_by_line(ready[:coloured], path=path)
-    if spans is None:
-        return plain(text, numbered=True, cut=cut)
-    lines = [
-        Line(
-            part,
-            tuple(spans[index]) if index < len(spans) else (),
-            source=index,
-            source_end=index + 1,
-            number=index + 1,
-            indent=_indent(part),
-        )
-        for index, part in enumerate(ready.split("\n"))
-    ]
-    if cut:
-        lines += [Line(""), Line(cut, ((0, len(cut), "notice"),))]
-    return Document(tuple(lines), text, cut, numbered=True)
+    return plain(text, numbered=True, cut=cut, spans=spans_by_line(prepared(text)[:coloured], path=path))
 
 
 def spans_by_line(text: str, *, path: str = "", language: str = "") -> list[list[Span]] | None:
@@ -227,7 +222,8 @@ def spans_by_line(text: str, *, path: str = "", language: str = "") -> list[list
         return None
     lines: list[list[Span]] = [[]]
     column = 0
-    for kind, value in _tokens(lexer, text):
+    # get_tokens() would strip and add newlines, and then the columns would be wrong.
+    for _, kind, value in lexer.get_tokens_unprocessed(text):
         style = _style(str(kind))
         parts = value.split("\n")
         for index, part in enumerate(parts):
@@ -238,12 +234,6 @@ def spans_by_line(text: str, *, path: str = "", language: str = "") -> list[list
                 lines[-1].append((column, column + len(part), style))
             column += len(part)
     return lines
-
-
-def _tokens(lexer: Any, text: str) -> Iterator[tuple[Any, str]]:
-    # get_tokens() would strip and add newlines, and then the columns would be wrong.
-    for _, kind, value in lexer.get_tokens_unprocessed(text):
-        yield kind, value
 
 
 @lru_cache(maxsize=256)
@@ -264,10 +254,6 @@ def _lexer(path: str, language: str) -> Any | None:
         return get_lexer_for_filename(path.rpartition("/")[2]) if path else None
     except ClassNotFound:
         return None
-
-
-def _indent(text: str) -> int:
-    return min(len(text) - len(text.lstrip(" ")) + 2, 12)
 
 
 # -- what has the focus

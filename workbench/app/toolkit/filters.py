@@ -18,7 +18,7 @@ from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Label, Static
 from workbench.app.toolkit.typed_line import LineInput
-from workbench.text import one_line
+from workbench.text import one_line, plural
 
 LineT = TypeVar("LineT")
 ANY = ""
@@ -146,7 +146,7 @@ class FilterDialog(Dialog[Filter[LineT]]):
             for question in self._before.questions:
                 chosen = self._before.option(question.key)
                 offered = question.offered(self._lines, chosen)
-                options = [(option.key, option.title, _several(count, self._what)) for option, count in offered]
+                options = [(option.key, option.title, plural(count, self._what)) for option, count in offered]
                 if options:
                     everything = (ANY, "any", f"{len(options)} to choose from" if len(options) > 1 else "1 other")
                     with Horizontal(classes="field"):
@@ -168,7 +168,7 @@ class FilterDialog(Dialog[Filter[LineT]]):
         for choice in self.query(Choice):
             wanted = wanted.choosing(choice.id or "", choice.value)
         self._filter, shown = wanted, self._preview(wanted)
-        set_title(self.query_one("#frame"), f"Filter: {shown:,} of {_several(len(self._lines), self._what)}")
+        set_title(self.query_one("#frame"), f"Filter: {shown:,} of {plural(len(self._lines), self._what)}")
 
     def on_input_changed(self) -> None:
         self.on_filled()
@@ -188,7 +188,3 @@ class FilterDialog(Dialog[Filter[LineT]]):
             choice.at = 0
         self.query_one(Input).value = ""
         self.on_filled()
-
-
-def _several(count: int, what: str) -> str:
-    return f"{count:,} {what}" + ("" if count == 1 else "s")

@@ -19,6 +19,7 @@ from textual.widget import Widget
 
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.literal import literal
+from workbench.app.toolkit.virtual_view import fit
 from workbench.glyphs import STATES
 from workbench.text import one_line
 
@@ -72,7 +73,7 @@ def laid_out(header: Sequence[Part], width: int) -> str:
         _shorten(parts, width, _EASY)
     _shorten(parts, width, _TOLD_APART)
     _cut_reason(parts, header, width, _TOLD_APART)
-    return _cut(BETWEEN.join(part.text for part in parts), width)
+    return fit(BETWEEN.join(part.text for part in parts), width).rstrip()
 
 
 def easily(header: Sequence[Part], width: int) -> str | None:
@@ -126,13 +127,9 @@ def _cut_reason(parts: list[Part], header: Sequence[Part], width: int, least: in
     if reason is not None and place is not None:
         parts[place] = replace(reason, text=one_line(reason.text, len(reason.text) + 1))
         size = cell_len(parts[place].text)
-        parts[place] = replace(reason, text=_cut(parts[place].text, max(least, size - max(0, _excess(parts, width)))))
-
-
-def _cut(text: str, width: int) -> str:
-    if cell_len(text) <= width:
-        return text
-    return set_cell_size(text, width - 1).rstrip() + "…" if width > 0 else ""
+        parts[place] = replace(
+            reason, text=fit(parts[place].text, max(least, size - max(0, _excess(parts, width)))).rstrip()
+        )
 
 
 _COLOURS = {

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from workbench.session.rows import Change
 
 ReadT = TypeVar("ReadT")
+_BUSY_SECONDS = 0.05
+"""Time until it is looked again whether a job has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,10 @@ class Latest:
 
     Attributes:
         due: Whether something is to be called :meth:`soon`.
+        asked: For what was asked last with :meth:`ask_for`.
+        shown: Of these that whose result was taken.
         took: Seconds that the last job took.
+        ended: When it ended, on the clock of :func:`time.perf_counter`.
     """
 
     class Finished(Message):
@@ -78,7 +83,9 @@ class Latest:
         self._busy = False
         self._waiting: list[_Job] = []
         self.due = False
-        self.took = 0.0
+        self.took = self.ended = 0.0
+        self.asked: tuple[object, ...] = ()
+        self.shown: tuple[object, ...] = ()
 
     @property
     def idle(self) -> bool:
@@ -99,6 +106,30 @@ class Latest:
         """
         self._ask(_Job(work, done, failed))
 
+    def ask_for(
+        self,
+        key: tuple[object, ...],
+        work: Callable[[], Any],
+        done: Callable[[Any], None],
+        failed: Callable[[str], None] | None = None,
+    ) -> None:
+        """Ask for what belongs to a key, unless that was asked for last; what belongs to another one is not taken any more."""
+        if key == self.asked:
+            return
+        self.asked = key
+
+        def taken(value: Any) -> None:
+            if key == self.asked:
+                done(value)
+                self.shown = key
+
+        def missed(sentence: str) -> None:
+            if key == self.asked and failed is not None:
+                self.shown = ()
+                failed(sentence)
+
+        self.ask(work, taken, missed if failed is not None else None)
+
     def report(self, show: Callable[[Any], None], value: Any) -> None:
         """Have ``show`` called with a value on the app's loop; for a job that has something to show before it ends."""
         self._node.post_message(self.Reported(self, _Job(lambda: None, show, None), value, None))
@@ -115,7 +146,8 @@ class Latest:
                 value, error = job.work(), None
             except Exception as raised:
                 value, error = None, raised
-            self.took = perf_counter() - began
+            self.ended = perf_counter()
+            self.took = self.ended - began
             self._node.post_message(self.Finished(self, job, value, error))
 
         self._node.run_worker(work, thread=True, group=self._group, exit_on_error=False)
@@ -129,7 +161,7 @@ class Latest:
         def now() -> None:
             self.due = False
             if self._busy and not beside:
-                self.soon(what, seconds)
+                self.soon(what, max(seconds, _BUSY_SECONDS))
             else:
                 what()
 
@@ -175,6 +207,7 @@ class Live(Latest, Generic[ReadT]):
         failed: Called with a sentence where it cannot be read.
         kinds: Kinds of changes after which :meth:`take` reads again.
         seconds: Shortest time between two readings; readings that take longer are rarer.
+        nothing: What is shown where no session is open, None for what is shown already.
     """
 
     def __init__(
@@ -187,10 +220,11 @@ class Live(Latest, Generic[ReadT]):
         *,
         kinds: Collection[str] = (),
         seconds: float = 0.5,
+        nothing: ReadT | None = None,
     ) -> None:
         super().__init__(screen, group)
         self._read, self._show, self._failed = read, show, failed
-        self._kinds, self._seconds = kinds, seconds
+        self._kinds, self._seconds, self._nothing = kinds, seconds, nothing
 
     @property
     def settled(self) -> bool:
@@ -202,12 +236,24 @@ class Live(Latest, Generic[ReadT]):
             self.refresh_soon()
 
     def refresh_soon(self, *, at_once: bool = False) -> None:
-        """Read again, with all that is asked for until then; ``at_once`` in the next round of the app's loop."""
-        self.soon(self.refresh, 0.001 if at_once else max(self._seconds, 4 * self.took))
+        """Read again, at once where the last reading is long over; ``at_once`` also where it is not."""
+
+        def now() -> None:
+            if at_once or self._rest() <= 0:
+                self.refresh()
+            else:
+                self.refresh_soon()
+
+        self.soon(now, 0.001 if at_once else max(0.001, self._rest()))
+
+    def _rest(self) -> float:
+        return max(self._seconds, 4 * self.took) - (perf_counter() - self.ended)
 
     def refresh(self) -> None:
         app = cast("WorkbenchApp", self._node.app)
         reader = app.reader
+        if reader is None and self._nothing is not None:
+            self._show(self._nothing)
         work = self._read(reader) if reader is not None else None
         if work is not None:
             self.ask(work, lambda found: self._show(found) if app.reader is reader else None, self._failed)

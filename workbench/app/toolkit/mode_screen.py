@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events, work
 from textual.app import ComposeResult
@@ -16,7 +16,7 @@ from workbench.app.keys import bind
 from workbench.app.toolkit.header import Header, StatusLine
 from workbench.app.toolkit.keybar import KeyBar
 from workbench.app.toolkit.labelling import Labelled, Labelling
-from workbench.app.toolkit.latest import Latest, sentence_of
+from workbench.app.toolkit.latest import Latest, Live, sentence_of
 from workbench.app.toolkit.lifecycle import BaseScreen, is_gone
 from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.pane import PaneTabs, TooSmall, TourPanel
@@ -69,6 +69,8 @@ class ModeScreen(BaseScreen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._is_ready = False
+        # What is shown of the open session, for a screen that reads all of it anew after a change.
+        self.live: Live[Any] = Live(self, "session", lambda reader: None, lambda found: None)
         self._labels = Labelling(self.workbench, self, self.labels_written)
         # Classes that are there before anything is mounted cost nothing; changed later they restyle every widget.
         self.set_classes(self._classes_for(self.app.size))
@@ -172,9 +174,11 @@ class ModeScreen(BaseScreen[None]):
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
         """The app opened another session (or None is open); called also once after the mode was mounted."""
+        self.live.refresh()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Rows of the open session changed; see :class:`workbench.app.messages.SessionChanged`."""
+        """Rows of the open session changed; see :class:`workbench.app.feed.SessionChanged`."""
+        self.live.take(changes)
 
     def location(self) -> Location | None:
         """Return what is shown, as a place to come back to; None where this screen only leads to places."""

@@ -181,15 +181,11 @@ def check_named_model(model: str, role: str, settings: Settings) -> None:
 # -- questions before work begins
 
 
-def question(host: WorkbenchApp, estimate: Estimate) -> str:
-    """Return what is to be asked before work that will take this much, "" for nothing."""
-    why = estimate.beyond(host.settings.ask_above_dollars, host.settings.ask_above_minutes)
-    return f"{estimate.sentence()}.\nThat is {why}." if why else ""
-
-
 async def agreed(host: WorkbenchApp, estimate: Estimate) -> bool:
-    asked = question(host, estimate)
-    return not asked or (await host.push_screen_wait(Confirm("Start this?", asked, "Start"))) is True
+    """Return whether to start work that will take this much: it is not asked about, or the answer was yes. Call it from a worker."""
+    why = estimate.beyond(host.settings.ask_above_dollars, host.settings.ask_above_minutes)
+    asked = Confirm("Start this?", f"{estimate.sentence()}.\nThat is {why}.", "Start")
+    return not why or await host.push_screen_wait(asked) is True
 
 
 def plain_process(error: Any) -> Confirm:

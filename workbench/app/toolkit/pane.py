@@ -28,6 +28,11 @@ class Pane(Vertical, Lasting):
 
     short = ""
 
+    def __init__(self, *children: Widget, short: str = "", id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(*children, id=id, classes=classes)
+        self.short = short or self.short
+        set_title(self, self.short)
+
     def titled(self, title: str, subtitle: str = "") -> None:
         set_title(self, title, subtitle)
 

@@ -69,6 +69,16 @@ def painted(layers: Sequence[tuple[Canvas, str]], marks: Mapping[Cell, Part], y:
     return parts
 
 
+def interval_bar(low: float, value: float, high: float, width: int, dot: str = "●") -> list[str]:
+    """Return the cells of a dot between its bounds, ``├──●──┤``, all at shares of a width; bounds in one cell are not drawn."""
+    first, at, last = (_place(share, width) for share in (low, value, high))
+    signs = [" "] * width
+    if last > first:
+        signs[first : last + 1] = ["├", *"─" * (last - first - 1), "┤"]
+    signs[at] = dot
+    return signs
+
+
 def _place(share: float, count: int) -> int:
     return min(max(0, count - 1), max(0, round(share * (count - 1))))
 

@@ -85,7 +85,7 @@ class ReportDialog(Form[tuple[str, str]]):
 
 
 async def ask_and_export(host: WorkbenchApp, session: Path) -> None:
-    from workbench.reports.foreign_format import foreign_names
+    from workbench.reports.composing import foreign_names
 
     suggested = suggested_place(host, f"{session.stem}.html")
     question = ReportDialog("Export report", suggested, FORMATS, foreign_names(), on_disk=not host.in_browser)

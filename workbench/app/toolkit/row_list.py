@@ -23,18 +23,15 @@ class RowList(VirtualView):
     DEFAULT_CSS = """
     RowList {
         background: $background; height: 1fr;
-        & > .row--passed { color: $verdict-passed; }
-        & > .row--failed { color: $verdict-failed; }
+        & > .row--passed, & > .row--good { color: $verdict-passed; }
+        & > .row--failed, & > .row--poor { color: $verdict-failed; }
         & > .row--waiting { color: $verdict-waiting; }
         & > .row--paused { color: $verdict-unscored; }
         & > .row--running { color: $verdict-running; text-style: bold; }
-        & > .row--unscored { color: $verdict-unscored; }
         & > .row--hidden { color: $text-dim; text-style: italic; }
         & > .row--marked { color: $accent; text-style: bold; }
         & > .row--group { color: $primary; text-style: bold; }
         & > .row--score { color: $foreground; text-style: bold; }
-        & > .row--good { color: $verdict-passed; }
-        & > .row--poor { color: $verdict-failed; }
         & > .row--only-a { color: $text-primary; text-style: bold; }
         & > .row--only-b { color: $text-warning; text-style: bold; }
     }
@@ -257,6 +254,12 @@ class RowList(VirtualView):
 
     def action_move_cursor(self, step: int) -> None:
         self.set_cursor(self.cursor + step, step)
+
+    def move(self, rows: int) -> None:
+        self.set_cursor(self.cursor + rows, 1 if rows > 0 else -1)
+
+    def go_to_end(self, last: bool) -> None:
+        self.action_edge(last)
 
     def action_page(self, step: int) -> None:
         line = min(max(self.line_of(self.cursor) + step * self.page_height(), 0), max(0, self.lines_shown() - 1))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +12,7 @@ from textual import work
 from textual.app import ComposeResult
 
 from workbench.app.key_table import WHY_NOT
+from workbench.app.toolkit.document import prepared
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.texts import Static
@@ -18,6 +21,100 @@ from workbench.app.toolkit.virtual_view import VirtualView
 
 if TYPE_CHECKING:
     from workbench.app.toolkit.actions import RunActions
+    from workbench.session.reader import SessionReader
+
+HITS_LIMIT = 10_000
+
+
+class Needle:
+    """A text that is looked for: in lower case it matches any case. Each distinct blob is read once."""
+
+    def __init__(self, reader: SessionReader, text: str) -> None:
+        self._reader = reader
+        self._text = text
+        self._known: dict[str, list[int]] = {}
+
+    def in_text(self, text: str) -> list[int]:
+        """Return where it begins in a text, by the characters that are shown of that."""
+        text = prepared(text)
+        if self._text == self._text.lower():
+            text = text.lower()
+        places: list[int] = []
+        at = text.find(self._text)
+        while at >= 0 and len(places) < HITS_LIMIT:
+            places.append(at)
+            at = text.find(self._text, at + len(self._text))
+        return places
+
+    def in_blob(self, digest: str | None) -> list[int]:
+        if digest is None:
+            return []
+        if digest not in self._known:
+            self._known[digest] = self.in_text(self._reader.kept(digest, "a text that is searched") or "")
+        return self._known[digest]
+
+
+class Finder:
+    """Keeps the hits of the last search, None while there are none; ``at`` is the one shown."""
+
+    def __init__(self, screen: RunScreen) -> None:
+        self._screen = screen
+        self._stop = threading.Event()
+        self._more = False
+        self.needle = ""
+        self.found: list[Any] | None = None
+        self.at = -1
+
+    def begin(
+        self,
+        text: str,
+        hits: Callable[[Needle, Callable[[], bool]], Iterator[Any]],
+        first: Callable[[Sequence[Any]], int],
+    ) -> None:
+        """Search in a thread and go to a hit.
+
+        Args:
+            text: What is looked for.
+            hits: Yields the hits in their order; its second argument says whether to stop.
+            first: Returns the place of the hit to go to.
+        """
+        screen, reader = self._screen, self._screen.workbench.reader
+        self.forget()
+        if reader is None or not text:
+            return
+        needle = Needle(reader, text)
+        self.needle, self._stop = text, threading.Event()
+        stop = self._stop
+
+        def done(found: list[Any]) -> None:
+            if not stop.is_set():
+                self.found, self._more = found[:HITS_LIMIT], len(found) > HITS_LIMIT
+                self._go(first(self.found))
+
+        screen.set_remark(f"/{text}  searching…")
+        screen.searching.ask(lambda: list(islice(hits(needle, stop.is_set), HITS_LIMIT + 1)), done)
+
+    def forget(self) -> None:
+        """Drop the search and its marks."""
+        self._stop.set()
+        self.found, self.at = None, -1
+        self._screen.mark_hits("")
+        self._screen.set_remark("")
+
+    def go(self, step: int) -> None:
+        if self.found:
+            self._go((self.at + step) % len(self.found))
+
+    def _go(self, index: int) -> None:
+        found, screen = self.found or [], self._screen
+        screen.mark_hits(self.needle)
+        if not found:
+            screen.set_remark(f"/{self.needle}  nothing found")
+            return
+        self.at, hit = index, found[index]
+        of = f"{len(found):,}{'+' if self._more else ''}"
+        screen.set_remark(f"/{self.needle}  {index + 1:,} of {of}{screen.remark_on(hit)}")
+        screen.go_to_hit(hit)
 
 
 _WHILE_READING = frozenset({"resume", "cancel", "rerun", "rerun_model", "fork", "rerun_failed", "add_samples"})
@@ -29,21 +126,23 @@ _OTHER = "It was not done: something else is shown now."
 class RunScreen(ModeScreen):
     """A mode that follows a run.
 
-    A subclass says which list takes keys while no painted pane has the focus (:meth:`main_list`) and sets
-    ``actions`` and ``finder``, which keeps the last search.
+    A subclass says which list takes keys while no painted pane has the focus (:meth:`main_list`), sets ``actions``, and shows
+    the hits of its ``finder``.
     """
 
     searches = True
     actions: RunActions
-    finder: Any
 
     def __init__(self) -> None:
         super().__init__()
+        self.finder = Finder(self)
         self.searching = Latest(self, "search")
         self.doing = Latest(self, "actions", every=True)
         self._remark = ""
         self.reading = True  # what is to be shown has not been read yet
-        self._once_read: dict[str, tuple[Path | None, Callable[[], None]]] = {}  # by action, with the session it is for
+        self._once_read: dict[
+            str, tuple[Path | None, Callable[[], object]]
+        ] = {}  # by action, with the session it is for
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -54,11 +153,22 @@ class RunScreen(ModeScreen):
         """Return the pane that keys move in while no other painted one has the focus."""
         raise NotImplementedError
 
+    def mark_hits(self, needle: str) -> None:
+        """Mark a text wherever it is shown, "" for no marks."""
+        raise NotImplementedError
+
+    def go_to_hit(self, hit: Any) -> None:
+        raise NotImplementedError
+
+    def remark_on(self, hit: Any) -> str:
+        """Return what stands behind the number of a hit."""
+        return ""
+
     def offers(self, action: str) -> bool:
         """Return whether an action on the run makes sense now, or may once the run has been read."""
         return (self.reading and action in _WHILE_READING) or self.actions.can(action)
 
-    def do(self, action: str, what: Callable[[], None]) -> None:
+    def do(self, action: str, what: Callable[[], object]) -> None:
         """Do something with the run that is shown, or that is being read: then as soon as it is."""
         if self.reading:
             self._once_read[action] = self.workbench.session_path, what

@@ -7,7 +7,7 @@ Rows are painted on demand. Textual's ``DataTable`` was measured first, with 5,0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic
 
@@ -47,6 +47,10 @@ class Arrangement:
     folded: frozenset[str] = frozenset()
 
 
+_FEW = 8
+"""So many rows that changed are painted one by one."""
+
+
 class Table(HeadedList, Generic[Row]):
     """A heading and rows of one type, each of which its ``key`` tells from all others; the cursor stays on its row by it.
 
@@ -57,7 +61,7 @@ class Table(HeadedList, Generic[Row]):
     ALLOW_SELECT = False
     KEPT: ClassVar[tuple[str, ...]] = ("rows", "arrangement")
     """Attributes that are as they were left where the list is shown again."""
-    LEAD: ClassVar[int] = 2
+    LEAD = 2
     """Cells before the first column: a mark, or whether a group is folded."""
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("table.sort", "sort_next", "sort"),
@@ -97,6 +101,7 @@ class Table(HeadedList, Generic[Row]):
         self.arrangement = self._first_arrangement = Arrangement(order)
         self._next_order = next_order
         self._key = key
+        self._leads: Mapping[object, str] = {}
         self._to: object = None  # where the cursor goes once there are rows
         self._is_kept = False
         self._lines: list[Row | Group[Row]] = []
@@ -109,7 +114,14 @@ class Table(HeadedList, Generic[Row]):
         return "▸" if group.name in self.arrangement.folded else "▾"
 
     def lead_of(self, row: Row) -> str:
-        return ""
+        """Return the sign before a row, "" for none."""
+        return self._leads.get(self._key(row), "")
+
+    def show_leads(self, leads: Mapping[object, str]) -> None:
+        """Show signs before some rows, by their keys."""
+        if leads != self._leads:
+            self._leads = leads
+            self.refresh()
 
     def style_of(self, row: Row) -> str:
         return ""
@@ -202,11 +214,15 @@ class Table(HeadedList, Generic[Row]):
         self.rows = tuple(rows)
         here = self._key_of(self._line(self.cursor))
         self.arrange_rows(measure=False)
-        self.columns.widen(known)
+        wider = self.columns.widen(known)
         if (now := list(map(self._key_of, self._lines))) != before:
             self.rows_changed(cursor=now.index(here) + 1 if here in now else max(1, min(self.cursor, len(now))))
         self._words = None
-        self.refresh()
+        if wider or now != before or self.narrowed or self.arrangement.grouping or len(known) > _FEW:
+            self.refresh()
+        else:
+            for row in known:
+                self.refresh_line(now.index(self._key(row)) + 1 if self._key(row) in now else 0)
         return len(known) == len(fresh)
 
     def knows(self, key: object) -> bool:

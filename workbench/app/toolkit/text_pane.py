@@ -104,11 +104,9 @@ class TextPane(VirtualView):
 
     def mark_evidence(self, marks: list[Mark]) -> None:
         """Highlight ranges and bring the first into sight."""
-        self.evidence = marks
-        self._index_marks()
+        self.light(marks)
         if marks:
             self.go_to(marks[0].line, marks[0].start)
-        self.refresh()
 
     def light(self, marks: list[Mark]) -> None:
         if marks != self.evidence:

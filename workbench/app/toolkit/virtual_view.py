@@ -25,36 +25,30 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     VirtualView {
         background: $background; color: $foreground; scrollbar-size-vertical: 0; overflow-x: hidden; overflow-y: scroll;
         & > .row--comment { color: $text-dim; text-style: italic; }
-        & > .row--string { color: $text-success; }
-        & > .row--number { color: $text-warning; }
-        & > .row--keyword { color: $text-accent; }
-        & > .row--function { color: $text-primary; text-style: bold; }
-        & > .row--builtin { color: $text-secondary; }
-        & > .row--heading { color: $text-primary; text-style: bold; }
+        & > .row--dim { color: $text-dim; }
+        & > .row--rule { color: $text-faint; }
+        & > .row--string, & > .row--added { color: $text-success; }
+        & > .row--removed { color: $text-error; }
+        & > .row--number, & > .row--code, & > .row--warn { color: $text-warning; }
+        & > .row--notice { color: $text-warning; text-style: italic; }
+        & > .row--keyword, & > .row--bullet { color: $text-accent; }
+        & > .row--role { color: $text-accent; text-style: bold; }
+        & > .row--function, & > .row--heading { color: $text-primary; text-style: bold; }
+        & > .row--link { color: $text-primary; text-style: underline; }
+        & > .row--builtin, & > .row--hunk { color: $text-secondary; }
         & > .row--subheading { color: $text-secondary; text-style: bold; }
         & > .row--strong { text-style: bold; }
         & > .row--em { text-style: italic; }
         & > .row--s { text-style: strike; }
-        & > .row--code { color: $text-warning; }
         & > .row--plain-code { color: $foreground; }
-        & > .row--link { color: $text-primary; text-style: underline; }
-        & > .row--dim { color: $text-dim; }
-        & > .row--rule { color: $text-faint; }
-        & > .row--bullet { color: $text-accent; }
-        & > .row--added { color: $text-success; }
-        & > .row--removed { color: $text-error; }
-        & > .row--hunk { color: $text-secondary; }
         & > .row--ok { color: $verdict-passed; }
         & > .row--bad { color: $verdict-failed; }
-        & > .row--warn { color: $text-warning; }
         & > .row--running { color: $verdict-running; }
         & > .row--unscored { color: $verdict-unscored; }
         & > .row--invalid { color: $verdict-invalid; }
         & > .row--seen-read { color: $seen-read; }
         & > .row--seen-listed { color: $seen-listed; }
         & > .row--seen-unopened { color: $seen-unopened; }
-        & > .row--notice { color: $text-warning; text-style: italic; }
-        & > .row--role { color: $text-accent; text-style: bold; }
         & > .row--block { background: $panel; }
         & > .row--cursor { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
         & > .row--cursor-blurred { background: $panel; text-style: bold; }

@@ -1,15 +1,19 @@
-"""What a person can do with a trial besides looking: rerun, resume, cancel, annotate, export, open, copy."""
+"""What a person can do with a trial besides looking: rerun, fork, check, resume, cancel, annotate, open, copy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.actions import RunActions
-from workbench.app.trajectory import going_on
+from workbench.app.toolkit.actions import RunActions, edited_text
+from workbench.app.toolkit.fields import Completion, Field, Values
+from workbench.app.toolkit.form import Form
+from workbench.app.toolkit.ordering import check_named_model
 from workbench.app.trajectory.loading import state_of
+from workbench.errors import UsageError, WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
@@ -17,170 +21,18 @@ if TYPE_CHECKING:
     from workbench.app.toolkit.latest import Latest
     from workbench.app.trajectory.loading import TrialState
     from workbench.app.trajectory.screen import TrajectoryScreen
-    from workbench.engine.forking import Edit
+    from workbench.engine.estimate import Estimate, Measured
+    from workbench.session.rows import StepRow
 
 
 class Actions(RunActions):
-    """Carries out keys that touch the engine, the disk or another program; all of it in threads but the editor.
-
-    Args:
-        host: The app.
-        jobs: Does the work in a thread, all of it in its order.
-        shown: The trial that is meant.
-    """
+    """Carries out keys that touch the engine, the disk or another program; all of it in threads but the editor."""
 
     def __init__(self, host: WorkbenchApp, jobs: Latest, shown: TrajectoryScreen) -> None:
         super().__init__(host, jobs)
         self._shown = shown
-
-    def rerun(self) -> None:
-        state = self._shown.state
-        if state is not None:
-            self.when_agreed(lambda: going_on.again(self._host, state), lambda: self.run_again(state))
-
-    def run_again(self, state: TrialState, model: str = "") -> None:
-        """Run a trial once more, with another model where one is named, and show the new one."""
-        warm = self._host.warm
-        trial = state.trial.id
-
-        def work(session: Path) -> str:
-            from workbench.engine import client
-
-            return client.rerun(session, trial, model=model or None, warm=warm)
-
-        def done(session: Path, new: str) -> str:
-            self._show(session, new)
-            return f"Started the same agent on the case with {model or 'the same model'} once more."
-
-        self.on_own(work, done)
-
-    def fork(self, state: TrialState, step: int, edit: Edit, model: str, then: Callable[[], None]) -> None:
-        """Go on from a step of a trial with an edited text, and show the fork.
-
-        Args:
-            state: The trial.
-            step: The last step that is taken over.
-            edit: What of it is replaced.
-            model: Who goes on.
-            then: Called once the fork is in the session.
-        """
-        warm, trial = self._host.warm, state.trial.id
-
-        def work(session: Path) -> str:
-            from workbench.engine import forking
-
-            return forking.fork(session, trial, step, edit, model=model, warm=warm).trial
-
-        def done(session: Path, new: str) -> str:
-            then()
-            self._show(session, new)
-            return f"Goes on from step {step}; what came before is taken over and not paid again."
-
-        self.on_own(work, done)
-
-    def check_readme(self, block: int = -1) -> None:
-        """Have an engine check the README, or run one of its blocks again."""
-        state, warm = self._shown.state, self._host.warm
-        if state is None:
-            return
-        if state.check_run:
-            self._host.notify(f"This README is being checked already; {key_of('trajectory.cancel')} stops it.")
-            return
-        trial = state.trial.id
-
-        def work(session: Path) -> str:
-            from workbench.engine import checks, launching
-            from workbench.sandbox.errors import NoIsolation
-
-            alone = ""
-            try:
-                run, _ = checks.plan_check(session, [trial], block=block, anew=True)
-            except NoIsolation as error:
-                if block >= 0:
-                    raise
-                run, _ = checks.plan_check(session, [trial], execute=False, anew=True)
-                alone = f"{error} Names are looked up all the same."
-            if not run:
-                return f"This README is being checked already; {key_of('trajectory.cancel')} stops it."
-            launching.launch(session, run, warm)
-            return alone
-
-        def done(session: Path, alone: str) -> str:
-            if session != self._host.session_path:
-                self._show(session, trial)
-            said = (
-                "Runs this block again, after those before it."
-                if block >= 0
-                else "Checks the README: its blocks run in a sandbox without network."
-            )
-            return alone or said
-
-        self.on_own(work, done)
-
-    def resume(self) -> None:
-        state, warm = self._shown.state, self._host.warm
-        if state is None:
-            return
-        run, trial = state.trial.run_id, state.trial.id
-
-        def work(session: Path) -> list[str]:
-            from workbench.engine import client
-
-            return client.resume(session, run, warm=warm)
-
-        def done(session: Path, runs: list[str]) -> str:
-            if session != self._host.session_path:
-                self._show(session, trial)
-            return "An engine takes the run up again." if runs else "Nothing is missing in this run."
-
-        self.on_own(work, done)
-
-    def cancel(self) -> None:
-        state = self._shown.state
-        if state is None:
-            return
-        trial, checking = state.trial.id, not state.live and bool(state.check_run)
-        run = state.check_run if checking else state.trial.run_id
-
-        def work(session: Path) -> None:
-            from workbench.engine import client
-
-            client.cancel(session, run)
-
-        def done(session: Path, _: object) -> str:
-            if session != self._host.session_path:
-                self._show(session, trial)
-            return "Asked the engine to stop the check." if checking else "Asked the engine to stop this run."
-
-        self.on_own(work, done)
-
-    def _show(self, session: Path, trial: str) -> None:
-        app = self._host
-        if session == app.session_path:
-            self._shown.show_trial(trial)
-        else:
-            app.open_session(session, then=lambda: app.show_trial(trial))
-
-    def annotate(self, subject: Subject, text: str) -> None:
-        """Keep a remark on a step or criterion, on the trial what is about neither."""
-        place, said = self._here(), subject.remark(text)
-        if place is None or not said:
-            return
-        session, trial = place
-
-        def work() -> None:
-            from workbench.app.runs import is_example
-            from workbench.errors import WorkbenchError
-            from workbench.session import SessionWriter
-
-            if is_example(session):
-                raise WorkbenchError(
-                    "The example that came with the program is only read; remark on a run of your own."
-                )
-            with SessionWriter(session) as writer:
-                writer.annotate(trial, said, subject.step, criterion=subject.criterion)
-
-        self._jobs.ask(work, lambda _: self._host.notify("Kept the remark in the session."))
+        # What was edited and not started, by trial, step and what of it.
+        self._drafts: dict[tuple[str, int, str], str] = {}
 
     def can(self, action: str) -> bool:
         state = self._shown.state
@@ -197,9 +49,264 @@ class Actions(RunActions):
     def subject(self) -> Subject:
         return self._shown.subject()
 
-    def _here(self) -> tuple[Path, str] | None:
-        session, state = self._host.session_path, self._shown.state
+    def _start(self, work: Callable[[Path], str], said: str, then: Callable[[], object] = lambda: None) -> None:
+        """Start a trial, which ``work`` returns, and show it."""
+
+        def done(session: Path, trial: str) -> str:
+            then()
+            self._show(session, trial)
+            return said
+
+        self.on_own(work, done)
+
+    def _of_shown(self, work: Callable[[Path, TrialState], Any], say: Callable[[Any], str]) -> None:
+        """Do something with the trial that is shown; where that is in a copy of the example, the copy is shown then."""
+        state = self._shown.state
+        if state is None:
+            return
+
+        def done(session: Path, value: Any) -> str:
+            if session != self._host.session_path:
+                self._show(session, state.trial.id)
+            return say(value)
+
+        self.on_own(lambda session: work(session, state), done)
+
+    def _show(self, session: Path, trial: str) -> None:
+        app = self._host
+        if session == app.session_path:
+            self._shown.show_trial(trial)
+        else:
+            app.open_session(session, then=lambda: app.show_trial(trial))
+
+    def rerun(self) -> None:
+        state = self._shown.state
+        if state is not None:
+            self.when_agreed(lambda: self._estimate(state), lambda: self._run_again(state))
+
+    def _estimate(self, state: TrialState, model: str = "", measured: Measured | None = None) -> Estimate:
+        """Return what a trial once more will take; reads former sessions unless they were, so call it in a thread."""
+        from workbench.engine.estimate import estimate_trials
+        from workbench.engine.measured import measure
+        from workbench.session.pending_work import judges_of
+
+        trial, judges = state.trial, judges_of(state.run)
+        known = measured if measured is not None else measure(self._host.session_path)
+        return estimate_trials(known, [trial.case_id], trial.agent, model or trial.model, judges, repeats=1, at_once=1)
+
+    def _run_again(self, state: TrialState, model: str = "") -> None:
+        def work(session: Path) -> str:
+            from workbench.engine import client
+
+            return client.rerun(session, state.trial.id, model=model or None, warm=self._host.warm)
+
+        self._start(work, f"Started the same agent on the case with {model or 'the same model'} once more.")
+
+    async def ask_and_rerun(self, state: TrialState) -> None:
+        """Ask for another model and run the trial once more with it, everything else the same; call it from a worker."""
+        trial = state.trial
+        case = trial.case_name or trial.case_id
+
+        def says(model: str, measured: Measured) -> str:
+            return f"{case} × {trial.agent} × {model} = {self._estimate(state, model, measured).sentence()}."
+
+        dialog = ModelDialog(self._host, f"Run once more: {case} · {trial.agent}", trial.model, says)
+        model = await self._host.push_screen_wait(dialog)
+        if model is not None:
+            self.when_agreed(
+                lambda: self._estimate(state, model),
+                lambda: self._run_again(state, "" if model == trial.model else model),
+            )
+
+    async def edit_and_fork(self, state: TrialState, step: StepRow, tab: str) -> None:
+        """Let a person edit what a step says, ask with which model to go on, and start the fork; call it from a worker.
+
+        With Thought or Action as the tab that is shown the model's message is edited, else the observation.
+        """
+        from workbench.engine import trial_orders
+        from workbench.engine.estimate import estimate_fork
+        from workbench.engine.measured import measure
+
+        host, reader, trial = self._host, self._host.reader, state.trial
+        choices = trial_orders.editable(step)
+        if reader is None or not choices:
+            host.notify(f"Step {step.number} says nothing that could be edited.", severity="warning")
+            return
+        if state.live:
+            host.notify("The trial is not at its end yet; go on from it when it is.", severity="warning")
+            return
+        what = "message" if tab in {"Thought", "Action"} and "message" in choices else choices[0]
+        before = await asyncio.to_thread(
+            reader.text, step.observation_blob if what == "observation" else step.answer_blob
+        )
+        key = (trial.id, step.number, what)
+        suffix = ".json" if what == "observation" and before.lstrip().startswith(("[", "{")) else ".txt"
+        title = f"The {what} of step {step.number}"
+        if what == "observation" and "message" in choices:
+            title += f" (the agent's message: {key_of('trajectory.fork')} on Thought or Action)"
+        text = await edited_text(host, title, self._drafts.get(key, before), suffix)
+        if text is None:
+            return
+        self._drafts[key] = text
+        changed = text != before
+        rest = await asyncio.to_thread(reader.steps, trial.id, step.number)
+        left = [(one.seconds or 0.0, one.cost_usd) for one in rest if one.kind != "error" and one.answer_blob]
+
+        def estimate(model: str, measured: Measured) -> Estimate:
+            return estimate_fork(measured, model, left, same=model == trial.model)
+
+        def says(model: str, measured: Measured) -> str:
+            steps = "1 step" if step.number == 1 else f"{step.number} steps"
+            edited = f"the {what} of step {step.number} edited" if changed else "nothing edited"
+            took = estimate(model, measured).sentence()
+            return f"Takes over {steps}, {edited}; then {trial.agent} goes on with {model}: {took}."
+
+        def refused(model: str) -> str:
+            if not changed and model == trial.model:
+                return "Nothing was changed: name another model, or cancel and edit the step."
+            if step.kind == "respond" and not changed:
+                return "The agent handed in at this step: edit its message, or go on from an earlier step."
+            return ""
+
+        dialog = ModelDialog(host, f"Go on from step {step.number}", trial.model, says, refused)
+        model = await host.push_screen_wait(dialog)
+        if model is None:
+            kept = f" {key_of('trajectory.fork')} on this step has your text again." if changed else ""
+            host.notify(f"Nothing was started.{kept}")
+            return
+        edit = trial_orders.Edit(what, text) if changed else trial_orders.Edit()
+
+        def fork(session: Path) -> str:
+            return trial_orders.fork(session, trial.id, step.number, edit, model=model, warm=host.warm).trial
+
+        said = f"Goes on from step {step.number}; what came before is taken over and not paid again."
+        self.when_agreed(
+            lambda: estimate(model, measure(host.session_path)),
+            lambda: self._start(fork, said, lambda: self._drafts.pop(key, None)),
+        )
+
+    def check_readme(self, block: int = -1) -> None:
+        """Have an engine check the README, or run one of its blocks again."""
+        under_way = f"This README is being checked already; {key_of('trajectory.cancel')} stops it."
+        if self._shown.state is not None and self._shown.state.check_run:
+            self._host.notify(under_way)
+            return
+
+        def work(session: Path, state: TrialState) -> str:
+            from workbench.engine import launching, trial_orders
+            from workbench.sandbox.errors import NoIsolation
+
+            alone = ""
+            try:
+                run, _ = trial_orders.plan_check(session, [state.trial.id], block=block, anew=True)
+            except NoIsolation as error:
+                if block >= 0:
+                    raise
+                run, _ = trial_orders.plan_check(session, [state.trial.id], execute=False, anew=True)
+                alone = f"{error} Names are looked up all the same."
+            if not run:
+                return under_way
+            launching.launch(session, run, self._host.warm)
+            return alone
+
+        said = "Checks the README: its blocks run in a sandbox without network."
+        if block >= 0:
+            said = "Runs this block again, after those before it."
+        self._of_shown(work, lambda alone: alone or said)
+
+    def resume(self) -> None:
+        def work(session: Path, state: TrialState) -> list[str]:
+            from workbench.engine import client
+
+            return client.resume(session, state.trial.run_id, warm=self._host.warm)
+
+        self._of_shown(
+            work, lambda runs: "An engine takes the run up again." if runs else "Nothing is missing in this run."
+        )
+
+    def cancel(self) -> None:
+        def work(session: Path, state: TrialState) -> str:
+            from workbench.engine import client
+
+            checking = not state.live and state.check_run
+            client.cancel(session, checking or state.trial.run_id)
+            return f"Asked the engine to stop {'the check' if checking else 'this run'}."
+
+        self._of_shown(work, str)
+
+    def annotate(self, subject: Subject, text: str) -> None:
+        """Keep a remark on a step or criterion, on the trial what is about neither."""
+        session, state, said = self._host.session_path, self._shown.state, subject.remark(text)
         if session is None or state is None:
             self._host.notify("No trial is shown.")
-            return None
-        return session, state.trial.id
+        if session is None or state is None or not said:
+            return
+
+        def work() -> None:
+            from workbench.app.runs import is_example
+            from workbench.session import SessionWriter
+
+            if is_example(session):
+                raise WorkbenchError(
+                    "The example that came with the program is only read; remark on a run of your own."
+                )
+            with SessionWriter(session) as writer:
+                writer.annotate(state.trial.id, said, subject.step, criterion=subject.criterion)
+
+        self._jobs.ask(work, lambda _: self._host.notify("Kept the remark in the session."))
+
+
+class ModelDialog(Form[str]):
+    """Ends with the model.
+
+    Args:
+        host: The app.
+        title: What is started.
+        model: Model to start with.
+        says: What starting with a model will do, by what former work took; called in a thread.
+        refused: Why it makes no sense with a model, "" where it does.
+    """
+
+    LIVE = True
+
+    def __init__(
+        self,
+        host: WorkbenchApp,
+        title: str,
+        model: str,
+        says: Callable[[str, Measured], str],
+        refused: Callable[[str], str] = lambda model: "",
+    ) -> None:
+        from workbench.models.defaults import available_models
+
+        self._host, self._says, self._refused = host, says, refused
+        self._measured: Measured | None = None
+        self._known: Sequence[str] = available_models()
+        field = Field("model", model, self._about, self._known, paths=True, needed="Name a model.", check=self._check)
+        super().__init__(title, (field,), "model")
+
+    def _check(self, model: str) -> None:
+        check_named_model(model, "the agent", self._host.settings)
+        if problem := self._refused(model):
+            raise UsageError(problem)
+
+    def _about(self, values: Values) -> str:
+        used = f"Used before or at hand: {', '.join(self._known[:4])}. " if self._known else ""
+        return (
+            f"{used}Any LiteLLM name works, local, and replay:SESSION. Enter starts, {key_of('dialog.cancel')} cancels."
+        )
+
+    def read(self, values: Values) -> str:
+        return str(values["model"])
+
+    def summary(self, answer: str, values: Values) -> str:
+        from workbench.engine.measured import measure
+
+        if self._measured is None:
+            self._measured = measure(self._host.session_path)
+            self._known = tuple(dict.fromkeys((*(rate.model for rate in self._measured.trials), *self._known)))
+        return self._says(answer, self._measured)
+
+    def show_summary(self, text: str) -> None:
+        self._lines["model"].suggester = Completion(self._known, paths=True)
+        super().show_summary(text)

@@ -1,20 +1,20 @@
-"""The frame around what the selected step says: loads it, keeps the wanted tab, goes to hits and lines."""
+"""Tabs of texts that are read when they are asked for; in the tabs of a step: what the agent thought, did, saw and was sent."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 from textual.app import ComposeResult
 
-from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.document import COLOURED_AT_MOST, Document, note
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
-from workbench.app.trajectory.loading import TrialState, not_taken_up, state_of, waiting_for
-from workbench.app.trajectory.step_content import SHOWN_AT_FIRST, TABS, StepContent, load_content, with_remarks
+from workbench.app.trajectory.loading import TrialState, waiting_for, why_not
+from workbench.app.trajectory.step_content import SHOWN_AT_FIRST, TABS, StepContent, load_content
 from workbench.session.forks import inheritance
 from workbench.session.labels import in_words
 from workbench.text import one_line
@@ -23,27 +23,84 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import StepRow
 
-
 REST_SECONDS = 0.25
 """How long a step must have been selected before the rest of a long text is coloured."""
+Loaded = TypeVar("Loaded")
 
 
-class ContentPane(TabbedText):
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What of a text is brought into sight.
+
+    It is a hit by its number from 0, a source line from 1, the first of ``texts`` that is there, or characters of a README.
+    ``reach`` is how many characters must be shown for it.
+    """
+
+    hit: int | None = None
+    line: int | None = None
+    texts: tuple[str, ...] = ()
+    span: tuple[int, int] | None = None
+    reach: int = 0
+
+
+class LoadedTabs(TabbedText):
+    """Reads what the wanted tab has in a thread."""
+
+    wanted: str | None = None
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.loader = Latest(self, "tab")
+        self._target: Target | None = None
+
+    def choose(self, tab: str) -> None:
+        self.go(tab)
+
+    def go(self, tab: str, target: Target | None = None) -> None:
+        """Show a tab, also of what is shown next, and bring something in it into sight."""
+        self.wanted, self._target = tab, target
+        if target is not None:
+            self._reach(target.reach)
+        self._ask()
+
+    def _load(
+        self,
+        key: tuple[object, ...],
+        work: Callable[[], Loaded],
+        show: Callable[[Loaded], None],
+        failure: Callable[[str], Loaded],
+    ) -> None:
+        """Show what was read, or what stands in its place where that failed."""
+        if key == self.loader.shown:
+            self._arrive()
+
+        def done(loaded: Loaded) -> None:
+            show(loaded)
+            self._arrive()
+
+        self.loader.ask_for(key, work, done, lambda sentence: show(failure(sentence)))
+
+    def _arrive(self) -> None:
+        target, self._target = self._target, None
+        if target is not None:
+            self.bring_into_sight(target)
+
+    def bring_into_sight(self, target: Target) -> None:
+        if target.hit is not None:
+            self.text.go_to_hit(target.hit)
+        elif target.line is not None:
+            self.text.mark_line(self.text.document.line_at(target.line - 1))
+        else:
+            self.text.mark_text(*target.texts)
+
+
+class ContentPane(LoadedTabs):
     """Thought, action, observation, prompt and raw call of one step."""
 
     short = "Step"
     at_first = SHOWN_AT_FIRST
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self.loader = Latest(self, "content")
-        self.wanted: str | None = None
-        self._asked: tuple[object, ...] = ()
-        self._shown: tuple[object, ...] = ()
-        self._hit: int | None = None
-        self._line: int | None = None
-        self._texts: tuple[str, ...] = ()
-        self._now: tuple[SessionReader, TrialState, StepRow] | None = None
+    _now: tuple[SessionReader, TrialState, StepRow] | None = None
 
     def compose(self) -> ComposeResult:
         yield TabLine(TABS, id="content-tabs")
@@ -54,9 +111,12 @@ class ContentPane(TabbedText):
         return self.query_one(TabLine).current
 
     def show_no_step(self, state: TrialState, waited: float = 0.0) -> None:
-        self._now, self._asked, self._shown = None, (), ()
+        self._now, self.loader.asked, self.loader.shown = None, (), ()
         self.titled("Step")
-        self.text.show(note(*_no_steps(state, waited)))
+        said = why_not(state, "the first step") or ("The trial has no steps.",)
+        if waiting := waiting_for(state, waited):
+            said = f"{waiting[:1].upper()}{waiting[1:]}", "Steps appear here as the agent takes them."
+        self.text.show(note(*said))
 
     def show_step(self, reader: SessionReader, state: TrialState, step: StepRow) -> None:
         """Show a step; what was cut of the one before is forgotten."""
@@ -67,19 +127,6 @@ class ContentPane(TabbedText):
         self.titled(
             one_line(f"{step.number} {step.action} {named}", 60), inheritance(state.trial, step.number) or _took(step)
         )
-        self._ask()
-
-    def go(
-        self, tab: str, *, hit: int | None = None, line: int | None = None, reach: int = 0, texts: tuple[str, ...] = ()
-    ) -> None:
-        """Show a tab and bring its hit number ``hit`` (from 0), a source line (from 1) or the first of ``texts`` into sight."""
-        self.wanted = tab
-        self._hit, self._line, self._texts = hit, line, texts
-        self._reach(reach)
-        self._ask()
-
-    def choose(self, tab: str) -> None:
-        self.wanted = tab
         self._ask()
 
     def reading_all(self) -> Callable[[], Document] | None:
@@ -100,59 +147,33 @@ class ContentPane(TabbedText):
         remarks = tuple(remark.text for remark in state.annotations if remark.step == step.number)
         if labels := state.labels.get(str(step.number)):
             remarks = (in_words(labels), *remarks)
-        key = (state.trial.id, step, self.wanted, self._limit, remarks)
-        if key == self._asked:
-            if self._shown[:2] == (state.trial.id, step):
-                self._arrive()
-            return
-        self._asked = key
         wanted, limit = self.wanted, self._limit
+        key = (state.trial.id, step, wanted, limit, remarks)
 
-        def work() -> StepContent:
-            return with_remarks(load_content(reader, step, wanted, limit), remarks)
-
-        def done(loaded: StepContent) -> None:
-            if key != self._asked:
-                return
+        def show(loaded: StepContent) -> None:
             tabs = self.query_one(TabLine)
             tabs.empty, tabs.current = loaded.empty, loaded.tab
-            shown = (state.trial.id, step, loaded.tab)
-            self.text.show(loaded.document, keep_place=shown == self._shown)
-            self._shown = shown
-            self._arrive()
+            self.text.show(loaded.document, keep_place=key[:3] == self.loader.shown[:3])
             if not loaded.wholly_coloured:
                 # Who steps on quickly never pays for colours further down.
                 self.set_timer(REST_SECONDS, colour)
 
-        def failed(sentence: str) -> None:
-            # What stands there is of another step.
-            if key == self._asked:
-                self._shown = ()
-                self.text.show(note(sentence))
-
         def colour() -> None:
-            if key == self._asked and self.loader.idle:
-                self.loader.ask(work_colours, coloured)
-
-        def work_colours() -> StepContent:
-            return with_remarks(load_content(reader, step, wanted, limit, COLOURED_AT_MOST), remarks)
+            if key == self.loader.asked and self.loader.idle:
+                self.loader.ask(
+                    lambda: load_content(reader, step, wanted, limit, COLOURED_AT_MOST, remarks=remarks), coloured
+                )
 
         def coloured(loaded: StepContent) -> None:
-            if key == self._asked:
+            if key == self.loader.asked:
                 self.text.recolour(loaded.document)
 
-        self.loader.ask(work, done, failed)
-
-    def _arrive(self) -> None:
-        hit, line, texts = self._hit, self._line, self._texts
-        self._hit = self._line = None
-        self._texts = ()
-        if hit is not None:
-            self.text.go_to_hit(hit)
-        elif line is not None:
-            self.text.mark_line(self.text.document.line_at(line - 1))
-        elif texts:
-            self.text.mark_text(*texts)
+        self._load(
+            key,
+            lambda: load_content(reader, step, wanted, limit, remarks=remarks),
+            show,
+            lambda sentence: StepContent(wanted or self.tab, note(sentence)),
+        )
 
 
 def _took(step: StepRow) -> str:
@@ -162,24 +183,3 @@ def _took(step: StepRow) -> str:
     parts += [f"{step.seconds:.1f} s"] if step.seconds is not None else []
     parts += [money(step.cost_usd)] if step.cost_usd else []
     return " · ".join(parts)
-
-
-def _no_steps(state: TrialState, waited: float) -> tuple[str, ...]:
-    trial = state.trial
-    shown = state_of(state)
-    if waiting := waiting_for(state):
-        clock = f" {waited:.0f} s" if waited >= 1 else ""
-        return (f"{waiting[:1].upper()}{waiting[1:]}{clock}", "Steps appear here as the agent takes them.")
-    if shown == "interrupted" and not_taken_up(state):
-        return ("No engine took the run up.", f"Press {key_of('trajectory.resume')} to start one.")
-    if shown == "interrupted":
-        return ("The engine stopped before the first step.", f"Press {key_of('trajectory.resume')} to resume.")
-    if shown == "failed":
-        reason = trial.error or (state.run.error if state.run else None) or "No reason was recorded."
-        return (f"✗ {one_line(reason, 600)}", f"Press {key_of('trajectory.rerun')} to run it again.")
-    if shown == "cancelled":
-        return (
-            "The trial was cancelled before its first step.",
-            f"Press {key_of('trajectory.rerun')} to run it again.",
-        )
-    return ("The trial has no steps.",)

@@ -1,14 +1,18 @@
-"""What the Trajectory mode reads from a session: plain functions for worker threads, no widget in sight."""
+"""What the Trajectory mode reads from a session, in worker threads, and what it says of a trial."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.app.key_table import key_of
+from workbench.agents.protocol import split_answer
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.header import Header, Part
+from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.trajectory.repository_pane import Coverage, Entry, entries_of
 from workbench.glyphs import STATES
 from workbench.rubric.works import works_by_trial
 from workbench.session.labels import STAR, in_words, labels_by_part
@@ -16,9 +20,11 @@ from workbench.session.pending_work import is_imported, trial_problem
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.app.toolkit.run_screen import Needle
+    from workbench.app.trajectory.screen import TrajectoryScreen
     from workbench.results.trials import TrialOrder
     from workbench.rubric.scorecard import Scorecard
-    from workbench.rubric.spread import Agreement, PointSpread
+    from workbench.rubric.spread import Agreement
     from workbench.rubric.works import Works
     from workbench.session.reader import SessionReader
     from workbench.session.rows import AccessedFileRow, AnnotationRow, RunRow, StepRow, TrialRow
@@ -31,15 +37,11 @@ REFRESH_SECONDS = 0.1
 """Time between two looks at a trial that changes: a person sees no difference, a slow machine does."""
 TREE_SECONDS = 0.5
 """Time between two looks at the repository of a live trial: its tree may have thousands of files."""
-REST_SECONDS = 0.3
-"""Time until the rest of a long list of steps is read: what is on the screen comes first."""
 NO_SESSION = "No session is open: press {app.sessions} to choose one, or {app.cases} to pick a case and start a run."
 NO_TRIALS = "This session has no trials yet: press {app.cases} and {cases.run} to start a run."
 GONE = "This trial is not in the open session: press {app.sessions} to choose another session."
-_TAIL = 8  # steps at the end that are read again at each look: a retried trial replaces its error steps
-
-Repeats = Mapping[tuple[str, str], "tuple[PointSpread, ...]"]
-"""How the points of all repeats of a trial lie, by rubric and judge."""
+OUTCOME = 10**9
+"""Stands after every step: where the outcome is searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +120,10 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
 def _imported_scores(reader: SessionReader, trial_id: str) -> tuple[str, ...]:
     from workbench.results.scores import imported_scores
 
-    found = imported_scores(reader, trial_id)
-    said = (": ".join(filter(None, (f"{one.scorer} {one.value}", one.explanation))) for one in found)
-    return tuple(one_line(one, 400) for one in said)
+    return tuple(
+        one_line(f"{one.scorer} {one.value}" + (f": {one.explanation}" if one.explanation else ""), 400)
+        for one in imported_scores(reader, trial_id)
+    )
 
 
 def _check_run(reader: SessionReader, trial_id: str) -> str:
@@ -131,16 +134,136 @@ def _check_run(reader: SessionReader, trial_id: str) -> str:
     return ""
 
 
-def tail_start(known: list[StepRow]) -> int:
-    """Return how many of the known steps need no re-check."""
-    return max(0, len(known) - _TAIL)
-
-
 def _seen(reader: SessionReader, trial_id: str, before: TrialState | None) -> Mapping[tuple[str, str], AccessedFileRow]:
     known = before.seen if before else {}
     since = max((row.step for row in known.values()), default=-1)
     fresh = {(row.path, row.how): row for row in reader.seen(trial_id, since)}
     return {**known, **fresh} if fresh.keys() - known.keys() else known or fresh
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look at a trial found: ``steps`` stand behind the first ``after`` ones that are known; no ``tree`` is the known one."""
+
+    state: TrialState
+    steps: list[StepRow]
+    after: int
+    tree: tuple[list[Entry], Coverage] | None
+
+
+class Following:
+    """Reads the trial that the screen shows and keeps the screen in step with it."""
+
+    def __init__(self, screen: TrajectoryScreen) -> None:
+        self._screen = screen
+        self.loading_trial = Latest(screen, "trial")
+        self.looking = Live(screen, "look", self._look, self._show, seconds=REFRESH_SECONDS)
+        self._tree_of: TrialState | None = None  # the state whose tree is shown
+        self._tree_at = 0.0
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being read and nothing is about to be."""
+        return self.loading_trial.idle and self.looking.settled
+
+    def load_latest(self, reader: SessionReader) -> None:
+        """Show the session's most telling trial from its beginning."""
+
+        def work() -> str | None:
+            from workbench.results.trials import latest_trial
+
+            return latest_trial(reader)
+
+        def done(trial: str | None) -> None:
+            if trial is None:
+                self._screen.show_reason(with_keys(NO_TRIALS))
+            else:
+                self._screen.show_trial(trial)
+
+        self.loading_trial.ask(work, done, self._screen.show_reason)
+
+    def load(self, reader: SessionReader, trial: str) -> None:
+        def work() -> Look | None:
+            state = load_trial(reader, trial)
+            if state is None:
+                return None
+            return Look(state, reader.steps(trial, 0, FIRST_STEPS), 0, entries_of(state.files, state.seen))
+
+        self.looking.drop_waiting()
+        self.loading_trial.ask(work, self._screen.begin, self._screen.show_reason)
+
+    def tree_shown(self, state: TrialState) -> None:
+        self._tree_of, self._tree_at = state, monotonic()
+
+    def _look(self, reader: SessionReader) -> Callable[[], Look | None] | None:
+        grown, state = self._tree_of, self._screen.state
+        if state is None:
+            return None
+        keep, number = self._screen.step_list.known_tail()
+        tree_due = monotonic() - self._tree_at > TREE_SECONDS
+
+        def work() -> Look | None:
+            fresh = load_trial(reader, state.trial.id, state)
+            if fresh is None:
+                return None
+            steps = reader.steps(state.trial.id, number, PAGE_OF_STEPS)
+            same = grown is not None and fresh.seen is grown.seen and fresh.files is grown.files
+            return Look(fresh, steps, keep, entries_of(fresh.files, fresh.seen) if tree_due and not same else None)
+
+        return work
+
+    def _show(self, look: Look | None) -> None:
+        now = self._screen.state
+        if look is None or now is None or look.state.trial.id != now.trial.id:
+            return
+        self._screen.apply(look)
+        if self._tree_of is not None and self._tree_of.seen is not look.state.seen:
+            self.looking.refresh_soon()
+
+
+class Hit(NamedTuple):
+    """A place in the tab of a step (``step`` its number) or, with step 0, of the outcome.
+
+    ``ordinal`` counts the hits of the same tab from 0; ``reach`` is how many characters must be shown to see it.
+    """
+
+    step: int
+    tab: str
+    ordinal: int = 0
+    reach: int = 0
+
+
+def hits_of(reader: SessionReader, trial: TrialRow, needle: Needle, stopped: Callable[[], bool]) -> Iterator[Hit]:
+    """Yield where a text stands in steps, thoughts, observations, the first messages, README and metadata."""
+    after, page = 0, reader.steps(trial.id, 0, PAGE_OF_STEPS)
+    while page:
+        for step in page:
+            if stopped():
+                return
+            if not after and step is page[0]:
+                call = reader.call(step.call_id) if step.call_id is not None else None
+                messages = reader.message_digests(call) if call is not None else ()
+                yield from _hits(step.number, "Raw", [at for _, digest in messages for at in needle.in_blob(digest)])
+            yield from _hits_of_step(reader, step, needle)
+        after = page[-1].number
+        page = reader.steps(trial.id, after, PAGE_OF_STEPS) if len(page) == PAGE_OF_STEPS else []
+    yield from _hits(0, "README", needle.in_blob(trial.readme_blob))
+    yield from _hits(0, "Metadata", needle.in_blob(trial.metadata_blob))
+
+
+def _hits_of_step(reader: SessionReader, step: StepRow, needle: Needle) -> Iterator[Hit]:
+    answer = split_answer(reader.kept(step.answer_blob, "a text of this trial") or "")
+    thought, action = map(needle.in_text, answer)
+    # What is only in the row (a target without an answer) leads to the step without a tab of its own.
+    if not thought and not action and needle.in_text(f"{step.action} {step.target} {step.problem or ''}"):
+        yield Hit(step.number, "Action")
+    yield from _hits(step.number, "Thought", thought)
+    yield from _hits(step.number, "Action", action)
+    yield from _hits(step.number, "Observation", needle.in_blob(step.observation_blob))
+
+
+def _hits(step: int, tab: str, places: Sequence[int]) -> Iterator[Hit]:
+    return (Hit(step, tab, ordinal, place) for ordinal, place in enumerate(places))
 
 
 # -- what is said about a trial
@@ -151,25 +274,46 @@ def state_of(state: TrialState) -> str:
     if state.problem:
         return "unscored"
     if state.trial.state in {"queued", "running"} and state.run_state not in {"queued", "running"}:
-        return "interrupted" if state.run_state == "interrupted" else state.run_state
+        return state.run_state
     return state.trial.state
 
 
-def not_taken_up(state: TrialState) -> bool:
-    """Return whether the trial's run waits and no engine is on its way to it."""
+def _not_taken_up(state: TrialState) -> bool:
+    """Whether the trial's run waits and no engine is on its way to it."""
     return state.run is not None and state.run.state == "queued" and state.run_state == "interrupted"
 
 
-def waiting_for(state: TrialState) -> str:
-    """Return what a trial without a step waits for, "" if it waits for nothing."""
-    if state.step_count:
-        return ""
+def _reason(state: TrialState) -> str:
+    return one_line(state.trial.error or (state.run.error if state.run else "") or "no reason was recorded", 600)
+
+
+def why_not(state: TrialState, before: str) -> tuple[str, ...]:
+    """Return why a trial ended before something, and what to do about it; () where it did not end early."""
     shown = state_of(state)
-    if shown == "queued":
-        return "waiting for the engine…"
+    if shown == "interrupted" and _not_taken_up(state):
+        said = ("No engine took the run up.", "Press {trajectory.resume} to start one.")
+    elif shown == "interrupted":
+        said = (f"The engine stopped before {before}.", "Press {trajectory.resume} to resume.")
+    elif shown == "cancelled":
+        said = (f"The trial was cancelled before {before}.", "Press {trajectory.rerun} to run it again.")
+    elif shown == "failed":
+        return f"The trial failed before {before}: {_reason(state)}", with_keys(
+            "Press {trajectory.rerun} to run it again."
+        )
+    else:
+        return ()
+    return said[0], with_keys(said[1])
+
+
+def waiting_for(state: TrialState, waited: float = 0.0) -> str:
+    """Return what a trial without a step waits for, and for how many seconds; "" if it waits for nothing."""
+    shown = state_of(state)
+    if state.step_count or shown not in {"queued", "running"}:
+        return ""
+    said = "waiting for the engine…"
     if shown == "running":
-        return one_line(state.run.note, 80) if state.run and state.run.note else "the agent is at its first step…"
-    return ""
+        said = one_line(state.run.note, 80) if state.run and state.run.note else "the agent is at its first step…"
+    return f"{said} {waited:.0f} s" if waited >= 1 else said
 
 
 def marks_of_steps(state: TrialState) -> dict[int, str]:
@@ -185,30 +329,32 @@ def header(state: TrialState, score: str = "", waited: float = 0.0) -> Header:
     Args:
         state: The trial.
         score: Its score as it is shown, "" where it has none.
-        waited: Seconds since it is waited for the first step, as far as they are known.
+        waited: Seconds for which its first step has been waited for.
     """
     trial = state.trial
     order = state.place.order
     at = order.index(trial.id) + 1 if trial.id in order else 1
-    shown = state_of(state)
-    words = {
-        "queued": "waiting for the engine…",
-        "running": "live",
-        "interrupted": f"no engine took it up — press {key_of('trajectory.resume')}"
-        if not_taken_up(state)
-        else f"interrupted — press {key_of('trajectory.resume')} to resume",
-        "unscored": f"unscored — press {key_of('trajectory.resume')} to ask the judge again. {state.problem}",
-    }.get(shown, shown)
-    if shown == "failed":
-        words = f"failed: {trial.error or (state.run.error if state.run else '') or 'no reason was recorded'}"
-    elif waiting := waiting_for(state):
-        clock = f" {waited:.0f} s" if waited >= 1 else ""
-        words = f"{'live: ' if shown == 'running' else ''}{waiting}{clock}"
+    shown, resume = state_of(state), key_of("trajectory.resume")
+    words = shown
+    if waiting := waiting_for(state, waited):
+        words = f"live: {waiting}" if shown == "running" else waiting
+    elif shown == "running":
+        words = "live"
+    elif shown == "interrupted":
+        words = (
+            f"no engine took it up — press {resume}"
+            if _not_taken_up(state)
+            else f"interrupted — press {resume} to resume"
+        )
+    elif shown == "unscored":
+        words = f"unscored — press {resume} to ask the judge again. {state.problem}"
+    elif shown == "failed":
+        words = f"failed: {_reason(state)}"
     model = trial.model.rpartition("/")[2] if trial.model.startswith("local/") else trial.model
     of = f"trial {order.index(trial.parent) + 1}" if trial.parent in order else trial.parent[:8]
     return (
         Part(trial.agent, rank=3, name=True),
-        Part("local" if trial.model == "local" else model, rank=5, name=True),
+        Part(model, rank=5, name=True),
         Part(trial.case_name or trial.case_id, rank=1, name=True),
         Part(state.told_apart, rank=4),
         Part(f"trial {at} of {len(order):,}", rank=2),
@@ -218,10 +364,3 @@ def header(state: TrialState, score: str = "", waited: float = 0.0) -> Header:
         Part(money(trial.cost_usd) if trial.cost_usd else ""),
         Part(f"{STATES[shown]} {words}", reason=True),
     )
-
-
-def working(state: TrialState, steps: int) -> str:
-    """Return what stands below the steps of a trial at work, "" below the others."""
-    if state.trial.state == "running" and state.run_state == "running":
-        return "▸ the model is at work…" if steps else ""
-    return ""

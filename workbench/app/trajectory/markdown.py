@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.app.toolkit.document import Document, Line, Span, closed, plain, prepared, spans_by_line
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 RENDER_LIMIT = 200_000
 """Characters up to which a README is rendered; above that it is shown as source, at once."""
 
+_INLINE = {"code_inline": "code", "image": "em", "html_inline": "comment"}
 StepOf = Callable[[str], int | None]
 """Says from which step a line of text comes, None if from none."""
 
@@ -48,9 +50,7 @@ def source(text: str, *, step_of: StepOf | None = None, cut: str | None = None) 
             spans = ((0, len(line.text), "code"),)
         elif line.text.startswith("#"):
             spans = ((0, len(line.text), "heading"),)
-        lines.append(
-            Line(line.text, spans, line.source, line.source_end, line.number, step=find(line.text) if fenced else None)
-        )
+        lines.append(replace(line, spans=spans, step=find(line.text) if fenced else None))
     return Document(tuple(lines), document.text, cut, numbered=True)
 
 
@@ -68,7 +68,6 @@ class _Layout:
         self._tight = False
 
     def blocks(self, tokens: list[Token]) -> None:
-        """Lay out all blocks."""
         index = 0
         while index < len(tokens):
             token = tokens[index]
@@ -79,7 +78,7 @@ class _Layout:
                 level = int(token.tag[1:])
                 self._text(tokens[index + 1], "heading" if level < 3 else "subheading")
                 if level == 1 and self.lines:
-                    self._emit("─" * 400, ((0, 400, "rule"),), clip=True)
+                    self._rule("─" * 400)
                 index += 2
             elif token.type == "paragraph_open":
                 if not token.hidden and not self._bullet:
@@ -92,7 +91,7 @@ class _Layout:
                 index = self._table(tokens, index)
             elif token.type == "hr":
                 self._gap()
-                self._emit("─" * 400, ((0, 400, "rule"),), clip=True)
+                self._rule("─" * 400)
             elif token.type == "html_block":
                 self._gap()
                 for part in token.content.rstrip("\n").split("\n"):
@@ -130,6 +129,9 @@ class _Layout:
         if self.lines and self.lines[-1].text.strip("▎ ") and not self._bullet:
             self.lines.append(Line(""))
 
+    def _rule(self, text: str, lines: tuple[int, int] | None = None) -> None:
+        self._emit(text, ((0, len(text), "rule"),), lines=lines, clip=True)
+
     def _emit(
         self,
         text: str,
@@ -166,16 +168,10 @@ class _Layout:
             elif kind == "hardbreak":
                 self._emit(text, self._styled(text, spans, style))
                 text, spans, opened = "", [], [(name, 0) for name, _ in opened]
-            elif kind == "code_inline":
-                spans.append((len(text), len(text) + len(child.content), "code"))
-                text += child.content
-            elif kind == "image":
-                label = f"🖼 {child.content or child.attrGet('src') or 'image'}"
-                spans.append((len(text), len(text) + len(label), "em"))
-                text += label
-            elif kind == "html_inline":
-                spans.append((len(text), len(text) + len(child.content), "comment"))
-                text += child.content
+            elif kind in _INLINE:
+                said = f"🖼 {child.content or child.attrGet('src') or 'image'}" if kind == "image" else child.content
+                spans.append((len(text), len(text) + len(said), _INLINE[kind]))
+                text += said
             elif kind.endswith("_open"):
                 name = kind.removesuffix("_open")
                 if name == "link":
@@ -227,6 +223,5 @@ class _Layout:
             text = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=False)).rstrip()
             self._emit(text, ((0, len(text), "strong"),) if number == 0 else (), lines=where)
             if number == 0:
-                bar = "  ".join("─" * width for width in widths)
-                self._emit(bar, ((0, len(bar), "rule"),), lines=where, clip=True)
+                self._rule("  ".join("─" * width for width in widths), where)
         return index

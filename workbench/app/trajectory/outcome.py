@@ -1,66 +1,81 @@
-"""What a trial brought: its README, its metadata and how both differ from the trial before, as documents."""
+"""What a trial brought: its README, its metadata and how it differs from the trial before, as documents."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from workbench.app.key_table import key_of
-from workbench.app.toolkit.amounts import size_of
-from workbench.app.toolkit.document import Document, Line, code, note, prepared
+from workbench.app.key_table import with_keys
+from workbench.app.toolkit.amounts import money, size_of
+from workbench.app.toolkit.document import (
+    Document,
+    Line,
+    closed,
+    code,
+    note,
+    of_lines,
+    position,
+    prepared,
+    styled,
+)
 from workbench.app.trajectory import markdown
-from workbench.app.trajectory.loading import TrialState, state_of
+from workbench.app.trajectory.loading import TrialState, load_trial, state_of, why_not
+from workbench.app.trajectory.scores import points, tiers_of
+from workbench.app.trajectory.step_content import cut_of
+from workbench.comparison.line_diff import ADDED, REMOVED, SAME, line_diff
 
 if TYPE_CHECKING:
+    from workbench.rubric.scorecard import Scorecard
     from workbench.session.reader import SessionReader
 
-GROUNDING, EXPLORATION, CHECK = "Grounding", "Explored", "Check"
-TABS = ("README", "Check", "Metadata", "Diff to previous", GROUNDING, EXPLORATION)
+README, CHECK, METADATA, DIFFERENCE, GROUNDING, EXPLORATION = TABS = (
+    "README",
+    "Check",
+    "Metadata",
+    "Diff to previous",
+    "Grounding",
+    "Explored",
+)
 SHOWN_AT_FIRST = 256_000
+COMPARED = 400_000
+"""Bytes of each README that are compared: matching lines takes quadratic time at worst."""
 _NAMES_LIMIT = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The document of one tab; ``readme`` is the text that offsets of evidence count in, ``raw`` how it is shown."""
+    """The document of a tab; ``readme`` is the text that offsets of evidence count in, ``raw`` how it is shown."""
 
-    tab: str
     document: Document
-    readme: str
-    raw: bool
+    readme: str = ""
+    raw: bool = False
 
 
 def load_outcome(
     reader: SessionReader, state: TrialState, tab: str, *, raw: bool, limit: int = SHOWN_AT_FIRST
 ) -> Outcome:
-    """Read and lay out one tab of a trial's outcome."""
-    if tab == "Metadata":
-        return Outcome(tab, _metadata(reader, state, limit), "", raw)
-    if tab == "Diff to previous":
-        from workbench.app.trajectory.comparison import load_comparison
-
-        return Outcome(tab, load_comparison(reader, state), "", raw)
-    readme = reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", limit)
+    """Read and lay out README, metadata or difference of a trial."""
+    if tab == METADATA:
+        return Outcome(_metadata(reader, state, limit))
+    if tab == DIFFERENCE:
+        return Outcome(_difference(reader, state))
+    readme = _readme(reader, state, limit)
     if not readme.strip():
-        return Outcome(tab, _no_readme(state), "", raw)
-    cut = _cut(reader.size(state.trial.readme_blob), limit)
-    step_of = provenance(state)
-    if raw or len(readme) > markdown.RENDER_LIMIT:
-        return Outcome(tab, markdown.source(readme, step_of=step_of, cut=cut), readme, True)
-    return Outcome(tab, markdown.render(readme, step_of=step_of, cut=cut), readme, False)
+        return Outcome(_no_readme(state))
+    cut = cut_of(reader.size(state.trial.readme_blob), limit)
+    raw = raw or len(readme) > markdown.RENDER_LIMIT
+    lay_out = markdown.source if raw else markdown.render
+    return Outcome(lay_out(readme, step_of=_step_finder(state), cut=cut), readme, raw)
 
 
-def _cut(size: int, limit: int) -> str | None:
-    return (
-        f"… {size_of(size - limit)} of {size_of(size)} are not shown. Press {key_of('trajectory.more')} for more."
-        if size > limit
-        else None
-    )
+def _readme(reader: SessionReader, state: TrialState, limit: int) -> str:
+    return reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", limit)
 
 
-def provenance(state: TrialState) -> markdown.StepOf:
+def _step_finder(state: TrialState) -> markdown.StepOf:
     """Return what finds the step that read the file which a line names."""
     steps: dict[str, int] = {}
     for (path, how), row in state.seen.items():
@@ -68,36 +83,21 @@ def provenance(state: TrialState) -> markdown.StepOf:
             for name in (path, path.rpartition("/")[2]):
                 if len(name) > 3:
                     steps[name] = min(row.step, steps.get(name, row.step))
-    if not steps:
-        return lambda _: None
     names = "|".join(re.escape(name) for name in sorted(steps, key=len, reverse=True))
     pattern = re.compile(rf"(?<![\w/.-])(?:{names})(?![\w-])")
 
     def step_of(text: str) -> int | None:
-        found = pattern.search(text)
+        found = pattern.search(text) if steps else None
         return steps[found.group()] if found else None
 
     return step_of
 
 
 def _no_readme(state: TrialState) -> Document:
-    shown = state_of(state)
-    if shown in {"queued", "running"}:
+    if state_of(state) in {"queued", "running"}:
         return note("No README yet: it comes with the agent's last step.")
-    if shown == "interrupted":
-        return note(
-            "The engine stopped before a README was written.", f"Press {key_of('trajectory.resume')} to resume."
-        )
-    if shown == "cancelled":
-        return note(
-            "The trial was cancelled before a README was written.",
-            f"Press {key_of('trajectory.rerun')} to run it again.",
-        )
-    if shown == "failed":
-        return note(
-            f"There is no README: {state.trial.error or 'the trial failed'}",
-            f"Press {key_of('trajectory.rerun')} to run it again.",
-        )
+    if said := why_not(state, "a README was written"):
+        return note(*said)
     if state.trial.parsed == 0:
         return note("The last answer could not be read, so it holds no README.", "The last step's Raw tab shows it.")
     if state.trial.readme_blob is None:
@@ -113,14 +113,13 @@ def _metadata(reader: SessionReader, state: TrialState, limit: int) -> Document:
     try:
         decoded = json.loads(text)
     except (ValueError, RecursionError):
-        return code(text, "metadata.txt", cut=_cut(reader.size(state.trial.metadata_blob), limit))
+        return code(text, "metadata.txt", cut=cut_of(reader.size(state.trial.metadata_blob), limit))
     document = code(json.dumps(decoded, indent=2, ensure_ascii=False), "metadata.json")
     if isinstance(decoded, dict) and decoded:
         return document
     kind = "an empty object" if decoded == {} else f"{_kind(decoded)}, not an object"
-    warning = f"! The metadata is {kind}: schema.org needs keys and values."
-    lines = (Line(warning, ((0, len(warning), "warn"),), indent=2), Line(""), *document.lines)
-    return Document(lines, document.text)
+    warning = styled((f"! The metadata is {kind}: schema.org needs keys and values.", "warn"), indent=2)
+    return Document((warning, Line(""), *document.lines), document.text)
 
 
 def _kind(value: object) -> str:
@@ -134,24 +133,101 @@ def locate(document: Document, readme: str, start: int, end: int) -> list[tuple[
     In the source view that is exact. In the rendered view a line whose text contains the characters is marked there,
     any other line of the span as a whole.
     """
-    from workbench.app.toolkit.document import position
-
     first, first_column = position(readme, start)
     last, last_column = position(readme, max(start, end))
     found: list[tuple[int, int, int]] = []
-    wanted = prepared(readme[start:end]).split("\n")
+    wanted = prepared(readme[start:end]).strip("#*`_ ")
     for index, line in enumerate(document.lines):
         if line.source < 0 or line.source_end <= first or line.source > last or not line.text:
             continue
+        left, right = 0, len(line.text)
         if document.numbered:
             left = first_column if line.source == first else 0
-            right = last_column if line.source == last else len(line.text)
-        else:
-            left, right = 0, len(line.text)
-            if len(wanted) == 1 and wanted[0].strip("#*`_ "):
-                text = wanted[0].strip("#*`_ ")
-                at = line.text.find(text)
-                left, right = (at, at + len(text)) if at >= 0 else (left, right)
+            right = last_column if line.source == last else right
+        elif wanted and "\n" not in wanted and (at := line.text.find(wanted)) >= 0:
+            left, right = at, at + len(wanted)
         if right > left:
             found.append((index, left, right))
     return found
+
+
+# -- the trial before it on the same case
+
+
+def _difference(reader: SessionReader, state: TrialState) -> Document:
+    """Read the previous trial and lay out what changed since: scores, effort, README."""
+    if state.place.previous is None:
+        again = with_keys("Press {trajectory.rerun} to run it again and compare.")
+        return note("This is the first trial of its case in this session.", again)
+    before = load_trial(reader, state.place.previous)
+    if before is None:
+        return note("The previous trial is no longer in the session.")
+    old, new = before.trial, state.trial
+    lines = [
+        styled((f"since {old.agent} · {old.model} · repeat {old.repeat}", "dim")),
+        Line(""),
+    ]
+    lines += [*_scores(before.cards, state.cards), Line("")]
+    effort = {
+        "steps": (old.steps, new.steps, "{:,.0f}"),
+        "tokens": (old.prompt_tokens + old.completion_tokens, new.prompt_tokens + new.completion_tokens, "{:,.0f}"),
+        "seconds": (old.seconds, new.seconds, "{:,.1f}"),
+    }
+    lines += [_change(name, a, b, shape) for name, (a, b, shape) in effort.items()]
+    if old.cost_usd or new.cost_usd:
+        lines.append(Line(f"{'cost':<24} {money(old.cost_usd or 0):>8} → {money(new.cost_usd or 0):>8}"))
+    lines.append(Line(""))
+    texts = [_readme(reader, one, COMPARED).replace("\r\n", "\n") for one in (before, state)]
+    changes = list(_readme_diff(*(text.split("\n") if text else [] for text in texts)))
+    sizes = [reader.size(one.readme_blob) for one in (old, new)]
+    cut = f"Only the first {size_of(COMPARED)} of each README are compared." if max(sizes) > COMPARED else None
+    whole = of_lines([*lines, *(line for line, _ in changes)])
+    text = "\n".join([*(line.text for line in lines), *(said for _, said in changes)])
+    return replace(whole, lines=closed(whole.lines, cut), text=text, cut=cut)
+
+
+def _scores(before: tuple[Scorecard, ...], after: tuple[Scorecard, ...]) -> list[Line]:
+    lines: list[Line] = []
+    known = {(card.rubric, card.judge): card for card in before}
+    for card in after:
+        old = known.get((card.rubric, card.judge))
+        if old is None:
+            continue
+        lines += [Line("")] if lines else []
+        lines.append(styled((card.rubric, "heading"), (f"  judge {card.judge}", "dim")))
+        lines.append(_change("total", old.total, card.total))
+        then = {tier.number: tier for tier in tiers_of(old)}
+        for tier in tiers_of(card):
+            was = then.get(tier.number)
+            lines.append(_change(f"{tier.number} {tier.name}", was.points if was else None, tier.points))
+            items = {item.key: item for item in was.criteria} if was else {}
+            for item in tier.criteria:
+                previous = items.get(item.key)
+                if previous and previous.points != item.points and item.maximum:
+                    lines.append(_change(f"  {item.title}", previous.points, item.points))
+    return lines or list(note("No scores by the same rubric and judge to compare.").lines)
+
+
+def _change(name: str, before: float | None, after: float | None, shape: str = "") -> Line:
+    """Return ``name  before → after  (+difference)``; of points, unless a shape is given, more is better."""
+    old, new = (shape.format(one) if one is not None and shape else points(one) for one in (before, after))
+    text, tail, style = f"{name[:24]:<24} {old:>8} → {new:>8}", "", "dim"
+    if before is not None and after is not None and round(before - after, 2):
+        more = after > before
+        tail = f"  {'+' if more else '−'}{(shape or '{:g}').format(abs(round(after - before, 2)))}"
+        style = style if shape else "added" if more else "removed"
+    return styled((text, ""), (tail, style))
+
+
+def _readme_diff(before: list[str], after: list[str]) -> Iterator[tuple[Line, str]]:
+    """Yield lines, each with what is copied of it."""
+    diff = line_diff(before, after, 2)
+    said = diff.words if diff.hunks or after else "neither trial wrote one"
+    yield styled(("README", "heading"), (f"  {said}", "dim")), f"README  {said}"
+    for hunk in diff.hunks:
+        where = f"@@ lines {hunk.before[0]}–{hunk.before[1]} → {hunk.after[0]}–{hunk.after[1]} @@"
+        yield styled((where, "hunk")), where
+        for sign, line in hunk.lines:
+            margin = "  " if sign == SAME else f"{sign} "
+            style = {REMOVED: "removed", ADDED: "added"}.get(sign, "")
+            yield styled((margin + prepared(line), style), indent=2), margin + line

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import events
+from textual.app import ComposeResult
 from textual.message import Message
 
-from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
+from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.text import shortened
 
 if TYPE_CHECKING:
@@ -36,7 +40,6 @@ class Coverage:
 
     files: int
     read: int
-    listed: int
     bytes: int
     bytes_read: int
 
@@ -73,14 +76,14 @@ def entries_of(
     walk("", 0)
     total = sum(sizes.values())
     shown = sum(min(row.size, sizes.get(path, row.size)) for path, row in read.items())
-    files_listed = sum(1 for path in listed if path in sizes and path not in read)
-    return rows, Coverage(len(sizes), sum(1 for path in read if path in sizes or not sizes), files_listed, total, shown)
+    return rows, Coverage(len(sizes), sum(1 for path in read if path in sizes or not sizes), total, shown)
 
 
-class RepositoryPane(VirtualView):
+class RepositoryPane(RowList):
     """The tree with its marks; enter goes to the step that read or listed the file."""
 
     ALLOW_SELECT = False
+    narrows = False
 
     class Opened(Message):
         """A file was chosen; ``step`` is where the agent met it."""
@@ -93,22 +96,20 @@ class RepositoryPane(VirtualView):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.entries: list[Entry] = []
-        self.cursor = 0
         self.current_path = ""
-        self.empty_text = ""
+        self._empty = ""
         self._places: dict[str, int] = {}
 
-    def show(self, entries: list[Entry], empty_text: str) -> None:
-        """Show these rows; ``empty_text`` stands there if there are none."""
-        if entries == self.entries and empty_text == self.empty_text:
+    def show(self, entries: list[Entry], empty: str) -> None:
+        """Show these rows; ``empty`` stands there if there are none."""
+        if entries == self.entries and empty == self._empty:
             return
-        chosen = self.entries[self.cursor].path if self.cursor < len(self.entries) else None
+        chosen = self.current.path if self.current is not None else ""
         top, height = self.scroll_offset.y, self.page_height()
         before = self.cursor, self.entries[top : top + height]
-        self.entries = entries
-        self.empty_text = empty_text
+        self.entries, self._empty = entries, empty
         self._places = {entry.path: index for index, entry in enumerate(entries)}
-        self.cursor = self._places.get(chosen or "", 0)
+        self.cursor = self._places.get(chosen, 0)
         if before == (self.cursor, entries[top : top + height]) and len(before[1]) == height:
             self.grow_below(self.row_count())
             return
@@ -141,9 +142,12 @@ class RepositoryPane(VirtualView):
     def row_count(self) -> int:
         return len(self.entries) or 1
 
+    def selectable(self, index: int) -> bool:
+        return bool(self.entries)
+
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
         if not self.entries:
-            return [(fit(self.empty_text, width), "dim")], ""
+            return [(fit(self._empty, width), "dim")], ""
         entry = self.entries[y]
         indent = " " * min(entry.depth * 2, max(0, width - 12))
         mark = "▾" if entry.directory and entry.mark == NEVER else entry.mark
@@ -155,33 +159,38 @@ class RepositoryPane(VirtualView):
         name = shortened(entry.name, max(4, width - 3 - len(indent) - entry.directory)) + "/" * entry.directory
         return [(f" {indent}", ""), (mark, style), (" ", ""), (name, "" if entry.mark == READ else "dim")], fill
 
-    def move(self, rows: int) -> None:
-        if self.entries:
-            self.cursor = max(0, min(self.cursor + rows, len(self.entries) - 1))
-            self.keep_in_sight(self.cursor)
-            self.refresh()
-
-    def go_to_end(self, last: bool) -> None:
-        self.move(len(self.entries) if last else -len(self.entries))
-
-    def open_current(self) -> None:
-        """Choose the row under the cursor."""
-        if self.cursor < len(self.entries):
-            entry = self.entries[self.cursor]
-            self.post_message(self.Opened(entry.path, entry.step))
+    def action_choose(self) -> None:
+        if self.current is not None:
+            self.post_message(self.Opened(self.current.path, self.current.step))
 
     def on_click(self, event: events.Click) -> None:
+        event.prevent_default()  # one click opens
         y = event.y + self.scroll_offset.y
         if y < len(self.entries):
-            self.cursor = y
-            self.refresh()
-            self.open_current()
+            self.set_cursor(y)
+            self.action_choose()
 
     def on_resize(self) -> None:
         self.set_size(self.row_count())
 
-    def on_focus(self) -> None:
-        self.refresh()
 
-    def on_blur(self) -> None:
-        self.refresh()
+class Repository(Pane):
+    """Where the agent has been."""
+
+    short = "Repository"
+    _legend_lines = 0
+
+    def compose(self) -> ComposeResult:
+        yield RepositoryPane(id="tree")
+        yield Static("", id="legend")
+
+    def show_coverage(self, coverage: Coverage) -> None:
+        """Say how much of the repository the agent has read."""
+        lines = ["● read  ○ listed", "· never opened"]
+        if coverage.files:
+            share = round(100 * coverage.bytes_read / coverage.bytes) if coverage.bytes else 0
+            percent = "<1" if coverage.bytes_read and not share else str(min(share, 100))
+            lines += ["", f"seen {coverage.read:,} of {coverage.files:,} files", f"{percent} % of the bytes"]
+        legend = self.query_one("#legend", Static)
+        legend.update("\n".join(lines), layout=len(lines) != self._legend_lines)
+        self._legend_lines = len(lines)

@@ -2,74 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from textual import events
+from textual import events, getters
+from textual.app import ComposeResult
 from textual.message import Message
 
-from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
-from workbench.app.trajectory.score_views import VIEWS, Scale, ViewRow, beside, scale_of, what_it_takes
-from workbench.app.trajectory.score_views import wrapped as _wrapped
-from workbench.app.trajectory.scores import Tier, given_of, points, tiers_of
+from workbench.app.key_table import with_keys
+from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.virtual_view import Part, fit
+from workbench.app.trajectory import scores
+from workbench.app.trajectory.loading import TrialState, state_of, why_not
+from workbench.app.trajectory.scores import CRITERIA, MISSING, VIEWS, Row, Tier, points, scale_of, wrapped
 from workbench.session.judges import in_words, is_offline
-from workbench.session.labels import STAR, criterion_part
+from workbench.session.labels import STAR, criterion_of, criterion_part
 from workbench.session.labels import in_words as in_label_words
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.rubric.scorecard import Criterion, Evidence, Scorecard
+    from workbench.rubric.scorecard import Criterion, Scorecard
     from workbench.rubric.spread import PointSpread
+    from workbench.session.reader import SessionReader
+
+    Repeats = Mapping[tuple[str, str], tuple[PointSpread, ...]]
+    """How the points of all repeats of a trial lie, by rubric and judge."""
 
 BAR = 15
 _MOST_ROWS = 8  # of a reason, until its criterion is selected
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    parts: tuple[Part, ...]
-    item: int | None  # the criterion that a click selects
-    head: bool = False
-
-
-class ScorePane(VirtualView):
+class ScorePane(RowList):
     """One scorecard at a time, or several side by side; a cursor goes over its criteria.
 
     Attributes:
-        view: One of :data:`workbench.app.trajectory.score_views.VIEWS`.
+        view: One of :data:`workbench.app.trajectory.scores.VIEWS`.
     """
 
     ALLOW_SELECT = False
-
-    class Chosen(Message):
-        """Another criterion is under the cursor."""
-
-        def __init__(self, item: Criterion | None) -> None:
-            super().__init__()
-            self.item = item
+    narrows = False
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.card: Scorecard | None = None
-        self.cursor = -1
-        self.empty_text = ""
-        self.agreement: tuple[str, ...] = ()
+        self.view = CRITERIA
+        self._state: TrialState | None = None
+        self._repeats: Repeats = {}
+        self._known: tuple[object, ...] = ()
         self._tiers: tuple[Tier, ...] = ()
         self._items: list[Criterion] = []
-        self._rows: list[_Row] = []
+        self._rows: list[Row] = []
         self._places: dict[tuple[int, str], int] = {}
-        self._others: tuple[Scorecard, ...] = ()
-        self._repeats: Mapping[Scale, Sequence[PointSpread]] = {}
-        self._labels: Mapping[str, Sequence[str]] = {}
-        self._remarks: Mapping[str, Sequence[str]] = {}
-        self._works = ""
-        self.view = VIEWS[0]
+        self._item = -1  # the criterion under the cursor; none until the cursor was moved
 
     @property
     def selected(self) -> Criterion | None:
         """The criterion under the cursor; None until the cursor was moved."""
-        return self._items[self.cursor] if 0 <= self.cursor < len(self._items) else None
+        return self._items[self._item] if 0 <= self._item < len(self._items) else None
 
     @property
     def chosen_part(self) -> tuple[str, str] | None:
@@ -78,244 +70,285 @@ class ScorePane(VirtualView):
         return None if item is None else (item.title, self._part(item))
 
     def _part(self, item: Criterion) -> str:
-        tier = next((one.number for one in self._tiers if item in one.criteria), 0)
-        return criterion_part(self.card.rubric if self.card is not None else "", tier, item.key)
+        return criterion_part(self.card.rubric if self.card is not None else "", item.tier, item.key)
 
-    def show(
-        self,
-        card: Scorecard | None,
-        empty_text: str,
-        agreement: tuple[str, ...] = (),
-        others: tuple[Scorecard, ...] = (),
-        repeats: Mapping[Scale, Sequence[PointSpread]] | None = None,
-        labels: Mapping[str, Sequence[str]] | None = None,
-        remarks: Mapping[str, Sequence[str]] | None = None,
-        works: str = "",
-    ) -> None:
-        """Show a scorecard and how its judge agrees with others, or say why there is none.
-
-        Args:
-            card: The scorecard.
-            empty_text: Why there is none.
-            agreement: A line for each tier that another judge scored too.
-            others: The trial's other scorecards.
-            repeats: How the points of its repeats lie, by rubric and judge.
-            labels: Stars and tags of the trial's parts, criteria among them.
-            remarks: What people said of its criteria.
-            works: How much of the README holds, beside the points and in none of them; "" to say nothing of it.
-        """
-        now = (card, empty_text, agreement, others, repeats or {}, labels or {}, remarks or {}, works)
-        known = (
-            *(self.card, self.empty_text, self.agreement, self._others, self._repeats, self._labels, self._remarks),
-            self._works,
+    def show(self, state: TrialState, card: Scorecard | None, repeats: Repeats) -> None:
+        """Show a scorecard of a trial, or why it has none."""
+        known: tuple[object, ...] = (
+            card,
+            state.cards,
+            state.agreement,
+            state.labels,
+            state.annotations,
+            state.works,
+            repeats,
         )
-        if now == known:
+        known += (state_of(state), state.imported_scores)
+        if known == self._known:
             return
-        self.agreement, self._others, self._repeats, self._labels = agreement, others, repeats or {}, labels or {}
-        self._remarks, self._works = remarks or {}, works
+        self._known, self._state, self._repeats = known, state, repeats
         chosen = self.selected
         self.card = card
-        self.empty_text = empty_text
-        self._tiers = tiers_of(card) if card else ()
+        self._tiers = scores.tiers_of(card) if card else ()
         self._items = [item for tier in self._tiers for item in tier.criteria]
-        found = ((tier.number, item.key) for tier in self._tiers for item in tier.criteria)
-        self._places = {key: place for place, key in reversed(list(enumerate(found)))}
-        key = chosen.key if chosen else None
-        self.cursor = next((i for i, item in enumerate(self._items) if item.key == key), -1)
+        self._places = {(item.tier, item.key): at for at, item in reversed(list(enumerate(self._items)))}
+        self._item = next((at for at, item in enumerate(self._items) if chosen and item.key == chosen.key), -1)
         self._build()
 
     def row_count(self) -> int:
         return len(self._rows)
 
-    def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        row = self._rows[y]
-        fill = ""
-        if row.head and row.item == self.cursor:
-            fill = "cursor" if self.has_focus else "cursor-blurred"
-        return list(row.parts), fill
+    def parts_of(self, index: int, width: int) -> tuple[Part, ...]:
+        return self._rows[index].parts
 
-    def move(self, rows: int) -> None:
-        order = self._order
-        if order:
-            at = order.index(self.cursor) + rows if self.cursor in order else 0
-            self._choose(order[max(0, min(at, len(order) - 1))])
+    def selectable(self, index: int) -> bool:
+        return self._rows[index].head
 
-    def go_to_end(self, last: bool) -> None:
-        order = self._order
-        if order:
-            self._choose(order[-1 if last else 0])
+    def set_cursor(self, index: int, step: int = 1) -> None:
+        super().set_cursor(index, step)
+        item = self._rows[self.cursor].item if 0 <= self.cursor < len(self._rows) else None
+        if item is not None and item != self._item:
+            self._item = item
+            self._build()  # the criterion under the cursor is shown in full
+        mine = [y for y, row in enumerate(self._rows) if row.item == self._item]
+        if mine:
+            self.keep_in_sight(mine[-1])
+            self.keep_in_sight(mine[0], margin=1 if mine[0] else 0)
 
-    @property
-    def _order(self) -> list[int]:
-        return [row.item for row in self._rows if row.head and row.item is not None]
+    def _go_to(self, item: int) -> None:
+        at = next((y for y, row in enumerate(self._rows) if row.head and row.item == item), None)
+        if at is not None:
+            self.set_cursor(at)
 
     def turn(self, step: int) -> None:
         """Show the scores in the next (1) or previous (-1) way."""
         self.view = VIEWS[(VIEWS.index(self.view) + step) % len(VIEWS)]
         self._build()
-        if self._order and self.cursor not in self._order:
-            self._choose(self._order[0])
+        if self.cursor < 0:
+            self.set_cursor(0)
         self.scroll_to(y=0, animate=False, immediate=True)
 
     def choose(self, tier: int, key: str) -> None:
         """Put the cursor on a criterion, if the scorecard has it."""
-        if (tier, key) in self._places:
-            self._choose(self._places[tier, key])
+        self._go_to(self._places.get((tier, key), -1))
 
     def choose_with_evidence(self) -> Criterion | None:
         """Return the selected criterion, or select the first that has evidence."""
         if self.selected is None:
-            first = next((i for i, item in enumerate(self._items) if item.evidence), None)
-            if first is not None:
-                self._choose(first)
+            self._go_to(next((at for at, item in enumerate(self._items) if item.evidence), -1))
         return self.selected
 
-    def _choose(self, index: int) -> None:
-        if not self._items:
-            return
-        index = max(0, min(index, len(self._items) - 1))
-        if index != self.cursor:
-            self.cursor = index
-            self._build()
-            self.post_message(self.Chosen(self.selected))
-        mine = [y for y, row in enumerate(self._rows) if row.item == index]
-        if mine:
-            self.keep_in_sight(mine[-1])
-            self.keep_in_sight(mine[0], margin=1 if mine[0] else 0)
-
     def on_click(self, event: events.Click) -> None:
+        event.prevent_default()  # a click on what is said of a criterion selects that, too
         y = event.y + self.scroll_offset.y
-        if y < len(self._rows) and self._rows[y].item is not None:
-            self._choose(self._rows[y].item or 0)
+        item = self._rows[y].item if y < len(self._rows) else None
+        if item is not None:
+            self._go_to(item)
 
     def on_resize(self) -> None:
         self._build()
 
     def on_focus(self) -> None:
-        if self.cursor < 0 and self._items:
-            self._choose(next(iter(self._order), 0))
-        self.refresh()
-
-    def on_blur(self) -> None:
-        self.refresh()
+        if self.cursor < 0:
+            self.set_cursor(0)
 
     # -- laying out
 
     def _build(self) -> None:
-        width = self.text_width
-        self._rows = []
-        if not self._tiers:
-            for line in self.empty_text.split("\n"):
-                parts = _wrapped(line, max(10, width - 2))
-                self._rows += [_Row(((f" {part}", "dim"),), None) for part in parts]
-        if self.card and (given := given_of(self.card)):
-            self._rows += [_Row(((f" {part}", "warn"),), None) for part in _wrapped(given, max(10, width - 2))]
-        if self.card and self._tiers and self.view != VIEWS[0]:
-            self._rows += self._other_view(self.card, width)
-            self.set_size(len(self._rows))
-            self.refresh()
-            return
-        index = 0
-        for tier in self._tiers:
-            self._rows.append(_Row(tuple(_tier_parts(tier, width)), None))
-            for item in tier.criteria:
-                self._item_rows(index, item, width)
-                index += 1
-        if self._works and self._tiers:
-            self._rows.append(_Row(((" Works", "strong"), ("  in no points", "dim")), None))
-            self._rows += [_Row(((f"     {part}", ""),), None) for part in _wrapped(self._works, max(10, width - 7))]
-        for line in self.agreement:
-            self._rows += [_Row(((f" {part}", "dim"),), None) for part in _wrapped(line, max(10, width - 2))]
+        self._rows = self._laid_out(self.text_width)
+        heads = (y for y, row in enumerate(self._rows) if row.head and row.item == self._item)
+        self.cursor = next(heads, -1)
         self.set_size(len(self._rows))
         self.refresh()
 
-    def _other_view(self, card: Scorecard, width: int) -> list[_Row]:
-        rows: list[ViewRow] = (
-            what_it_takes(card, width) if self.view == VIEWS[1] else beside(card, self._others, self._repeats, width)
-        )
-        return [
-            _Row(row.parts, self._places.get(row.about) if row.about is not None else None, row.head) for row in rows
-        ]
+    def _laid_out(self, width: int) -> list[Row]:
+        state, card = self._state, self.card
+        if state is None:
+            return []
+        if card is None:
+            waiting = state_of(state) in {"queued", "running"}
+            said = (
+                [with_keys("Scores come when the README is there.")] if waiting else list(why_not(state, "its score"))
+            )
+            if state.imported_scores:
+                said = ["Scores of the imported file, not of ours:", *state.imported_scores]
+            return [row for line in said or ["There are no scores."] for row in wrapped(line, width)]
+        rows = wrapped(given, width, "warn") if (given := scores.given_of(card)) else []
+        if self.view == MISSING:
+            return rows + scores.what_it_takes(card, self._places, width)
+        if self.view != CRITERIA:
+            cards = (card, *(one for one in state.cards if one is not card))
+            return rows + scores.side_by_side(cards, self._repeats.get(scale_of(card), ()), self._places, width)
+        index = 0
+        for tier in self._tiers:
+            rows.append(Row(_tier_parts(tier, width)))
+            for item in tier.criteria:
+                rows += self._criterion(state, index, item, width)
+                index += 1
+        if works := scores.works_line(card, state.works):
+            rows += [Row(((" Works", "strong"), ("  in no points", "dim"))), *wrapped(works, width, "", indent=5)]
+        return rows + [row for line in scores.agreement_lines(state.agreement, card) for row in wrapped(line, width)]
 
-    def _item_rows(self, index: int, item: Criterion, width: int) -> None:
-        score = f"{points(item.points):>4} / {points(item.maximum):<2}" if item.maximum else "   remark"[:9]
-        name_width = _name_width(width)
-        part = self._part(item)
-        labels, remarks = self._labels.get(part, ()), self._remarks.get(part, ())
+    def _criterion(self, state: TrialState, index: int, item: Criterion, width: int) -> list[Row]:
+        part, here = self._part(item), index == self._item
+        score = f"{points(item.points):>4} / {points(item.maximum):<2}" if item.maximum else "   remark"
+        labels = state.labels.get(part, ())
+        remarks = [remark.text for remark in state.annotations if remark.part == part]
         mark = STAR if STAR in labels else "✎" if remarks else "#" if labels else ""
-        name = fit(f"{mark} {item.title}" if mark else item.title, name_width)
-        room = width - name_width - len(score) - 6
-        style = (
-            "unscored"
-            if item.points is None
-            else "ok"
-            if item.points >= item.maximum
-            else "bad"
-            if not item.points
-            else "warn"
-        )
-        if not item.maximum:
-            style = "dim"
+        name = fit(f"{mark} {item.title}" if mark else item.title, _name_width(width))
+        room = width - len(name) - len(score) - 6
+        lost = item.points is None or item.points < item.maximum
+        style = "dim" if not item.maximum else "ok" if not lost else "bad" if not item.points else "warn"
+        style = "unscored" if item.maximum and item.points is None else style
         # Who judged stands below; at each criterion it would take the room of the reason.
         told = item.reason.removeprefix("offline judge: ")
         said = f"{points(item.given)} by the format · {told}" if item.given else told
-        here = index == self.cursor
-        lost = item.points is None or item.points < item.maximum
-        below = len(said) > room and (lost or here) if said else False
+        below = len(said) > room and (lost or here)
         reason = "" if below or room < 8 else one_line(said, max(room, 1))
-        self._rows.append(
-            _Row((("   ", ""), (name, ""), (score, style), ("  ", ""), (reason, "dim")), index, head=True)
-        )
+        head = (("   ", ""), (name, ""), (score, style), ("  ", ""), (reason, "dim"))
+        rows = [Row(head, index, head=True)]
+
+        def more(text: str, style: str = "dim") -> list[Row]:
+            return wrapped(text, width, style, indent=5, item=index)
+
         if below:
-            rows = _wrapped(said, width - 7)
-            if len(rows) > _MOST_ROWS and not here:
-                rows = [*rows[: _MOST_ROWS - 1], rows[_MOST_ROWS - 1][: width - 9] + " …"]
-            self._rows += [_Row(((f"     {part}", "" if here else "dim"),), index) for part in rows]
+            whole = more(said, "" if here else "dim")
+            if len(whole) > _MOST_ROWS and not here:
+                last = whole[_MOST_ROWS - 1].parts[0][0][: width - 4]
+                whole = [*whole[: _MOST_ROWS - 1], Row(((f"{last} …", "dim"),), index)]
+            rows += whole
         if not here:
-            return
+            return rows
         if labels:
-            self._rows.append(_Row(((f"     {in_label_words(labels)}", "em"),), index))
+            rows += more(in_label_words(labels), "em")
         for remark in remarks:
-            self._rows += [
-                _Row(((f"     {row}", "em"),), index) for row in _wrapped(f"✎ {one_line(remark, 600)}", width - 7)
-            ]
-        spread = self._spread_of(item)
-        if spread:
-            self._rows.append(_Row(((f"     {spread}", "dim"),), index))
+            rows += more(f"✎ {one_line(remark, 600)}", "em")
+        rows += more(spread) if (spread := self._spread_of(item)) else []
         if item.judged_by != "rule":
             spread = f", repeats {', '.join(points(value) for value in item.samples)}" if len(item.samples) > 1 else ""
             by = in_words(item.judged_by) if is_offline(item.judged_by) else f"judged by {item.judged_by}"
-            self._rows.append(_Row(((f"     {by}{spread}", "dim"),), index))
+            rows += more(f"{by}{spread}")
         for proof in item.evidence[:6]:
-            self._rows.append(_Row((("     ▸ ", "bullet"), (fit(_proof_text(proof), width - 8), "em")), index))
-        if len(item.evidence) > 6:
-            self._rows.append(_Row(((f"       and {len(item.evidence) - 6} more", "dim"),), index))
+            text = fit(f"{scores.place_of(proof)}  {one_line(proof.text, 300)}", width - 8)
+            rows.append(Row((("     ▸ ", "bullet"), (text, "em")), index))
+        return rows + (more(f"  and {len(item.evidence) - 6} more") if len(item.evidence) > 6 else [])
 
     def _spread_of(self, item: Criterion) -> str:
         """Return how a criterion came out over the repeats of the trial, "" where it has none."""
         spreads = self._repeats.get(scale_of(self.card), ()) if self.card else ()
-        tier = next((one.number for one in self._tiers if item in one.criteria), 0)
-        one = next((one for one in spreads if one.tier == tier and one.criterion in (item.key, item.title)), None)
+        mine = (one for one in spreads if one.tier == item.tier and one.criterion in (item.key, item.title))
+        one = next(mine, None)
         if one is None or one.sd is None:
             return ""
         return f"over {one.n} repeats: {one.mean:.1f} ± {one.sd:.1f} ({points(one.low)} to {points(one.high)})"
 
 
-def _proof_text(proof: Evidence) -> str:
-    where = f" {proof.path}" + (f":{proof.line}" if proof.line else "") if proof.path else ""
-    return f"{proof.kind}{where}  {one_line(proof.text, 300)}"
-
-
-def _tier_parts(tier: Tier, width: int) -> list[Part]:
-    name = fit(f"{tier.number} {tier.name}", _name_width(width) + 2)
+def _tier_parts(tier: Tier, width: int) -> tuple[Part, ...]:
+    name = f" {fit(f'{tier.number} {tier.name}', _name_width(width) + 2)}"
     if tier.points is None:
-        why = one_line(tier.why, max(1, width - len(name) - 15))
-        return [(f" {name}", "strong"), ("? unscored", "unscored"), (f" ({why})", "dim")]
-    bar = max(4, min(BAR, width - len(name) - 14))
+        why = one_line(tier.why, max(1, width - len(name) - 14))
+        return (name, "strong"), ("? unscored", "unscored"), (f" ({why})", "dim")
+    bar = max(4, min(BAR, width - len(name) - 13))
     full = round(bar * tier.points / tier.maximum) if tier.maximum else 0
     score = f"{points(tier.points):>4} / {points(tier.maximum):<2}  "
-    return [(f" {name}", "strong"), (score, "strong"), ("█" * full, "bar"), ("░" * (bar - full), "bar-rest")]
+    return (name, "strong"), (score, "strong"), ("█" * full, "bar"), ("░" * (bar - full), "bar-rest")
 
 
 def _name_width(width: int) -> int:
     return max(12, min(24, width // 3))
+
+
+class Score(Pane):
+    """The frame around the scores of a trial: of possibly several scorecards that by the rubric and judge chosen last."""
+
+    short = "Score"
+
+    class TitleClicked(Message):
+        """The next rubric or judge is asked for."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.reading_repeats = Latest(self, "repeats")
+        self._wanted: tuple[str, str] | None = None
+        self._now: tuple[SessionReader, TrialState] | None = None
+        self._repeats: Repeats = {}
+
+    def compose(self) -> ComposeResult:
+        yield ScorePane(id="criteria")
+        yield Static("", id="score-remarks")
+
+    scores = getters.query_one(ScorePane)
+
+    def on_descendant_focus(self) -> None:
+        self._ask_repeats()
+
+    def _ask_repeats(self) -> None:
+        if self._now is None or not self._now[1].cards or not self.has_class("-current"):
+            return
+        reader, state = self._now
+
+        def work() -> Repeats:
+            from workbench.results.scores import repeat_spreads
+
+            return repeat_spreads(reader, state.trial)
+
+        def done(found: Repeats) -> None:
+            self._repeats = found
+            self._show()
+
+        self.reading_repeats.ask_for((str(reader.path), state.trial.id, state.scored), work, done)
+
+    def show_scores(self, reader: SessionReader, state: TrialState) -> None:
+        if self._now is None or self._now[1].trial.id != state.trial.id:
+            self._repeats, self.reading_repeats.asked = {}, ()
+        self._now = reader, state
+        # Of the trial as a whole; remarks on a step or criterion stand there.
+        remarks = [f"✎ {one_line(remark.text, 400)}" for remark in state.annotations if not remark.of]
+        line = self.query_one("#score-remarks", Static)
+        line.update("\n".join(remarks))
+        line.display = bool(remarks)
+        self._show()
+        self._ask_repeats()
+
+    def _show(self) -> None:
+        if self._now is None:
+            return
+        state = self._now[1]
+        cards = state.cards
+        card = next((one for one in cards if scale_of(one) == self._wanted), cards[0] if cards else None)
+        self.scores.show(state, card, self._repeats)
+        if card is None:
+            self.titled("Score")
+            return
+        said = f"Score {scores.title(card)} · {one_line(card.rubric, 30)}{' ▾' if len(cards) > 1 else ''}"
+        view = self.scores.view
+        self.titled(said if view == CRITERIA else f"{said} · {view}", scores.judge_of(card))
+
+    def turn(self, step: int) -> None:
+        """Show the next or previous of: criteria, what it would take to have all points, all rubrics and judges side by side."""
+        self.scores.turn(step)
+        self._show()
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on the title, where ``▾`` says that there are several, shows the next scorecard."""
+        if event.widget is self and event.y == 0 and self._now is not None and len(self._now[1].cards) > 1:
+            self.post_message(self.TitleClicked())
+
+    def go_to(self, part: str) -> None:
+        """Put the cursor on a criterion (see :func:`workbench.session.labels.criterion_part`), in a scorecard by its rubric."""
+        wanted = criterion_of(part)
+        if wanted is None or self._now is None:
+            return
+        rubric, tier, key = wanted
+        if self.scores.card is None or self.scores.card.rubric != rubric:
+            cards = self._now[1].cards
+            self._wanted = next((scale_of(card) for card in cards if card.rubric == rubric), self._wanted)
+            self._show()
+        self.scores.choose(tier, key)
+
+    def next_rubric(self) -> None:
+        cards = self._now[1].cards if self._now is not None else ()
+        if cards:
+            at = next((index for index, card in enumerate(cards) if card == self.scores.card), 0)
+            self._wanted = scale_of(cards[(at + 1) % len(cards)])
+            self._show()

@@ -1,14 +1,16 @@
-"""A scorecard made ready to be shown: tiers, criteria, their evidence, and the sentences about them."""
+"""A scorecard made ready to be shown: tiers, criteria, sentences, and the rows of its views beside the criteria."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
-from workbench.app.toolkit.document import prepared
-from workbench.rubric.spread import own_points
+from workbench.app.toolkit.document import Document, Line, prepared
+from workbench.comparison.criteria import criteria_of, difference
+from workbench.rubric.scorecard import Evidence, missing_points
+from workbench.rubric.spread import PointSpread, own_points
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import LIMIT, OFFLINE, in_words, is_offline
 from workbench.text import one_line
@@ -17,6 +19,20 @@ if TYPE_CHECKING:
     from workbench.rubric.scorecard import Criterion, Scorecard
     from workbench.rubric.spread import Agreement
     from workbench.rubric.works import Works
+
+CRITERIA, MISSING, BESIDE = VIEWS = ("criteria", "what it takes", "side by side")
+Sum = tuple[float | None, float]
+"""Points, None where something is unscored, and what they are out of."""
+_POINTS, _GAP, _SPREAD, _LEAST = 8, 6, 11, 14
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the scores: its pieces, the place of the criterion that it is about, and whether the cursor stands on it there."""
+
+    parts: tuple[tuple[str, str], ...]
+    item: int | None = None
+    head: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +101,18 @@ def plain_text(card: Scorecard) -> str:
         for item in tier.criteria:
             lines.append(f"  {item.title}  {points(item.points)} / {points(item.maximum)}  {item.reason}".rstrip())
             for proof in item.evidence:
-                where = f" {proof.path}" + (f":{proof.line}" if proof.line else "") if proof.path else ""
-                lines.append(f"    {proof.kind}{where}: {one_line(proof.text, 2000)}")
+                lines.append(f"    {place_of(proof)}: {one_line(proof.text, 2000)}")
     return "\n".join(lines) + "\n"
+
+
+def place_of(proof: Evidence) -> str:
+    """Return what a piece of evidence is of: ``file setup.py:12``."""
+    return proof.kind + (f" {proof.path}" + (f":{proof.line}" if proof.line else "") if proof.path else "")
+
+
+def scale_of(card: Scorecard) -> tuple[str, str]:
+    """Return by which rubric and judge a card is."""
+    return card.rubric, card.judge
 
 
 def judge_of(card: Scorecard) -> str:
@@ -100,10 +125,8 @@ def judge_of(card: Scorecard) -> str:
 
 def given_of(card: Scorecard) -> str:
     """Return how many of the points the answer's format gave, as a sentence; "" where the answer was free."""
-    given = card.given
-    return (
-        "" if given is None else f"{points(given)} of these points were given by the format that the answer was held to"
-    )
+    said = f"{points(card.given)} of these points were given by the format that the answer was held to"
+    return "" if card.given is None else said
 
 
 def works_line(card: Scorecard, works: Works | None) -> str:
@@ -115,12 +138,11 @@ def works_line(card: Scorecard, works: Works | None) -> str:
 
 def agreement_lines(agreement: Sequence[Agreement], card: Scorecard) -> tuple[str, ...]:
     """Return how the judge of a card agrees with the others on the rubric's judged tiers, a line for each: its points minus theirs."""
-    rubric, judge = card.rubric, card.judge
     lines = []
     for one in agreement:
-        if one.rubric != rubric or judge not in one.judges or one.criterion:
+        if one.rubric != card.rubric or card.judge not in one.judges or one.criterion:
             continue
-        first = one.judges[0] == judge
+        first = one.judges[0] == card.judge
         other = one_line(prepared(one.judges[1] if first else one.judges[0]), 40)
         difference = (-one.difference if first else one.difference) + 0.0  # never "-0.0"
         alike = "" if one.correlation is None else f", r {one.correlation:.2f}"
@@ -128,3 +150,105 @@ def agreement_lines(agreement: Sequence[Agreement], card: Scorecard) -> tuple[st
             f"tier {one.tier} beside {other}: {difference:+.1f} points, {one.exact:.0%} the same{alike}, n {one.documents}"
         )
     return tuple(lines)
+
+
+# -- rows
+
+
+def wrapped(text: str, width: int, style: str = "dim", *, indent: int = 1, item: int | None = None) -> list[Row]:
+    """Return a text in rows that fit into so many cells."""
+    rows = Document((Line(text),), text).rows(max(10, width - indent - min(indent, 2)))
+    return [Row(((" " * indent + text[row.start : row.end].rstrip(), style),), item) for row in rows]
+
+
+def what_it_takes(card: Scorecard, places: Mapping[tuple[int, str], int], width: int) -> list[Row]:
+    """Return the missing points by size, each with its reason in full and what the score would be with it."""
+    missing = missing_points(card)
+    if not missing:
+        return [Row(((" No points are missing.", "ok"),))]
+    lost = sum(one.missing for one in missing if one.points is not None)
+    rows = wrapped(
+        f"{points(lost)} points are missing, the most first; → is the score with these and all above.", width
+    )
+    for one in missing:
+        scored = one.points is not None
+        score = f"{points(one.points)} / {points(one.maximum)}  {f'→ {points(one.total)}' if scored else 'unscored'} "
+        gain = f"{f'+{points(one.missing)}' if scored else '?':>6}  "
+        title = _cut(one_line(prepared(one.title), 60), max(8, width - len(gain) - len(score) - 1))
+        item = places.get((one.tier, one.key))
+        parts = ((gain, "bad" if scored else "unscored"), (title, "strong"), (score, "dim"))
+        rows.append(Row(parts, item, head=item is not None))
+        reason = one_line(prepared(one.reason), 2000).removeprefix("offline judge: ") or "no reason was recorded"
+        rows += wrapped(reason, width, "", indent=8, item=item)
+    return rows
+
+
+def side_by_side(
+    cards: Sequence[Scorecard], spreads: Sequence[PointSpread], places: Mapping[tuple[int, str], int], width: int
+) -> list[Row]:
+    """Return the criteria of the first card with those of the others in columns, how they differ, and how repeats lie."""
+    if len(cards) == 1 and not spreads:
+        return wrapped(
+            "One rubric and judge scored this trial, and it has no repeats: there is nothing to set beside it.", width
+        )
+    room = width - _LEAST - _POINTS - (_SPREAD if spreads else 0)
+    fitting = max(0, min(len(cards) - 1, room // (_POINTS + _GAP)))
+    shown = cards[: fitting + 1]
+    names = max(_LEAST, min(26, _LEAST + room - fitting * (_POINTS + _GAP)))
+    letters = "abcdefgh"[: len(shown)]
+    rows = [
+        Row(((f" {letter} {one_line(one.rubric, 30)} · {judge_of(one)}", "dim"),))
+        for letter, one in zip(letters, shown, strict=True)
+    ]
+    if left_out := len(cards) - len(shown):
+        rows.append(Row(((f" {left_out} more have no room here; {key_of('trajectory.scores')} turns", "dim"),)))
+    n = max((one.n for one in spreads), default=0)
+    head = f"{'':<{names}}{'a':>{_POINTS}}" + (f"{f'{n} repeats':>{_SPREAD}}" if spreads else "")
+    rows.append(Row(((head + "".join(f"{one:>{_POINTS}}{f'{one} − a':>{_GAP}}" for one in letters[1:]), "dim"),)))
+    lying = {(one.tier, one.criterion): one for one in spreads}
+
+    def row(name: str, style: str, sums: Sequence[Sum | None], spread: PointSpread | None, item: int | None) -> Row:
+        own, *others = sums
+        parts = [(_cut(name, names), style), (_sum(own), "strong")]
+        if spreads:
+            said = (
+                ""
+                if spread is None
+                else f"{spread.mean:.1f}" + (f" ± {spread.sd:.1f}" if spread.sd is not None else "")
+            )
+            parts.append((f"{said:>{_SPREAD}}", "dim"))
+        for one in others:
+            # Points out of different sums have no difference.
+            gap = difference(own[0], one[0]) if own and one and own[1] == one[1] else None
+            parts += [(_sum(one), style), (f"{_gap(gap):>{_GAP}}", "dim" if not gap else "ok" if gap > 0 else "bad")]
+        return Row(tuple(parts), item, head=item is not None)
+
+    criteria = [criteria_of(one) for one in shown]
+    known = list(dict.fromkeys(name for each in criteria for name in each))
+    for number in sorted({name[0] for name in known}):
+        # Each card's own sum, also over criteria that the others do not have.
+        tiers = [one.tiers.get(number) for one in shown]
+        sums = [None if one is None else (one.points, one.maximum) for one in tiers]
+        title = f" {number} {TIER_NAMES.get(number, f'Tier {number}')}"
+        rows.append(row(title, "strong", sums, lying.get((number, "")), None))
+        for name in (name for name in known if name[0] == number):
+            judged = [each.get(name) for each in criteria]
+            either = next(one for one in judged if one is not None)
+            title = f"  {one_line(prepared(either.title or either.key), 60)}"
+            spread = lying.get((number, either.key or either.title)) if judged[0] is not None else None
+            item = places.get((number, either.key)) if judged[0] is not None else None
+            sums = [None if one is None else (one.points, one.maximum) for one in judged]
+            rows.append(row(title, "", sums, spread, item))
+    return rows
+
+
+def _sum(found: Sum | None) -> str:
+    return f"{'–' if found is None else f'{points(found[0])}/{points(found[1])}':>{_POINTS}}"
+
+
+def _gap(value: float | None) -> str:
+    return "" if value is None else "0" if not round(value, 1) else f"{'+' if value > 0 else '−'}{points(abs(value))}"
+
+
+def _cut(text: str, width: int) -> str:
+    return f"{text if len(text) <= width else text[: width - 1] + '…':<{width}}"

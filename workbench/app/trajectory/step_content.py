@@ -19,7 +19,9 @@ from workbench.app.toolkit.document import (
     heading,
     joined,
     note,
+    of_lines,
     plain,
+    styled,
 )
 from workbench.comparison import Sent, SentPart, read_sent
 from workbench.text import one_line
@@ -33,6 +35,9 @@ TABS = ("Thought", "Action", "Observation", "Prompt", "Raw")
 SHOWN_AT_FIRST = 64_000
 """Bytes of a content that are read and shown until the user asks for more."""
 _ANSWER_LIMIT = 2_000_000
+_NAME, _TOKENS = 24, 9
+_MOST_ROWS = 200
+"""Parts that are listed; of a longer conversation those at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ class StepContent:
 
     tab: str
     document: Document
-    empty: frozenset[str]
+    empty: frozenset[str] = frozenset()
     wholly_coloured: bool = True
 
 
@@ -51,6 +56,8 @@ def load_content(
     wanted: str | None,
     limit: int = SHOWN_AT_FIRST,
     coloured: int = COLOURED_AT_FIRST,
+    *,
+    remarks: Sequence[str] = (),
 ) -> StepContent:
     """Read and lay out the wanted tab of a step, or the one that says most if that is empty or none is wanted.
 
@@ -60,86 +67,62 @@ def load_content(
         wanted: A name of :data:`TABS`, None for what tells most.
         limit: Bytes of a content that are read.
         coloured: Characters of an observation that get their colours now.
+        remarks: What people said of the step, which stands above it.
     """
     answer = reader.shown(step.answer_blob, f"the answer of {_named(step)}", _ANSWER_LIMIT)
     thought, action = split_answer(answer)
     if step.kind in {"plan", "invalid"} and not action:
         thought = answer.strip()
-    empty = set()
-    if not thought:
-        empty.add("Thought")
-    if not step.observation_blob:
-        empty.add("Observation")
-    if step.call_id is None:
-        empty.add("Prompt")
-    if step.call_id is None and not answer:
-        empty.add("Raw")
-    tab = wanted if wanted and wanted not in empty else _telling(step, empty)
+    there = {
+        "Thought": thought,
+        "Observation": step.observation_blob,
+        "Prompt": step.call_id is not None,
+        "Raw": step.call_id is not None or answer,
+    }
+    empty = frozenset(tab for tab, has in there.items() if not has)
+    order = {"tool": ("Observation",), "plan": ("Thought",), "invalid": ("Thought", "Raw")}.get(step.kind, ())
+    tab = next((one for one in (wanted, *order) if one and one not in empty), "Action")
     if tab == "Thought":
-        document = _thought(step, thought)
+        document = plain(thought)
     elif tab == "Observation":
-        document = _observation(reader, step, limit, coloured)
+        size = step.observation_size or reader.size(step.observation_blob)
+        text = reader.shown(step.observation_blob, f"the observation of {_named(step)}", limit)
+        path = {"read_file": step.target, "list_directory": "list.json"}.get(step.action, "")
+        document = code(text, "" if text.startswith("Error:") else path, cut=cut_of(size, limit), coloured=coloured)
     elif tab == "Prompt":
-        document = load_prompt(reader, step, limit)
+        document = _prompt(reader, step, limit)
     elif tab == "Raw":
         document = _raw(reader, step, answer, limit)
     else:
         document = _action(step, action)
     whole = tab != "Observation" or min(len(document.text), COLOURED_AT_MOST) <= coloured
-    return StepContent(tab, document, frozenset(empty), whole)
-
-
-def with_remarks(content: StepContent, remarks: Sequence[str]) -> StepContent:
-    """Return the content with people's remarks on the step above it."""
-    if not remarks:
-        return content
-    lines = [Line(f"✎ {one_line(text, 2000)}", ((0, 2_002, "notice"),), indent=2) for text in remarks]
-    document = content.document
-    return replace(content, document=replace(document, lines=(*lines, Line(""), *document.lines)))
-
-
-def _telling(step: StepRow, empty: set[str]) -> str:
-    order = {"tool": ("Observation", "Action"), "plan": ("Thought",), "invalid": ("Thought", "Raw")}
-    for tab in order.get(step.kind, ("Action",)):
-        if tab not in empty:
-            return tab
-    return "Action"
-
-
-def _thought(step: StepRow, thought: str) -> Document:
-    if not thought:
-        return note("The model wrote nothing before its action.")
-    body = plain(thought)
-    return replace(joined([_problem(step), body]), text=body.text) if step.problem else body
-
-
-def _problem(step: StepRow) -> Document:
-    text = f"! {step.problem}" if step.kind == "invalid" else f"✗ {step.problem}"
-    return Document(
-        (Line(text, ((0, len(text), "invalid" if step.kind == "invalid" else "bad"),), indent=2), Line("")), text
-    )
+    if step.problem and tab in {"Thought", "Action", "Observation"}:
+        sign, style = ("!", "invalid") if step.kind == "invalid" else ("✗", "bad")
+        problem = styled((f"{sign} {step.problem}", style), indent=2)
+        text = f"{problem.text}\n{document.text}".strip() if tab == "Action" else document.text
+        document = Document((problem, Line(""), *document.lines), text, document.cut)
+    if remarks:
+        above = [styled((f"✎ {one_line(text, 2000)}", "notice"), indent=2) for text in remarks]
+        document = replace(document, lines=(*above, Line(""), *document.lines))
+    return StepContent(tab, document, empty, whole)
 
 
 def _action(step: StepRow, action: str) -> Document:
-    parts: list[Document] = []
-    if step.problem:
-        parts.append(_problem(step))
     if step.kind == "error":
-        parts.append(note("No answer was received, so there is no action.", "Raw lists the attempts."))
-        return joined(parts)
-    parts.append(heading(step.action, step.target))
+        return note("No answer was received, so there is no action.", "Raw lists the attempts.")
+    title = heading(step.action, step.target)
     if not action:
-        parts.append(note("", "The answer holds no action; Raw shows it as it came."))
-        return joined(parts)
+        return joined([title, note("", "The answer holds no action; Raw shows it as it came.")])
     try:
         decoded = json.loads(action, strict=False)
     except (ValueError, RecursionError):
-        return joined([*parts, note(""), code(action, "action.txt")])
+        return joined([title, note(""), code(action, "action.txt")])
     long_texts: list[Document] = []
     if isinstance(decoded, dict) and isinstance(decoded.get("kwargs"), dict):
         decoded["kwargs"] = {key: _shortened(key, value, long_texts) for key, value in decoded["kwargs"].items()}
-    pretty = json.dumps(decoded, indent=2, ensure_ascii=False)
-    return joined([*parts, note(""), _bare(code(pretty, "action.json")), *long_texts])
+    pretty = code(json.dumps(decoded, indent=2, ensure_ascii=False), "action.json")
+    bare = Document(tuple(Line(line.text, line.spans, indent=line.indent) for line in pretty.lines), pretty.text)
+    return joined([title, note(""), bare, *long_texts])
 
 
 def _shortened(key: str, value: Any, long_texts: list[Document]) -> Any:
@@ -150,38 +133,35 @@ def _shortened(key: str, value: Any, long_texts: list[Document]) -> Any:
     return f"… {len(value):,} characters, below"
 
 
-def _observation(reader: SessionReader, step: StepRow, limit: int, coloured: int) -> Document:
-    if not step.observation_blob:
-        return note("This step brought no observation.")
-    size = step.observation_size or reader.size(step.observation_blob)
-    text = reader.shown(step.observation_blob, f"the observation of {_named(step)}", limit)
-    path = step.target if step.action == "read_file" else "list.json" if step.action == "list_directory" else ""
-    document = code(text, path if not text.startswith("Error:") else "", cut=_cut(size, limit), coloured=coloured)
-    if not step.problem:
-        return document
-    return replace(joined([_problem(step), document]), text=document.text, cut=document.cut)
+def cut_of(size: int, shown: int) -> str | None:
+    """Return how much of a text is not shown, and how to see it; None where all of it is."""
+    return _with_more(f"{size_of(size - shown)} of {size_of(size)} are not shown.") if size > shown else None
 
 
-def _cut(size: int, limit: int) -> str | None:
-    if size <= limit:
-        return None
-    return f"… {size_of(size - limit)} of {size_of(size)} are not shown. Press {key_of('trajectory.more')} for more."
+def _with_more(said: str) -> str:
+    return f"… {said} Press {key_of('trajectory.more')} for more."
+
+
+def _message(reader: SessionReader, title: Document, digest: str, size: int, room: int) -> tuple[list[Document], int]:
+    """Return a text under its title, and how many of its bytes are shown."""
+    text = reader.shown(digest, "a message of a request", room)
+    shown = len(text.encode("utf-8", "replace"))
+    return [note(""), title, plain(text, cut=cut_of(size, shown) if size > shown + 8 else None)], shown
 
 
 def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> Document:
     call = reader.call(step.call_id) if step.call_id is not None else None
     if call is None:
         return joined([note("The call of this step is not in the session; this is the answer.", ""), plain(answer)])
-    parts = [_facts(call)]
-    parts += _messages(reader, call, limit)
+    parts = [_facts(call), *_messages(reader, call, limit)]
     if call.error:
         parts += [note(""), heading("error", call.error_kind or ""), plain(call.error, style="bad")]
-    if call.reasoning_blob:
-        reasoning = reader.shown(call.reasoning_blob, f"the reasoning of call {call.id}", limit)
-        parts += [note(""), _role("reasoning", len(reasoning)), plain(reasoning)]
-    if call.answer_blob:
-        raw = reader.shown(call.answer_blob, f"the answer of call {call.id}", limit)
-        parts += [note(""), _role("answer", reader.size(call.answer_blob), call.finish_reason or ""), plain(raw)]
+    for name, blob, detail in (
+        ("reasoning", call.reasoning_blob, ""),
+        ("answer", call.answer_blob, call.finish_reason),
+    ):
+        if blob:
+            parts += _message(reader, _role(name, reader.size(blob), detail or ""), blob, reader.size(blob), limit)[0]
     return joined(parts)
 
 
@@ -197,178 +177,116 @@ def _messages(reader: SessionReader, call: CallRow, limit: int) -> list[Document
             break
         size = reader.size(digest)
         most = min(room, limit // 4 if len(listed) > 4 else room)
-        text = reader.shown(digest, f"a message of call {call.id}", most)
-        shown = len(text.encode("utf-8", "replace"))
-        body = plain(text, cut=_cut(size, shown) if size > shown + 8 else None)
-        parts.append([note(""), _role(role, size), body])
+        some, shown = _message(reader, _role(role, size), digest, size, most)
+        parts.append(some)
         room -= shown
-    left_out = len(listed) - len(parts)
     documents = [document for group in reversed(parts) for document in group]
-    if left_out:
-        word = "message is" if left_out == 1 else "messages are"
-        documents = [
-            note(""),
-            plain(
-                f"… {left_out:,} earlier {word} not shown. Press {key_of('trajectory.more')} for more.", style="notice"
-            ),
-            *documents,
-        ]
+    if left_out := len(listed) - len(parts):
+        said = f"{left_out:,} earlier {'message is' if left_out == 1 else 'messages are'} not shown."
+        documents = [note(""), plain(_with_more(said), style="notice"), *documents]
     return documents
 
 
 def _role(role: str, size: int, detail: str = "") -> Document:
-    text = f"▎{role}"
-    behind = "  ".join(item for item in (size_of(size), detail) if item)
-    whole = f"{text}  {behind}"
-    return Document((Line(whole, ((0, len(text), "role"), (len(text), len(whole), "dim"))),), text)
+    behind = "  ".join(filter(None, (size_of(size), detail)))
+    return of_lines([styled((f"▎{role}", "role"), (f"  {behind}", "dim"))])
 
 
 def _facts(call: CallRow) -> Document:
-    answered = (
-        f"{call.model} (answered by {call.answered_by})" if call.answered_by not in (None, call.model) else call.model
-    )
-    rows = [
-        ("model", answered),
-        ("settings", _settings(call.sampling)),
-        ("tokens", _tokens(call)),
-        ("latency", f"{call.latency_s:.2f} s" if call.latency_s is not None else "–"),
-        ("cost", money(call.cost_usd) if call.cost_usd is not None else "unknown"),
-        ("attempts", _attempts(call.attempts)),
-        ("source", call.source),
-    ]
-    lines = []
-    for name, value in rows:
-        text = f"{name:<9} {value}"
-        lines.append(Line(text, ((0, 9, "dim"),), indent=10))
-    return Document(tuple(lines), "\n".join(line.text for line in lines))
+    other = f" (answered by {call.answered_by})" if call.answered_by not in (None, call.model) else ""
+    tokens = "–"
+    if call.prompt_tokens is not None:
+        cached = f" ({call.cached_tokens:,} cached)" if call.cached_tokens else ""
+        tokens = f"{call.prompt_tokens:,} in{cached} · {call.completion_tokens or 0:,} out"
+    attempts = _decoded(call.attempts)
+    if isinstance(attempts, list):
+        errors = [str(item.get("error")) for item in attempts if isinstance(item, dict) and item.get("error")]
+        attempts = f"{len(attempts)}" + (f": {'; '.join(errors)}" if errors else "")
+    settings = _decoded(call.sampling)
+    if isinstance(settings, dict):
+        given = [f"{key} {value}" for key, value in settings.items() if value not in (None, [], "")]
+        settings = " · ".join(given) or "the provider's defaults"
+    rows = {
+        "model": f"{call.model}{other}",
+        "settings": settings,
+        "tokens": tokens,
+        "latency": f"{call.latency_s:.2f} s" if call.latency_s is not None else "–",
+        "cost": money(call.cost_usd) if call.cost_usd is not None else "unknown",
+        "attempts": attempts,
+        "source": call.source,
+    }
+    return of_lines([styled((f"{name:<9} ", "dim"), (str(value), ""), indent=10) for name, value in rows.items()])
 
 
-def _settings(sampling: str) -> str:
+def _decoded(text: str) -> Any:
     try:
-        decoded = json.loads(sampling)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return sampling
-    if not isinstance(decoded, dict):
-        return str(decoded)
-    kept = [f"{key} {value}" for key, value in decoded.items() if value not in (None, [], "")]
-    return " · ".join(kept) or "the provider's defaults"
-
-
-def _tokens(call: CallRow) -> str:
-    if call.prompt_tokens is None:
-        return "–"
-    cached = f" ({call.cached_tokens:,} cached)" if call.cached_tokens else ""
-    return f"{call.prompt_tokens:,} in{cached} · {call.completion_tokens or 0:,} out"
-
-
-def _attempts(attempts: str) -> str:
-    try:
-        decoded = json.loads(attempts)
-    except (ValueError, RecursionError):
-        return attempts
-    if not isinstance(decoded, list):
-        return str(decoded)
-    errors = [str(item.get("error")) for item in decoded if isinstance(item, dict) and item.get("error")]
-    return f"{len(decoded)}" + (f": {'; '.join(errors)}" if errors else "")
-
-
-def _bare(document: Document) -> Document:
-    return Document(tuple(Line(line.text, line.spans, indent=line.indent) for line in document.lines), document.text)
+        return text
 
 
 def _named(step: StepRow) -> str:
     return f"step {step.number} of trial {step.trial_id}"
 
 
-_NAME, _TOKENS = 24, 9
-_MOST_ROWS = 200
-"""Parts that are listed; of a longer conversation those at its end."""
-
-
-def load_prompt(reader: SessionReader, step: StepRow, limit: int) -> Document:
-    """Read and lay out what was sent for a step; ``limit`` bytes of the contents are shown."""
+def _prompt(reader: SessionReader, step: StepRow, limit: int) -> Document:
     sent = read_sent(reader, step)
     if sent is None:
         return note("No request is recorded for this step: nothing was sent to a model.")
     if not sent.parts:
         return note("The messages of this request cannot be read.")
-    parts = [_head(sent), _table(sent), note("")]
-    new = [part for part in sent.parts if part.new]
-    old = [part for part in sent.parts if not part.new]
+    parts = [_table(sent)]
     room = limit
-    for title, some in ((_new_title(sent), new), ("as before", old)):
+    new_title = f"new since step {sent.previous}" if sent.previous is not None else "the first request"
+    for title, is_new in ((new_title, True), ("as before", False)):
+        some = [part for part in sent.parts if part.new is is_new]
         if some:
-            parts.append(heading(title))
+            parts += [note(""), heading(title)]
         for at, part in enumerate(some):
             if room <= 0:
                 left = len(some) - at
-                parts.append(
-                    plain(
-                        f"… {left:,} more {'part' if left == 1 else 'parts'}. Press {key_of('trajectory.more')} for more.",
-                        style="notice",
-                    )
-                )
+                said = _with_more(f"{left:,} more {'part' if left == 1 else 'parts'}.")
+                parts += [note(""), plain(said, style="notice")]
                 break
-            text = reader.shown(part.digest, "a message of this request", min(room, part.size + 400))
-            shown = len(text.encode("utf-8", "replace"))
-            cut = (
-                f"… {size_of(part.size - shown)} more. Press {key_of('trajectory.more')} for more."
-                if part.size > shown + 8
-                else None
-            )
-            parts += [_prompt_role(part), plain(text, cut=cut), note("")]
+            role = _role(one_line(part.role, 20), part.size, _name_of(part))
+            more, shown = _message(reader, role, part.digest, part.size, min(room, part.size + 400))
+            parts += more[at == 0 :]  # the first one stands right below its heading
             room -= shown
-    cut = "…" if room <= 0 else None
     document = joined(parts)
-    return Document(document.lines, document.text, cut) if cut else document
-
-
-def _head(sent: Sent) -> Document:
-    known = sent.tokens
-    whole = f"{known:,} tokens sent" if known is not None else "the tokens of this request were not recorded"
-    parts = [whole, f"{len(sent.parts):,} messages"]
-    if sent.previous is not None and known is not None and sent.previous_tokens is not None:
-        parts.append(f"{known - sent.previous_tokens:+,} since step {sent.previous}".replace("-", "−"))
-    if sent.call.cached_tokens:
-        parts.append(f"{sent.call.cached_tokens:,} cached")
-    lines = [Line(" · ".join(parts), ((0, len(whole), "heading"),), indent=2)]
-    said = "The whole is counted by the provider; ≈ is a share by bytes of what a request grew by."
-    lines.append(Line(said, ((0, len(said), "dim"),), indent=2))
-    if sent.shape:
-        said = f"The answer was held to a grammar of {size_of(sent.shape)}."
-        lines.append(Line(said, ((0, len(said), "dim"),), indent=2))
-    return Document((*lines, Line("")), "\n".join(line.text for line in lines))
+    return replace(document, cut="…") if room <= 0 else document
 
 
 def _table(sent: Sent) -> Document:
-    head = f"  {'part':<{_NAME}}{'tokens':>{_TOKENS}}{'size':>9}"
-    lines = [Line(head, ((0, len(head), "dim"),), indent=-1)]
+    """Return what was sent: the sums, and a row for each part."""
+    known = sent.tokens
+    whole = f"{known:,} tokens sent" if known is not None else "the tokens of this request were not recorded"
+    more = [f"{len(sent.parts):,} messages"]
+    if sent.previous is not None and known is not None and sent.previous_tokens is not None:
+        more.append(f"{known - sent.previous_tokens:+,} since step {sent.previous}".replace("-", "−"))
+    if sent.call.cached_tokens:
+        more.append(f"{sent.call.cached_tokens:,} cached")
+    said = ["The whole is counted by the provider; ≈ is a share by bytes of what a request grew by."]
+    if sent.shape:
+        said.append(f"The answer was held to a grammar of {size_of(sent.shape)}.")
+    lines = [styled((whole, "heading"), *((f" · {one}", "") for one in more), indent=2)]
+    lines += [styled((one, "dim"), indent=2) for one in said]
+    lines += [Line(""), styled((f"  {'part':<{_NAME}}{'tokens':>{_TOKENS}}{'size':>9}", "dim"), indent=-1)]
     left_out = max(0, len(sent.parts) - _MOST_ROWS)
     if left_out:
-        lines.append(Line(f"  … {left_out:,} earlier parts", ((0, 60, "dim"),), indent=-1))
+        lines.append(styled((f"  … {left_out:,} earlier parts", "dim"), indent=-1))
     for part in sent.parts[left_out:]:
         lines.append(_row(part, "+" if part.new else " ", "strong" if part.new else ""))
     lines += [_row(part, "−", "dim", " no longer sent") for part in sent.dropped[-_MOST_ROWS:]]
-    return Document(tuple(lines), "\n".join(line.text for line in lines))
+    return of_lines(lines)
 
 
 def _row(part: SentPart, sign: str, style: str, more: str = "") -> Line:
     tokens = "–" if part.tokens is None else f"{'' if part.exact else '≈ '}{part.tokens:,.0f}"
-    text = f"{sign} {name_of(part) + more:<{_NAME}}{tokens:>{_TOKENS}}{size_of(part.size):>9}"
-    return Line(text, ((0, len(text), style),) if style else (), indent=-1)
+    text = f"{sign} {_name_of(part) + more:<{_NAME}}{tokens:>{_TOKENS}}{size_of(part.size):>9}"
+    return styled((text, style), indent=-1)
 
 
-def name_of(part: SentPart) -> str:
+def _name_of(part: SentPart) -> str:
     """Return ``observation of step 3``."""
-    known = {"answer": "answer", "observation": "observation"}.get(part.kind)
-    return part.kind if known is None or part.step is None else f"{known} of step {part.step}"
-
-
-def _new_title(sent: Sent) -> str:
-    return f"new since step {sent.previous}" if sent.previous is not None else "the first request"
-
-
-def _prompt_role(part: SentPart) -> Document:
-    text = f"▎{one_line(part.role, 20)}"
-    whole = f"{text}  {name_of(part)} · {size_of(part.size)}"
-    return Document((Line(whole, ((0, len(text), "role"), (len(text), len(whole), "dim"))),), text)
+    named = part.kind in {"answer", "observation"} and part.step is not None
+    return f"{part.kind} of step {part.step}" if named else part.kind

@@ -2,152 +2,152 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from textual import events
-from textual.message import Message
+from textual.app import ComposeResult
 
+from workbench.app.key_table import key_of
+from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.plot import bar
-from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
-from workbench.app.trajectory.loading import tail_start
+from workbench.app.toolkit.row_list import HeadedList
+from workbench.app.toolkit.virtual_view import Part, fit
+from workbench.app.trajectory.loading import TrialState, marks_of_steps
 from workbench.session.forks import SIGN
 from workbench.text import one_line, shortened
 
 if TYPE_CHECKING:
     from workbench.session.rows import StepRow
 
+_TAIL = 8  # steps at the end that are read again at each look: a retried trial replaces its error steps
 
-class StepList(VirtualView):
-    """Number, action, target, tokens, seconds and cost of each step, under a heading; one step is selected."""
+
+class StepList(HeadedList):
+    """Number, action, target, tokens, seconds and cost of each step; one step is selected.
+
+    Attributes:
+        steps: Those that have been read.
+        following: Whether the newest step is selected as it comes; ends at once when a person selects another one.
+    """
 
     ALLOW_SELECT = False
-
-    class Selected(Message):
-        """Another step was selected; ``by_user`` tells whether by a person."""
-
-        def __init__(self, step: StepRow | None, by_user: bool) -> None:
-            super().__init__()
-            self.step = step
-            self.by_user = by_user
+    narrows = False
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.steps: list[StepRow] = []
-        self.cursor = 0
-        self.marked: Mapping[int, str] = {}
-        """A sign per step that has a star, a remark or a tag."""
-        self.inherited = 0
-        """So many of the first steps a fork took over from its parent."""
-        self.live = False
-        """Whether steps may still come."""
         self.following = False
-        """Whether the newest step is selected as it comes; ends at once when a person selects another one."""
-        self.working = ""
+        self._live = False
+        self._marks: Mapping[int, str] = {}
+        self._inherited = 0  # so many of the first steps a fork took over from its parent
+        self._is_working = False
         self._costs = False
         self._most = 0.0, 0.0, 0.0  # tokens, seconds and dollars of the step that took most: a full bar
 
     @property
     def selected(self) -> StepRow | None:
-        return self.steps[self.cursor] if self.cursor < len(self.steps) else None
+        return self.steps[self.cursor - 1] if 0 < self.cursor <= len(self.steps) else None
 
-    def clear(self) -> None:
-        self.steps = []
-        self.cursor = 0
+    @property
+    def behind(self) -> int:
+        """How many steps there are below the selected one."""
+        return len(self.steps) - self.cursor
+
+    def begin(self, *, following: bool) -> None:
+        """Another trial comes."""
+        self.steps, self.cursor, self.following = [], -1, following
         self._resized()
         self.scroll_to(y=0, animate=False, immediate=True)
 
-    def mark(self, marks: Mapping[int, str]) -> None:
-        """Show a sign at each of these steps."""
-        if marks != self.marked:
-            self.marked = marks
-            self.refresh()
+    def show_state(self, state: TrialState) -> None:
+        """Show what there is to know of a trial beside its steps."""
+        self._live = state.live
+        inherited = state.trial.fork_step or 0 if state.trial.parent else 0
+        looks = marks_of_steps(state), inherited, state.trial.state == "running" == state.run_state
+        if looks != (self._marks, self._inherited, self._is_working):
+            self._marks, self._inherited, self._is_working = looks
+            self._resized()
 
-    def put(self, fresh: list[StepRow], *, after: int) -> bool:
-        """Replace everything behind the first ``after`` steps; returns whether the selected step is another row now."""
+    def put(self, fresh: list[StepRow], *, after: int) -> None:
+        """Replace everything behind the first ``after`` steps."""
         if self.steps[after:] == fresh:
-            return False
-        before, looks = self.selected, self._looks()
-        below = self.scroll_offset.y + self.page_height() <= min(after, len(self.steps))
+            return
+        looks = self._looks()
+        below = self.scroll_offset.y + self.page_height() <= min(after, len(self.steps)) + 1
         self.steps[after:] = fresh
         self._costs = self._costs or any(step.cost_usd for step in fresh)
         most = self._most if after else (0.0, 0.0, 0.0)
         tokens, seconds, dollars = zip(most, *map(_took, fresh), strict=True)
         self._most = max(tokens), max(seconds), max(dollars)
-        self.cursor = max(0, min(self.cursor, len(self.steps) - 1))
+        self.cursor = max(min(1, len(self.steps)), min(self.cursor, len(self.steps)))
         if below and looks == self._looks():
             self.grow_below(self.row_count())
         else:
             self._resized()
-        return self.selected != before
 
     def _looks(self) -> tuple[object, ...]:
         return self.cursor, self._costs, self._most, self._number_width()
 
     def known_tail(self) -> tuple[int, int]:
         """Return how many steps need no re-check and the number of the last of them."""
-        keep = tail_start(self.steps)
+        keep = max(0, len(self.steps) - _TAIL)
         return keep, self.steps[keep - 1].number if keep else 0
 
-    def select(self, index: int, *, by_user: bool = True) -> None:
-        """Select a step by its place in the list and bring it into sight."""
-        if not self.steps:
-            return
-        index = max(0, min(index, len(self.steps) - 1))
-        changed = index != self.cursor
-        old, self.cursor = self.cursor, index
-        if by_user and changed:
-            self.following = self.live and index == len(self.steps) - 1
-        self.keep_in_sight(index)
-        self.refresh_lines(old)
-        self.refresh_lines(index)
-        if changed or not by_user:
-            self.post_message(self.Selected(self.selected, by_user))
+    def go_to_newest(self) -> None:
+        """Go to the newest step, where that is followed."""
+        if self.following:
+            super().set_cursor(len(self.steps))
 
-    def select_number(self, number: int, *, by_user: bool = True) -> None:
-        guess = number - 1
-        if not (0 <= guess < len(self.steps) and self.steps[guess].number == number):
-            guess = next((index for index, step in enumerate(self.steps) if step.number == number), -1)
-        if guess >= 0:
-            self.select(guess, by_user=by_user)
+    def set_cursor(self, index: int, step: int = 1) -> None:
+        super().set_cursor(index, step)
+        self.following = self._live and self.cursor == len(self.steps)
 
-    def set_working(self, sentence: str) -> None:
-        """Show one more row below the steps: what is going on, "" for nothing."""
-        if sentence != self.working:
-            self.working = sentence
-            self._resized()
+    def action_edge(self, last: bool) -> None:
+        super().action_edge(last)
+        self.following = last
+        self.post_message(self.Moved(self, self.cursor))
 
-    def heading(self) -> str:
-        """Return the heading of the columns for the present width."""
-        return self._columns(self.text_width, "#", "action", "target", "tok", "s", "$")
+    def select_number(self, number: int) -> None:
+        at = number if 0 < number <= len(self.steps) and self.steps[number - 1].number == number else None
+        if at is None:
+            at = next((index for index, step in enumerate(self.steps, 1) if step.number == number), None)
+        if at is not None:
+            self.set_cursor(at)
 
     # -- painting
 
     def row_count(self) -> int:
-        return len(self.steps) + bool(self.working)
+        return 1 + len(self.steps) + bool(self.steps and self._is_working)
 
-    def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        if y >= len(self.steps):
-            return [(fit(f"  {self.working}", width), "running")], ""
-        step = self.steps[y]
-        fill = ("cursor" if self.has_focus else "cursor-blurred") if y == self.cursor else ""
-        sign = SIGN if step.number == self.inherited else ""
-        number = f"{sign}{step.number:,}{self.marked.get(step.number, '')}"
-        tokens = _tokens(step)
-        tok = f"{tokens:,.0f}" if tokens else "–"
-        seconds = f"{step.seconds:.1f}" if step.seconds is not None else "–"
-        cost = f"{step.cost_usd:.4f}" if step.cost_usd else "–"
-        target = one_line(step.target, 400)
-        if step.kind in {"invalid", "error"}:
-            glyph = "!" if step.kind == "invalid" else "✗"
-            again = f" — {target}" if target else ""
-            said = one_line(f"{step.action}{again}" if step.kind == "invalid" else step.problem or step.action, 400)
-            text = self._columns(width, number, None, f"{glyph} {said}", tok, seconds, cost, step)
-            return [(text, "invalid" if step.kind == "invalid" else "bad")], fill
-        text = self._columns(width, number, one_line(step.action, 60), target, tok, seconds, cost, step)
+    def selectable(self, index: int) -> bool:
+        return 0 < index <= len(self.steps)
+
+    def heading_parts(self, width: int) -> Sequence[Part]:
+        return [(self._columns(width, "#", "action", "target", ("tok", "s", "$"), (0.0, 0.0, 0.0)), "dim")]
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        if index > len(self.steps):
+            return [(fit("  ▸ the model is at work…", width), "running")]
+        step = self.steps[index - 1]
+        sign = SIGN if step.number == self._inherited else ""
+        number = f"{sign}{step.number:,}{self._marks.get(step.number, '')}"
+        took = _took(step)
+        figures = (
+            f"{took[0]:,.0f}" if took[0] else "–",
+            f"{step.seconds:.1f}" if step.seconds is not None else "–",
+            f"{step.cost_usd:.4f}" if step.cost_usd else "–",
+        )
+        action, target = one_line(step.action, 60), one_line(step.target, 400)
+        if step.kind == "invalid":
+            said = one_line(f"! {action} — {target}" if target else f"! {action}", 400)
+            return [(self._columns(width, number, None, said, figures, took), "invalid")]
+        if step.kind == "error":
+            said = one_line(f"✗ {step.problem or step.action}", 400)
+            return [(self._columns(width, number, None, said, figures, took), "bad")]
+        text = self._columns(width, number, action, target, figures, took)
         head = self._number_width() + 1
-        style = "dim" if step.number <= self.inherited else {"respond": "ok", "plan": "dim"}.get(step.kind, "")
-        return [(text[:head], "dim"), (text[head:], style)], fill
+        style = "dim" if step.number <= self._inherited else {"respond": "ok", "plan": "dim"}.get(step.kind, "")
+        return [(text[:head], "dim"), (text[head:], style)]
 
     def _number_width(self) -> int:
         return max(3, len(f"{len(self.steps):,}") + 1)
@@ -158,61 +158,56 @@ class StepList(VirtualView):
         number: str,
         action: str | None,
         target: str,
-        tokens: str,
-        seconds: str,
-        cost: str,
-        step: StepRow | None = None,
+        figures: tuple[str, str, str],
+        took: tuple[float, float, float],
     ) -> str:
-        first = self._number_width()
         # A bar beside each number shows at a glance which step was long or dear.
         size = 0 if width < 42 else 1 if width < (76 if self._costs else 68) else 8
-        took = _took(step) if step is not None else (0.0, 0.0, 0.0)
         bars = [bar(value, most, size) for value, most in zip(took, self._most, strict=True)]
+        tokens, seconds, cost = figures
         tail = " " + fit(tokens, 7 if width >= 46 else 6, right=True) + bars[0]
         if width >= 42:
             tail += fit(seconds, 6, right=True) + bars[1]
         if self._costs and width >= 58:
             tail += fit(cost, 8, right=True) + bars[2]
-        room = width - first - 1 - len(tail)
+        first = fit(number, self._number_width(), right=True)
+        room = width - len(first) - 1 - len(tail)
         if action is None:
-            return f"{fit(number, first, right=True)} {fit(target, room)}{tail}"
+            return f"{first} {fit(target, room)}{tail}"
         named = min(14, max(6, room - 12))
         # Of a path both ends tell; its end is the file.
         shown = shortened(target, max(1, room - named - 1)) if "/" in target else target
-        return f"{fit(number, first, right=True)} {fit(action, named)} {fit(shown, room - named - 1)}{tail}"
-
-    # -- moving
-
-    def move(self, rows: int) -> None:
-        self.select(self.cursor + rows)
-
-    def go_to_end(self, last: bool) -> None:
-        self.select(len(self.steps) - 1 if last else 0)
-
-    def on_click(self, event: events.Click) -> None:
-        y = event.y + self.scroll_offset.y
-        if y < len(self.steps):
-            self.select(y)
+        return f"{first} {fit(action, named)} {fit(shown, room - named - 1)}{tail}"
 
     def on_resize(self) -> None:
         self._resized()
         if self.steps:
-            self.keep_in_sight(self.cursor)
-
-    def on_focus(self) -> None:
-        self.refresh()
-
-    def on_blur(self) -> None:
-        self.refresh()
+            self.keep_in_sight(self.cursor, margin=1)
 
     def _resized(self) -> None:
         self.set_size(self.row_count())
         self.refresh()
 
 
-def _tokens(step: StepRow) -> float:
-    return (step.prompt_tokens or 0) + (step.completion_tokens or 0)
-
-
 def _took(step: StepRow) -> tuple[float, float, float]:
-    return _tokens(step), step.seconds or 0.0, step.cost_usd or 0.0
+    return (step.prompt_tokens or 0) + (step.completion_tokens or 0), step.seconds or 0.0, step.cost_usd or 0.0
+
+
+class Steps(Pane):
+    """What happened."""
+
+    short = "Steps"
+
+    def compose(self) -> ComposeResult:
+        yield StepList(id="steps")
+
+    def show_count(self, state: TrialState) -> None:
+        """Show how many steps there are and, while live, whether the newest is followed."""
+        steps = self.query_one(StepList)
+        subtitle = ""
+        if state.live and steps.following:
+            subtitle = "▸ following"
+        elif state.live:
+            newer = f"{steps.behind:,} newer · " if steps.behind > 0 else ""
+            subtitle = f"{newer}{key_of('trajectory.last')} follows"
+        self.titled(f"Steps {state.step_count:,}", subtitle)

@@ -1,13 +1,16 @@
-"""The panes of the Trajectory mode, and what is selected in them: what is copied, labelled, or come back to."""
+"""The panes of the Trajectory mode and its keys, and what is selected: what is copied, labelled, or come back to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from textual import getters
+from textual.binding import BindingType
 from textual.widget import Widget
 
+from workbench.app.keys import bind
 from workbench.app.location import Location, Place
 from workbench.app.toolkit.document import Subject
 from workbench.app.toolkit.labelling import Labelled
@@ -15,15 +18,14 @@ from workbench.app.toolkit.pane import Pane, PaneTabs
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
-from workbench.app.trajectory import panes
 from workbench.app.trajectory.content_pane import ContentPane
 from workbench.app.trajectory.loading import TrialState
 from workbench.app.trajectory.outcome import CHECK
 from workbench.app.trajectory.outcome_pane import OutcomePane
-from workbench.app.trajectory.repository_pane import RepositoryPane
-from workbench.app.trajectory.score_pane import ScorePane
+from workbench.app.trajectory.repository_pane import Repository, RepositoryPane
+from workbench.app.trajectory.score_pane import Score, ScorePane
 from workbench.app.trajectory.scores import plain_text
-from workbench.app.trajectory.step_list import StepList
+from workbench.app.trajectory.step_list import StepList, Steps
 from workbench.session.labels import criterion_of
 
 if TYPE_CHECKING:
@@ -31,20 +33,56 @@ if TYPE_CHECKING:
 
 
 class TrialPanes(RunScreen):
-    """The widgets of a trial.
+    """The widgets of a trial; ``state`` is None before one was read."""
 
-    Attributes:
-        state: The trial that is shown, None before one was read.
-    """
-
+    BINDINGS: ClassVar[list[BindingType]] = [
+        bind("trajectory.resume", "resume", "resume"),
+        bind("trajectory.next-step", "step(1)", "step", key_display="h/l"),
+        bind("trajectory.previous-step", "step(-1)", "Previous step", show=False),
+        bind("trajectory.next-trial", "trial(1)", "trial", key_display="H/L"),
+        bind("trajectory.previous-trial", "trial(-1)", "Previous trial", show=False),
+        bind("trajectory.trials", "trials", "all trials"),
+        bind("trajectory.search", "search", "search"),
+        bind("trajectory.next-hit", "hit(1)", "next hit"),
+        bind("trajectory.previous-hit", "hit(-1)", "Previous hit", show=False),
+        bind("trajectory.scores", "scores", "scores"),
+        bind("trajectory.score-view", "score_view", "what it takes", show=False),
+        bind("trajectory.evidence", "evidence", "evidence"),
+        bind("trajectory.where-from", "where", "where from"),
+        bind("trajectory.check", "check_readme", "check"),
+        bind("trajectory.check-block", "check_block", "run this block again", show=False),
+        bind("trajectory.rerun", "rerun", "rerun"),
+        bind("trajectory.rerun-model", "rerun_model", "rerun with another model"),
+        bind("trajectory.fork", "fork", "edit, go on from here"),
+        bind("trajectory.cancel", "cancel", "cancel"),
+        bind("trajectory.export", "export", "export"),
+        bind("trajectory.next-tab", "tab(1)", "tab", key_display="[ ]"),
+        bind("trajectory.previous-tab", "tab(-1)", "Previous tab", show=False),
+        bind("trajectory.raw", "raw", "source"),
+        bind("trajectory.annotate", "annotate", "annotate"),
+        bind("labels.star", "star", "star", show=False),
+        bind("labels.tags", "tags", "tags"),
+        bind("trajectory.copy", "copy", "Copy what has the focus", show=False),
+        bind("trajectory.open", "open_outside", "open in editor"),
+        bind("trajectory.more", "more", "Show more of a long text", show=False),
+        bind("trajectory.down", "move(1)", "Down", show=False),
+        bind("trajectory.up", "move(-1)", "Up", show=False),
+        bind("trajectory.page-down", "page(1)", "Page down", show=False),
+        bind("trajectory.page-up", "page(-1)", "Page up", show=False),
+        bind("trajectory.first", "edge(False)", "First", show=False),
+        bind("trajectory.last", "edge(True)", "Last, and follow while live", show=False),
+        bind("trajectory.enter", "open_here", "Open what is under the cursor", show=False),
+        bind("trajectory.escape", "leave", "Leave the search", show=False),
+    ]
+    first_pane = "steps-pane"
     state: TrialState | None = None
 
     def compose_body(self) -> Iterable[Widget]:
-        yield panes.Repository(id="repository", classes="pane pane-left")
-        yield panes.Steps(id="steps-pane", classes="pane")
+        yield Repository(id="repository", classes="pane pane-left")
+        yield Steps(id="steps-pane", classes="pane")
         yield ContentPane(id="content", classes="pane")
         yield OutcomePane(id="outcome", classes="pane")
-        yield panes.Score(id="score", classes="pane")
+        yield Score(id="score", classes="pane")
         yield Static("", id="nothing", classes="state")
 
     def main_list(self) -> VirtualView:
@@ -59,32 +97,20 @@ class TrialPanes(RunScreen):
         selected = self.step_list.selected
         return selected.number if selected is not None else 0
 
-    @property
-    def has_scores(self) -> bool:
-        return self.score_pane.card is not None
-
-    @property
-    def step_list(self) -> StepList:
-        return self.query_one(StepList)
-
-    @property
-    def score_pane(self) -> ScorePane:
-        return self.query_one(ScorePane)
-
-    @property
-    def content(self) -> ContentPane:
-        return self.query_one(ContentPane)
-
-    @property
-    def outcome(self) -> OutcomePane:
-        return self.query_one(OutcomePane)
+    steps = getters.query_one(Steps)
+    step_list = getters.query_one(StepList)
+    repository = getters.query_one(RepositoryPane)
+    score = getters.query_one(Score)
+    score_pane = getters.query_one(ScorePane)
+    content = getters.query_one(ContentPane)
+    outcome = getters.query_one(OutcomePane)
 
     def _make_current(self, current: Widget) -> None:
         super()._make_current(current)
         named = [(pane.short if isinstance(pane, Pane) else "", pane is current) for pane in self.panes]
         self.query_one(PaneTabs).show(named)
         # Reasons are read, not glanced at: the scores take more room while they have the focus.
-        self.set_class(isinstance(current, panes.Score), "-at-score")
+        self.set_class(isinstance(current, Score), "-at-score")
 
     def focus_pane(self, pane: Widget) -> None:
         super().focus_pane(pane)
@@ -116,9 +142,8 @@ class TrialPanes(RunScreen):
 
     def go_to_file(self, path: str) -> None:
         self.workbench.leave_place()
-        tree = self.query_one(RepositoryPane)
-        tree.point_at(path)
-        tree.open_current()
+        self.repository.point_at(path)
+        self.repository.action_choose()
 
     def location(self) -> Location | None:
         if self.state is None:
@@ -128,41 +153,35 @@ class TrialPanes(RunScreen):
         return Location(self.workbench.session_path, "trajectory", self.state.trial.id, somewhere)
 
     def labelled(self) -> Labelled | None:
-        state, step = self.state, self.step_list.selected
+        state, step, current = self.state, self.step_list.selected, self.current_pane
         if state is None:
             return None
-        if step is not None and self.current_pane in (self.query_one(panes.Steps), self.content):
+        if step is not None and current in (self.steps, self.content):
             return Labelled(f"step {step.number}", state.trial.id, str(step.number))
-        chosen = self.score_pane.chosen_part if isinstance(self.current_pane, panes.Score) else None
+        chosen = self.score_pane.chosen_part if current is self.score else None
         if chosen is not None:
             return Labelled(chosen[0], state.trial.id, chosen[1])
-        return Labelled(f"{state.trial.case_name or state.trial.case_id} · {state.trial.agent}", state.trial.id)
+        return Labelled(f"{self.files_of} · {state.trial.agent}", state.trial.id)
 
     @property
-    def tabbed(self) -> OutcomePane | panes.Score | ContentPane:
+    def tabbed(self) -> OutcomePane | Score | ContentPane:
         """The pane whose tabs or views are turned: outcome or scores where one of these is used, else what the step says."""
         current = self.current_pane
-        return current if isinstance(current, OutcomePane | panes.Score) else self.content
+        return current if isinstance(current, OutcomePane | Score) else self.content
 
     @property
     def _criterion(self) -> str:
         """The criterion under the cursor as a part of the trial; "" where the scores do not have the focus, or it has no key."""
-        chosen = self.score_pane.chosen_part if isinstance(self.current_pane, panes.Score) else None
+        chosen = self.score_pane.chosen_part if self.current_pane is self.score else None
         return chosen[1] if chosen is not None and criterion_of(chosen[1]) is not None else ""
-
-    def go_to_criterion(self, part: str) -> None:
-        """Put the cursor on a criterion, by whose rubric the scores are shown then, and go there."""
-        pane = self.query_one(panes.Score)
-        pane.go_to(part)
-        self.focus_pane(pane)
 
     def subject(self) -> Subject:
         """Return what has the focus: the scores, the outcome, the files, else the selected step."""
         current = self.current_pane
-        if isinstance(current, panes.Score):
+        if current is self.score:
             item, card = self.score_pane.selected, self.score_pane.card
-            about = item.title if item is not None else "score"
             text = plain_text(card) if card is not None else ""
+            about = item.title if item is not None else "score"
             return Subject("the scores", text, ".txt", about=about, criterion=self._criterion)
         if current is self.outcome:
             tab = self.outcome.tab
@@ -170,9 +189,9 @@ class TrialPanes(RunScreen):
                 return Subject("the check", self.outcome.checks.plain_text(), ".txt", about=tab)
             suffix = {"README": ".md", "Metadata": ".json"}.get(tab, ".diff")
             return Subject(tab, self.outcome.text.document.text, suffix, about=tab, whole=self.outcome.whole)
-        if isinstance(current, panes.Repository):
-            tree = self.query_one(RepositoryPane)
-            return Subject("the files", tree.plain_text(), ".txt", about=tree.current.path if tree.current else "files")
+        if isinstance(current, Repository):
+            chosen = self.repository.current
+            return Subject("the files", self.repository.plain_text(), ".txt", about=chosen.path if chosen else "files")
         step, tab = self.step_list.selected, self.content.tab
         named = Path(step.target).suffix if step is not None and tab == "Observation" else ""
         suffix = named if named[1:].isalnum() else ".txt"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.document import Document, Line, note, prepared
+from workbench.app.toolkit.document import Document, Line, note, of_lines, prepared, styled
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
 from workbench.grounding.items import KINDS, NOT_SEEN, NOWHERE, SEEN, TASK, UNSEEN, Grounding, Item
@@ -18,38 +17,26 @@ from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.grounding import Why
-    from workbench.session.reader import SessionReader
-    from workbench.session.rows import TrialRow
 
 
 SIGNS = {SEEN: "●", UNSEEN: "○", NOWHERE: "✗", NOT_SEEN: "·"}
 STYLES = {SEEN: "ok", UNSEEN: "warn", NOWHERE: "bad", NOT_SEEN: "dim"}
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """A README's document with a sign behind each item; ``places`` has (line, from, to, number of the item)."""
+def marked(
+    document: Document, readme: str, grounding: Grounding
+) -> tuple[Document, tuple[tuple[int, int, int, int], ...]]:
+    """Return a README's document with its items marked: each in the colour of its status, its sign behind it.
 
-    document: Document
-    places: tuple[tuple[int, int, int, int], ...]
-
-
-def load_why(reader: SessionReader, trial: TrialRow) -> Why:
-    """Ground a trial; takes as long as its steps and its repository are large."""
-    from workbench.grounding import read_trial
-
-    return read_trial(reader, trial)
-
-
-def marked(document: Document, readme: str, grounding: Grounding) -> Marked:
-    """Return a README's document with its items marked: each in the colour of its status, its sign behind it."""
-    starts = _starts(readme)
+    With it comes where they stand: line, from, to, number of the item.
+    """
     by_source: dict[int, list[tuple[int, str, int]]] = {}
     for number, item in enumerate(grounding.items):
         for place in item.places:
-            row = bisect_right(starts, place.start) - 1
-            column = len(prepared(readme[starts[row] : place.start])) if document.numbered else -1
-            by_source.setdefault(row, []).append((column, prepared(readme[place.start : place.end]), number))
+            before = readme[readme.rfind("\n", 0, place.start) + 1 : place.start]
+            column = len(prepared(before)) if document.numbered else -1
+            name = prepared(readme[place.start : place.end])
+            by_source.setdefault(place.line - 1, []).append((column, name, number))
     lines: list[Line] = []
     places: list[tuple[int, int, int, int]] = []
     for index, line in enumerate(document.lines):
@@ -57,16 +44,7 @@ def marked(document: Document, readme: str, grounding: Grounding) -> Marked:
         found = _found_in(line.text, wanted) if wanted and line.source >= 0 else []
         lines.append(_with_signs(line, found, grounding.items) if found else line)
         places += [(index, start + shift, end + shift, number) for shift, (start, end, number) in enumerate(found)]
-    return Marked(replace(document, lines=tuple(lines)), tuple(places))
-
-
-def _starts(readme: str) -> list[int]:
-    """Return where each line begins, counted as :func:`prepared` leaves them."""
-    starts = [0]
-    for at, char in enumerate(readme):
-        if char == "\n":
-            starts.append(at + 1)
-    return starts
+    return replace(document, lines=tuple(lines)), tuple(places)
 
 
 def _found_in(text: str, wanted: Sequence[tuple[int, str, int]]) -> list[tuple[int, int, int]]:
@@ -105,7 +83,7 @@ def _with_signs(line: Line, found: Sequence[tuple[int, int, int]], items: Sequen
     return replace(line, text=text, spans=tuple(spans), step=step if step is not None else line.step)
 
 
-def exploration_document(why: Why) -> Document:
+def exploration(why: Why) -> Document:
     """Return how much of the repository the agent saw, and what was odd about its way."""
     found = why.exploration
     rows = [["", "files", "bytes", "functions"]]
@@ -119,20 +97,21 @@ def exploration_document(why: Why) -> Document:
     else:
         for number, cells in enumerate(rows):
             text = "  ".join([cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])])
-            lines.append(Line(text, ((0, len(text), "dim" if number == 0 else ""),), indent=-1))
+            lines.append(styled((text, "" if number else "dim"), indent=-1))
         lines.append(Line(""))
-        hint = "Bytes that were shown are read, those that were cut off partly read. Functions are the public ones, without tests."
-        lines.append(Line(hint, ((0, len(hint), "dim"),)))
+        lines += note(
+            "Bytes that were shown are read, those that were cut off partly read. "
+            "Functions are the public ones, without tests."
+        ).lines
     lines.append(Line(""))
-    patterns = found.patterns or (("nothing odd about its way through the repository",) if found.complete else ())
     if not found.complete:
         lines += note("What else an imported agent read or left out, its file does not say.").lines
-    for pattern in patterns:
-        text = f"{'!' if found.patterns else '✓'} {one_line(pattern, 300)}"
-        lines.append(Line(text, ((0, 1, "warn" if found.patterns else "ok"),), indent=2))
+    lines += [styled(("!", "warn"), (f" {one_line(pattern, 300)}", ""), indent=2) for pattern in found.patterns]
+    if found.complete and not found.patterns:
+        lines.append(styled(("✓", "ok"), (" nothing odd about its way through the repository", ""), indent=2))
     if why.note:
         lines += [Line(""), *note(why.note).lines]
-    return Document(tuple(lines), "\n".join(line.text for line in lines))
+    return of_lines(lines)
 
 
 def _amount(part: int, whole: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from workbench.app.toolkit.filters import Filter, Option, Question
 from workbench.glyphs import STATES
@@ -22,105 +22,64 @@ def named(line: TrialLine) -> str:
     return f"{line.case} {line.agent} {line.model} {line.tags} {line.error}\n{line.read}"
 
 
-def _same(read: Callable[[TrialLine], str], value: str) -> Callable[[TrialLine], bool]:
-    return lambda line: read(line) == value
+def _option(value: str, said: str, rule: Callable[[TrialLine], bool]) -> Option[TrialLine]:
+    return Option(value, shortened(value, 26), f"{said} {shortened(value, 30)}", rule)
 
 
-def _between(low: float, high: float) -> Callable[[TrialLine], bool]:
-    return lambda line: line.share is not None and low <= line.share < high
-
-
-def _lost(title: str) -> Callable[[TrialLine], bool]:
-    return lambda line: any(title == one for one, _ in line.lost)
-
-
-def _tagged(tag: str) -> Callable[[TrialLine], bool]:
-    return lambda line: tag in line.labels
-
-
-def _has_read(path: str) -> Callable[[TrialLine], bool]:
-    return lambda line: path in line.read.split("\n")
-
-
-def _files(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ...]:
-    read = Counter(path for line in lines if line.read for path in line.read.split("\n"))
-    options = (
-        Option(path, shortened(path, 26), f"read {shortened(path, 30)}", _has_read(path))
-        for path, _ in read.most_common(MOST_FILES)
-    )
-    return (Question("read", "file read", tuple(options)),) if read else ()
-
-
-def _values(key: str, lines: Sequence[TrialLine], read: Callable[[TrialLine], str]) -> Question[TrialLine]:
+def _values(key: str, read: Callable[[TrialLine], str], lines: Sequence[TrialLine]) -> Question[TrialLine]:
     values = sorted({read(line) for line in lines}, key=str.lower)
-    options = (
-        Option(value, shortened(value, 26), f"{key} {shortened(value, 30)}", _same(read, value)) for value in values
-    )
+    options = (_option(value, key, lambda line, value=value: read(line) == value) for value in values)  # type: ignore[misc]
     return Question(key, key, tuple(options))
+
+
+def _several(
+    key: str, title: str, said: str, values: Iterable[str], read: Callable[[TrialLine], Collection[str]]
+) -> tuple[Question[TrialLine], ...]:
+    """Return a question about one of several values that a line has, none where no line has any."""
+    options = tuple(_option(value, said, lambda line, value=value: value in read(line)) for value in values)  # type: ignore[misc]
+    return (Question(key, title, options),) if options else ()
+
+
+def _state(state: str, sign: str) -> Option[TrialLine]:
+    return Option(state, f"{sign} {state}", f"{sign} {state}", lambda line: line.state == state)
+
+
+def _band(low: int, high: int) -> Option[TrialLine]:
+    rule = lambda line: line.share is not None and low <= line.share < high  # noqa: E731
+    return Option(f"{low}", f"{low} to {min(high, 100)} of 100", f"score {low} to {min(high, 100)}", rule)
 
 
 def questions_about(lines: Sequence[TrialLine]) -> tuple[Question[TrialLine], ...]:
     """Return the questions that can be asked of these trials."""
-    bands = (
-        Option(f"{low}", f"{low} to {min(high, 100)} of 100", f"score {low} to {min(high, 100)}", _between(low, high))
-        for low, high in _BANDS
-    )
-    lost = tuple(
-        Option(title, shortened(title, 26), f"lost by {shortened(title, 30)}", _lost(title))
-        for title in sorted({title for line in lines for title, _ in line.lost})
-    )
-    tags = tuple(
-        Option(tag, shortened(tag, 26), f"tag {shortened(tag, 30)}", _tagged(tag))
-        for tag in star_first({tag for line in lines for tag in line.labels})
-    )
+    read = Counter(path for line in lines if line.read for path in line.read.split("\n"))
+    files = (path for path, _ in read.most_common(MOST_FILES))
+    lost = sorted({title for line in lines for title, _ in line.lost})
+    tags = star_first({tag for line in lines for tag in line.labels})
     return (
-        Question(
-            "state",
-            "state",
-            tuple(
-                Option(state, f"{sign} {state}", f"{sign} {state}", _same(lambda line: line.state, state))
-                for state, sign in STATES.items()
-            ),
-        ),
-        Question(
-            "score",
-            "score",
-            (
-                *bands,
-                Option(
-                    "part",
-                    "tiers unscored",
-                    "partly scored",
-                    lambda line: line.points is not None and line.share is None,
-                ),
-                Option("none", "no score", "without a score", lambda line: line.points is None),
-            ),
-        ),
-        Question(
-            "grounding",
-            "grounding",
-            (
-                Option("nowhere", "items nowhere", "nowhere > 0", lambda line: bool(line.nowhere)),
-                Option("grounded", "none nowhere", "nothing nowhere", lambda line: line.nowhere == 0),
-                Option("unknown", "not known", "grounding not known", lambda line: line.nowhere is None),
-            ),
-        ),
-        _values("agent", lines, lambda line: line.agent),
-        _values("model", lines, lambda line: line.model),
-        _values("case", lines, lambda line: line.case),
-        *_files(lines),
+        Question("state", "state", tuple(_state(state, sign) for state, sign in STATES.items())),
+        Question("score", "score", (*(_band(low, high) for low, high in _BANDS), *_SCORES)),
+        _GROUNDING,
+        _values("agent", lambda line: line.agent, lines),
+        _values("model", lambda line: line.model, lines),
+        _values("case", lambda line: line.case, lines),
+        *_several("read", "file read", "read", files, lambda line: line.read.split("\n")),
         *((_FORKS,) if any(line.parent for line in lines) else ()),
-        *((Question("lost", "lost by", lost),) if lost else ()),
-        *((Question("tag", "tag", tags),) if tags else ()),
+        *_several("lost", "lost by", "lost by", lost, lambda line: [title for title, _ in line.lost]),
+        *_several("tag", "tag", "tag", tags, lambda line: line.labels),
     )
 
 
-_FORKS: Question[TrialLine] = Question(
-    "fork",
-    "forks",
-    (
-        Option("own", "without forks", "without forks", lambda line: not line.parent),
-        Option("forks", "forks alone", "forks alone", lambda line: bool(line.parent)),
-    ),
+_SCORES: tuple[Option[TrialLine], ...] = (
+    Option("part", "tiers unscored", "partly scored", lambda line: line.points is not None and line.share is None),
+    Option("none", "no score", "without a score", lambda line: line.points is None),
 )
+_GROUNDING: Question[TrialLine] = Question("grounding", "grounding", (
+    Option("nowhere", "items nowhere", "nowhere > 0", lambda line: bool(line.nowhere)),
+    Option("grounded", "none nowhere", "nothing nowhere", lambda line: line.nowhere == 0),
+    Option("unknown", "not known", "grounding not known", lambda line: line.nowhere is None),
+))  # fmt: skip
+_FORKS: Question[TrialLine] = Question("fork", "forks", (
+    Option("own", "without forks", "without forks", lambda line: not line.parent),
+    Option("forks", "forks alone", "forks alone", lambda line: bool(line.parent)),
+))  # fmt: skip
 EVERYTHING: TrialFilter = Filter((), named)

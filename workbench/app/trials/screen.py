@@ -16,6 +16,7 @@ from textual.widget import Widget
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bind
 from workbench.app.location import Location, ResultList
+from workbench.app.toolkit.cell_table import LinesBeside
 from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title, title_of
@@ -93,7 +94,8 @@ class TrialsScreen(ModeScreen):
     def compose_body(self) -> Iterable[Widget]:
         table = Container(TrialTable(id="trial-table"), Static("", id="trial-line"), id="trials", classes="pane")
         set_title(table, "Trials")
-        matrix = Container(MatrixView(id="matrix"), id="matrix-pane", classes="pane")
+        cells = MatrixView(id="matrix")
+        matrix = Container(LinesBeside(cells.agents, id="matrix-agents"), cells, id="matrix-pane", classes="pane")
         set_title(matrix, "Cases × agents")
         losses = Container(LossList(id="losses"), id="losses-pane", classes="pane")
         set_title(losses, "Lost most by")
@@ -136,26 +138,21 @@ class TrialsScreen(ModeScreen):
         if any(change.kind in _SHOWN for change in changes):
             self._loading.soon(self._load, REFRESH_SECONDS)
 
-    def _load(self) -> None:
-        reader, scale = self.workbench.reader, self.table.trials.scale
-        self._read(reader, scale)
-
-    def _read(self, reader: SessionReader | None, scale: Scale | None) -> None:
+    def _load(self, scale: Scale | None = None) -> None:
+        """Read the trials by a scale, by default by that which is shown."""
+        reader, scale = self.workbench.reader, scale or self.table.trials.scale
         if reader is None:
             return
-
         self._count(reader)
 
         def done(trials: Trials) -> None:
             trials = with_counts(trials, self._counts)
             known = {line.id: line.lost for line in self.table.trials.lines if trials.scale == self.table.trials.scale}
             self._show(replace(trials, lines=tuple(replace(one, lost=known.get(one.id, ())) for one in trials.lines)))
-            self._losing.ask(lambda: with_losses(reader, trials, self._cards), self._show_losses)
+            losses = lambda: with_losses(reader, trials, self._cards)  # noqa: E731
+            self._losing.ask(losses, lambda found: self._show(with_counts(found, self._counts)))
 
         self._loading.ask(lambda: load_trials(reader, scale), done)
-
-    def _show_losses(self, trials: Trials) -> None:
-        self._show(with_counts(trials, self._counts))
 
     def _count(self, reader: SessionReader) -> None:
         """Look up where the READMEs come from: what is remembered at once, the others one by one while this is shown."""
@@ -202,7 +199,8 @@ class TrialsScreen(ModeScreen):
         """The table shows something else, or in another order: say so."""
         table = self.table
         lines = table.trials.lines
-        self.matrix.put(table.shown)
+        self.matrix.put_trials(table.shown)
+        self.query_one(LinesBeside).again()
         self.losses.put_trials(table.shown)
         hidden = len(lines) - len(table.shown)
         count = f"{len(table.shown):,} of {len(lines):,}" if hidden else f"{len(lines):,}"
@@ -273,6 +271,7 @@ class TrialsScreen(ModeScreen):
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         self._show_line()
         self.marks_changed()
+        self.query_one(LinesBeside).refresh()
         if isinstance(message.row_list, SpreadPlot):
             self._mark_agent()
 
@@ -300,8 +299,8 @@ class TrialsScreen(ModeScreen):
                 row="trial",
             )
             self.workbench.follow(results, rows.index(self.table.selected))
-        elif message.row_list is self.matrix and self.matrix.selected is not None:
-            case, (agent, model) = self.matrix.selected
+        elif message.row_list is self.matrix and self.matrix.chosen is not None:
+            case, (agent, model) = self.matrix.chosen
             wanted = self.table.filter
             for question, value in (("case", case), ("agent", agent), ("model", model)):
                 wanted = wanted.choosing(question, value)
@@ -342,7 +341,7 @@ class TrialsScreen(ModeScreen):
         self.table.action_group_next()
 
     def action_scale(self) -> None:
-        self._read(self.workbench.reader, chosen_scale(self.table.trials))
+        self._load(chosen_scale(self.table.trials))
 
     @work
     async def action_filter(self) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from workbench.app.keys import bind
-from workbench.app.toolkit.plot import axis, stacked
+from workbench.app.toolkit.plot import axis, interval_bar, stacked
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.table import points
@@ -190,12 +190,5 @@ class SpreadPlot(HeadedList):
         mean, sd = one.spread.mean, one.spread.sd or 0.0
         if strip < _LEAST or mean is None:
             return " " * max(0, strip)
-        low, middle, high = (
-            min(strip - 1, max(0, round(self._axis.share(value) * (strip - 1))))
-            for value in (mean - sd, mean, mean + sd)
-        )
-        line = [" "] * strip
-        if high > low:
-            line[low : high + 1] = ["├", *"─" * (high - low - 1), "┤"]
-        line[middle] = "●"
-        return "".join(line)
+        low, middle, high = (self._axis.share(value) for value in (mean - sd, mean, mean + sd))
+        return "".join(interval_bar(low, middle, high, strip))

@@ -1,7 +1,7 @@
 """What a body reaches by a name or through a value that its text does not show, checked when it reaches for it.
 
 A body that asks for an attribute by a computed name is mostly honest, and reading it cannot tell. So it is tested once more
-with such places rewritten to call :class:`Reach` (:mod:`workbench.sandbox.checked_body`). What leads to frames, modules,
+with such places rewritten to call :class:`Reach` (:mod:`workbench.sandbox.plain`). What leads to frames, modules,
 the reporter or the tests is refused; a body that passes without it needs none of it.
 """
 

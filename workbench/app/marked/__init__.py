@@ -1,1 +1,0 @@
-"""Everything of a session that people starred, tagged or remarked on, in one list."""

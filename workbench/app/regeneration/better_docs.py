@@ -1,0 +1,350 @@
+"""The docstrings that were tried for a run: a list, and the one under the cursor beside the docstring as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from inspect import cleandoc
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, work
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.widget import Widget
+
+from workbench.app.keys import bind
+from workbench.app.regeneration.findings import COMING, Entry, Listing, columns
+from workbench.app.regeneration.went_wrong import FindingList
+from workbench.app.regeneration.wording import plural
+from workbench.app.toolkit.document import (
+    EMPTY,
+    Document,
+    Line,
+    heading,
+    joined,
+    note,
+    of_lines,
+    plain,
+    prepared,
+    styled,
+)
+from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.pane import Pane
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.text_pane import TextPane
+from workbench.glyphs import OUR_ERROR, STATES, VERDICTS
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.engine.plan import ImprovementPlan
+    from workbench.improving.attempts import Attempt, Share
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import CandidateRow, ImprovementRow, TaskRow
+
+NO_ATTEMPT = "No docstring was tried: none of the chosen functions is documented badly."
+_KINDS = frozenset({"improvement", "candidate", "task", "run"})
+_COLUMNS = columns(
+    ("function", 30, False), ("try", 3, True), ("came to", 10, False), ("held out", 15, False), ("gain", 5, True),
+    ("why", 0, False),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """An attempt, with the order that it belongs to."""
+
+    order: ImprovementRow
+    plan: ImprovementPlan
+    attempt: Attempt
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.order.id, self.attempt.task.id, self.attempt.number
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Everything that was tried for a run: an entry of ``listing`` for each of ``tried``, and how the last order stands."""
+
+    listing: Listing
+    tried: tuple[Tried, ...]
+    order: ImprovementRow | None
+    state: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The docstring as it is beside one that was tried, each with its samples."""
+
+    before_title: str = "as it is"
+    before: Document = EMPTY
+    after_title: str = "attempt"
+    after: Document = EMPTY
+
+
+def standing_of(reader: SessionReader, run: str) -> str:
+    """Return how the last order to improve docstrings of a run stands: ``▸ improving 2 docstrings``; "" where there is none."""
+    orders = reader.improvements(run)
+    return _said(reader, orders[-1])[1] if orders else ""
+
+
+def _said(reader: SessionReader, row: ImprovementRow) -> tuple[str, str]:
+    from workbench.engine.improvement_client import state_of
+
+    state = state_of(row)
+    glyph = STATES.get(state, "?")
+    if state in ("queued", "running"):
+        return state, f"{glyph} improving: {row.stage or 'an engine starts'}"
+    if state == "failed":
+        return state, f"{glyph} improving failed: {one_line(row.problem or 'no reason was recorded', 300)}"
+    tried = reader.docstring_attempts(row.id)
+    kept = sum(one.state == "kept" for one in tried)
+    words = f"{kept} of {plural(len({one.task_id for one in tried}), 'docstring')} improved"
+    return state, f"{glyph} {words}" if state == "done" else f"{glyph} improving {state}, {words}"
+
+
+def load_shown(reader: SessionReader, run: str) -> Shown:
+    """Read the orders of a run with all that was tried for them, the latest order first."""
+    from workbench.engine.improvement_client import plan_of
+    from workbench.engine.improvement_result import attempts_of
+
+    orders = reader.improvements(run)
+    plans = [(row, plan) for row in reversed(orders) if (plan := plan_of(row)) is not None]
+    found = tuple(Tried(row, plan, one) for row, plan in plans for one in attempts_of(reader, row, plan))
+    last = orders[-1] if orders else None
+    state, said = _said(reader, last) if last is not None else ("", "no docstring was tried")
+    empty = NO_ATTEMPT if state == "done" else f"{said}…"
+    kept = sum(one.attempt.is_kept for one in found)
+    counted = f"{plural(len(found), 'attempt')}, {kept:,} kept"
+    return Shown(Listing(_COLUMNS, tuple(map(_entry, found)), counted, empty), found, last, state, said)
+
+
+def _entry(one: Tried) -> Entry:
+    from workbench.session.task_names import row_id
+
+    attempt, gain, refusal = one.attempt, one.attempt.gain, one.attempt.refusal
+    name = row_id(attempt.task)
+    held_out = f"{gain.before.passed}/{gain.before.counted} → {gain.after.passed}/{gain.after.counted}" if gain else ""
+    value = f"{gain.value:+.2f}" if gain and gain.value is not None else ""
+    why = one_line(f"{refusal.gate}: {refusal.reason}" if refusal else _kept_words(attempt), 400)
+    function = one_line(name.partition("::")[2] or name, 200)
+    return Entry((function, f"{attempt.number}", came_to(attempt), held_out, value, why))
+
+
+def came_to(attempt: Attempt) -> str:
+    """Return a sign and a word for how an attempt stands."""
+    if attempt.refusal is not None:
+        return f"{VERDICTS['failed']} refused"
+    if attempt.is_kept:
+        return f"{VERDICTS['passed']} kept"
+    return f"{STATES['running']} {'testing' if attempt.docstring else 'asking'}"
+
+
+def _kept_words(attempt: Attempt) -> str:
+    return f"gain {attempt.gain.interval_words}, samples of {attempt.held_out_by}" if attempt.gain else ""
+
+
+# -- side by side
+
+
+def load_sides(reader: SessionReader, one: Tried) -> Sides:
+    """Read the docstring as it is and the one that was tried, with what their samples came to."""
+    attempt, task, gain = one.attempt, one.attempt.task, one.attempt.gain
+    original = reader.text(task.docstring_blob) if task.docstring_blob else ""
+    before = plain(cleandoc(original)) if original.strip() else note("No docstring.")
+    after = [plain(cleandoc(attempt.docstring)) if attempt.docstring else note("The answer holds no docstring.")]
+    if attempt.refusal is None and not attempt.docstring:
+        after = [note(f"{STATES['running']} {one.plan.writer} is asked…")]
+    if attempt.refusal is not None:
+        after += [plain(""), heading(f"Refused by {attempt.refusal.gate}"), plain(attempt.refusal.reason, style="bad")]
+    elif attempt.is_kept:
+        after += [plain(""), heading("Kept"), plain(_kept_words(attempt))]
+    names = (task.path, task.qualified_name, task.occurrence)
+    for row in reader.tasks(attempt.run) if attempt.run else ():
+        if (row.path, row.qualified_name, row.occurrence) == names:
+            after += _samples(reader, one, row, gain.after if gain else None)
+    title = f"attempt {attempt.number} by {one_line(one.plan.writer, 60)} · {came_to(attempt)}"
+    sides = joined([before, *_samples(reader, one, task, gain.before if gain else None)]), joined(after)
+    return Sides(f"{one_line(task.qualified_name, 60)} as it is", sides[0], title, sides[1])
+
+
+def _samples(reader: SessionReader, one: Tried, task: TaskRow, held_out: Share | None) -> list[Document]:
+    """Lay out the samples of a task that an order rests on: those that the writer saw, and those that it did not."""
+    plan = one.plan
+    rows = [row for row in reader.candidates(task.run_id, task.id) if not row.control]
+    asked = (plan.base.evaluator, plan.base.prompt, plan.base.context)
+    base = [row for row in rows if (row.evaluator, row.prompt, row.context) == asked]
+    seen = [row for row in base if row.sample < plan.base.samples]
+    parts = _part(reader, "Samples that the writer sees", plan.base.evaluator, seen)
+    if held_out is not None:
+        first = 0 if plan.second_evaluator else plan.base.samples
+        other = [row for row in rows if row.evaluator == plan.second_evaluator] if plan.second_evaluator else base
+        unseen = [row for row in other if first <= row.sample < first + plan.held_out]
+        parts += _part(reader, "Held-out samples", plan.held_out_by, unseen)
+    return parts
+
+
+def _part(reader: SessionReader, title: str, evaluator: str, rows: Sequence[CandidateRow]) -> list[Document]:
+    passed = sum(row.verdict == "passed" for row in rows)
+    lines = [_line(reader, row) for row in sorted(rows, key=lambda row: row.sample)]
+    said = f"{passed} of {len(rows)} passed · {one_line(evaluator, 60)}"
+    return [plain(""), heading(title, said), of_lines(lines) if lines else note("none yet")]
+
+
+def _line(reader: SessionReader, row: CandidateRow) -> Line:
+    verdict = row.verdict or ""
+    state = {"asking": "asked", "testing": "tested"}.get(row.state, "waiting")
+    glyph = VERDICTS.get(verdict) or (STATES["running"] if state != "waiting" else "·")
+    text, why = f"{glyph} sample {row.sample + 1} {OUR_ERROR if verdict == 'error' else verdict or state}", ""
+    if verdict not in ("", "passed"):
+        failing = reader.failing_tests(row.id)
+        said = failing[0].message if failing else row.verdict_reason or ""
+        more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
+        why = f"  {one_line(said, 200)}{more}" if said else ""
+    style = "good" if verdict == "passed" else "bad" if verdict else "dim"
+    return styled((text, style), (prepared(why), "dim"), indent=2)
+
+
+class ImprovingScreen(ModeScreen):
+    """Attempts above; below the docstring as it is and the one that was tried, side by side, each with its samples.
+
+    Args:
+        run: The run with the original docs.
+    """
+
+    mode_name = "Improve docstrings"
+    CSS_PATH = "../styles/improving.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        bind("improving.resume", "resume", "resume"),
+        bind("improving.cancel", "cancel", "cancel"),
+        bind("improving.export", "export", "patch or branch"),
+        bind("improving.next-attempt", "attempt(1)", "Next attempt from any pane", show=False),
+        bind("improving.previous-attempt", "attempt(-1)", "Previous attempt from any pane", show=False),
+        bind("improving.back", "leave", "back"),
+    ]
+
+    def __init__(self, run: str) -> None:
+        super().__init__()
+        self.shown: Shown | None = None
+        self._tried: Tried | None = None
+        self.live = Live(self, "attempts", lambda reader: partial(load_shown, reader, run), self._put, kinds=_KINDS)
+        self.detailing, self.doing = Latest(self, "sides"), Latest(self, "order")
+
+    def compose_body(self) -> Iterable[Widget]:
+        yield Pane(FindingList(id="attempts"), short="Attempts", id="attempts-pane", classes="pane")
+        before = Pane(TextPane(id="before-text"), short="as it is", id="before-pane", classes="pane")
+        after = Pane(TextPane(id="after-text"), short="attempt", id="after-pane", classes="pane")
+        yield Container(before, after, id="sides", classes="pane-group")
+
+    def on_mount(self) -> None:
+        self.set_status("reading what was tried…")
+        self.list.show(COMING)
+
+    list = getters.query_one("#attempts", FindingList)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being read or done."""
+        return self.live.settled and self.detailing.idle and self.doing.idle
+
+    # -- what is shown
+
+    def _put(self, shown: Shown) -> None:
+        follows = self.shown is None or self.list.cursor >= len(self.shown.tried)
+        tried = self.selected
+        self.shown = shown
+        keys = [one.key for one in shown.tried]
+        at = keys.index(tried.key) + 1 if tried is not None and tried.key in keys else len(keys)
+        # Whoever is at the last attempt sees the next one come.
+        self.list.show(shown.listing, cursor=len(keys) if follows and shown.state == "running" else at)
+        models = ""
+        if shown.tried:
+            plan = shown.tried[-1].plan
+            by = f" · held out by {plan.second_evaluator}" if plan.second_evaluator else ""
+            models = f"{plan.writer} writes · {plan.base.evaluator} reads{by}"
+        self.retitle("#attempts-pane", f"Attempts · {shown.listing.said}", models)
+        self.set_status(shown.said)
+        self.on_row_list_moved()
+        self.refresh_bindings()
+
+    @property
+    def selected(self) -> Tried | None:
+        at = self.list.cursor - 1
+        return self.shown.tried[at] if self.shown is not None and 0 <= at < len(self.shown.tried) else None
+
+    def on_row_list_moved(self) -> None:
+        one, reader = self.selected, self.workbench.reader
+        if one is None or reader is None:
+            self._put_sides(Sides())
+        else:
+            self.detailing.ask(lambda: load_sides(reader, one), self._put_sides)
+
+    def _put_sides(self, sides: Sides) -> None:
+        before, self._tried = self._tried, self.selected
+        same = (before.key if before else None) == (self._tried.key if self._tried else None)
+        self.retitle("#before-pane", sides.before_title)
+        self.retitle("#after-pane", sides.after_title)
+        self.query_one("#before-text", TextPane).show(sides.before, keep_place=same)
+        self.query_one("#after-text", TextPane).show(sides.after, keep_place=same)
+
+    # -- what one can do
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        state = self.shown.state if self.shown is not None else ""
+        if action == "resume":
+            return state in ("interrupted", "failed", "cancelled")
+        if action == "cancel":
+            return state in ("queued", "running")
+        if action == "export":
+            return self.shown is not None and any(one.attempt.is_kept for one in self.shown.tried)
+        return super().check_action(action, parameters)
+
+    def action_attempt(self, step: int) -> None:
+        self.list.set_cursor(self.list.cursor + step, step)
+        self.on_row_list_moved()
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        one = self.selected
+        if one is not None and one.attempt.run:
+            host, run = self.workbench, one.attempt.run
+            self.dismiss()
+            host.leave_place()
+            self.app.call_later(host.show_run, run, one.plan.base.evaluator)
+
+    def action_resume(self) -> None:
+        from workbench.engine.improvement_client import launch_improvement
+
+        self._do(launch_improvement, "An engine goes on; nothing is asked twice.")
+
+    def action_cancel(self) -> None:
+        from workbench.engine.improvement_client import cancel_improvement
+
+        self._do(cancel_improvement, "Asked the engine to stop; what is there is kept.")
+
+    def _do(self, what: Callable[[Path, str], object], said: str) -> None:
+        session, order = self.workbench.session_path, self.shown.order if self.shown is not None else None
+        if session is None or order is None:
+            return
+
+        def done(_: object) -> None:
+            self.workbench.notify(said)
+            self.live.refresh()
+
+        self.doing.ask(partial(what, session, order.id), done)
+
+    @work
+    async def action_export(self) -> None:
+        from workbench.app.regeneration.improving import ask_and_write
+
+        session, one = self.workbench.session_path, self.selected
+        if session is None or self.shown is None:
+            return
+        orders = [each.order.id for each in self.shown.tried if each.attempt.is_kept]
+        # Of several orders that under the cursor is meant, if anything was kept of it.
+        order = one.order.id if one is not None and one.order.id in orders else orders[0]
+        await ask_and_write(self.workbench, session, order)

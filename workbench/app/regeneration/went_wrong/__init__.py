@@ -1,1 +1,0 @@
-"""What went wrong in a run: candidates by the way in which they fail, tasks that nobody solves, tests that fail most."""

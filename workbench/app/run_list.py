@@ -1,0 +1,334 @@
+"""All runs of the open session: which one is at work, which one stopped, what each cost; and what can be done with it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual import getters, work
+from textual.binding import BindingType
+from textual.containers import Container, Vertical
+from textual.widget import Widget
+
+from workbench.app import runs
+from workbench.app.key_table import key_of, with_keys
+from workbench.app.keys import bind
+from workbench.app.location import Location, ResultList
+from workbench.app.marks import Marked
+from workbench.app.toolkit.amounts import age, duration, spend_in_figures
+from workbench.app.toolkit.columns import Column
+from workbench.app.toolkit.labelling import Labelled
+from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.toolkit.literal import set_title
+from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.virtual_view import Part
+from workbench.engine import queue
+from workbench.glyphs import STATES
+from workbench.results.runs import RESUMABLE, RunLine, load_runs, sentence
+from workbench.session import SessionWriter
+from workbench.text import clean, one_line, shortened
+
+LONGEST_NAME = 120
+"""Characters of a run's name."""
+_KINDS = frozenset({"trial", "run", "score", "candidate", "stage", "label"})
+_WHAT_TO_DO = {
+    "interrupted": "Its engine is gone: {runs.resume} resumes it; what is finished is kept.",
+    "running": "An engine is at work: {runs.cancel} cancels it; it goes on when you leave.",
+    "queued": "An engine is on its way to it.",
+    "unscored": "A judge failed, so scores are missing: {runs.resume} asks it again.",
+    "failed": "{runs.resume} tries it again.",
+    "cancelled": "It was cancelled: {runs.resume} takes up what is missing.",
+    "paused": "It stays back in the queue: {runs.pause} lets it go on.",
+    "waiting": "It is number {} in the queue: {runs.sooner} or {runs.later} moves it, {runs.pause} lets it stay back, {runs.cancel} cancels it.",
+    "put away": "It was put away, so its figures count nowhere: {runs.put-away} brings it back.",
+}
+_STYLES = {
+    "done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused",
+    "cancelled": "waiting", "queued": "waiting",
+}  # fmt: skip
+
+
+def _state(line: RunLine) -> Part:
+    if line.put_away:
+        return "put away", "dim"
+    if line.paused:
+        return f"{STATES['interrupted']} paused", "paused"
+    if line.place:
+        return f"{STATES['queued']} queued {line.place}", "waiting"
+    partly = line.state == "done" and line.failed
+    return f"{STATES.get(line.state, '?')} {line.state}", "paused" if partly else _STYLES.get(line.state, "dim")
+
+
+def so_far(line: RunLine) -> str:
+    """Return how far a run is: ``12 of 40 samples``, or ``40 samples`` once nothing is missing, and how many failed."""
+    unit = line.unit if line.total != 1 else line.unit.removesuffix("s")
+    if not line.total:
+        return "–"
+    if line.done < line.total:
+        return f"{line.done:,} of {line.total:,} {unit}"
+    return f"{line.total:,} {unit}, {line.failed:,} failed" if line.failed else f"{line.total:,} {unit}"
+
+
+def title_within(title: str, width: int) -> str:
+    """Return a title in at most ``width`` cells: the cases give way first, for agent and model tell runs apart."""
+    what, dot, rest = title.partition(" · ")
+    room = width - len(dot) - len(rest)
+    return f"{shortened(what, room)}{dot}{rest}" if dot and 8 <= room < len(what) else shortened(title, width)
+
+
+COLUMNS: tuple[Column[RunLine], ...] = (
+    Column(title="run", cell=lambda run: clean(run.title), width=36, widest=200, text=True, shorten=title_within,
+           sort=lambda run: run.title.casefold()),
+    Column(title="state", cell=_state, width=14, widest=14, text=True,
+           sort=lambda run: list(STATES).index(run.state) if run.state in STATES else len(STATES)),
+    Column(title="so far", cell=so_far, width=22, widest=24, priority=1, sort=lambda run: run.done / run.total if run.total else None),
+    Column(title="spend $", cell=lambda run: spend_in_figures(run.spend_usd), width=8, priority=2,
+           sort=lambda run: run.spend_usd, descending=True),
+    Column(title="age", cell=lambda run: age(run.created_at), width=7, priority=3, sort=lambda run: run.created_at,
+           descending=True),
+    Column(title="took", cell=lambda run: "–" if run.seconds is None else duration(run.seconds), width=8, priority=4,
+           sort=lambda run: run.seconds, descending=True),
+)  # fmt: skip
+
+
+class RunTable(Table[RunLine]):
+    """Runs; those that were put away are shown on request."""
+
+    KEPT = (*Table.KEPT, "with_put_away")
+    BINDINGS: ClassVar[list[BindingType]] = [bind("runs.open", "choose", "open")]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(COLUMNS, key=lambda run: run.id, order="age", id=id)
+        self.with_put_away = False
+
+    def filtered(self, rows: Sequence[RunLine]) -> list[RunLine]:
+        return [run for run in rows if self.with_put_away or not run.put_away]
+
+    def style_of(self, row: RunLine) -> str:
+        return "dim" if row.put_away else ""
+
+    def words_of_row(self, row: RunLine) -> str:
+        return f"{row.id} {row.kind} {row.title} {row.asked} {'put away' if row.put_away else row.state} {row.error}"
+
+
+class RunsScreen(ModeScreen):
+    """A table of runs.
+
+    Args:
+        current: The run that is shown behind this screen, "" for none; the cursor starts there.
+    """
+
+    mode_name = "Runs"
+    own_resume = True
+    CSS_PATH = "styles/run_list.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        bind("runs.resume", "resume", "resume"),
+        bind("runs.cancel", "cancel", "cancel"),
+        bind("runs.pause", "pause", "pause"),
+        bind("runs.sooner", "turn(-1)", "sooner", key_display="⇧↑"),
+        bind("runs.later", "turn(1)", "later", key_display="⇧↓"),
+        bind("runs.name", "name", "name"),
+        bind("runs.put-away", "put_away", "put away"),
+        bind("runs.bring-back", "bring_back", "bring back"),
+        bind("runs.all", "all", "show put away"),
+        bind("runs.mark", "mark", "mark"),
+        bind("runs.compare", "compare", "compare"),
+        bind("labels.star", "star", "star", show=False),
+        bind("labels.tags", "tags", "tags"),
+        bind("labels.remark", "remark", "remark", show=False),
+        bind("runs.back", "leave", "back"),
+    ]
+
+    def __init__(self, current: str = "") -> None:
+        super().__init__()
+        self._current = current
+        read = lambda reader: partial(load_runs, reader, time.time())  # noqa: E731
+        self.live = Live(self, "runs", read, self._show, kinds=_KINDS, nothing=())
+        self._doing = Latest(self, "run-orders", every=True)
+        self._put_away: list[str] = []
+
+    def compose_body(self) -> Iterable[Widget]:
+        pane = Container(RunTable(id="run-table"), id="runs", classes="pane")
+        set_title(pane, "Runs")
+        yield Vertical(pane, Static("", id="run-details"), id="run-column")
+
+    def on_mount(self) -> None:
+        self.table.restore(self._current)
+        self.marks_changed()
+
+    def marks_changed(self) -> None:
+        super().marks_changed()
+        path = self.workbench.session_path
+        letters = self.workbench.marks.letters(path, "run") if path is not None else {}
+        self.table.show_leads({self._current: "›", **letters})
+
+    table = getters.query_one("#run-table", RunTable)
+
+    # -- what is shown
+
+    def _show(self, lines: tuple[RunLine, ...]) -> None:
+        self.table.put(lines)
+        self.set_status(sentence(lines) if lines else "no runs")
+        self.on_table_arranged()
+
+    def on_table_arranged(self) -> None:
+        table = self.table
+        hidden = len(table.rows) - len(table.shown)
+        away = [f"{hidden:,} put away: {key_of('runs.all')} shows {'it' if hidden == 1 else 'them'}"] if hidden else []
+        self.retitle("#runs", " · ".join([f"Runs {len(table.shown):,}", *table.arranged_by(), *away]))
+        self.on_row_list_moved()
+
+    def on_row_list_moved(self) -> None:
+        line = self.table.selected
+        if line is not None:
+            state = "paused" if line.place and line.paused else "waiting" if line.place else line.state
+            todo = with_keys(_WHAT_TO_DO.get(state, "").replace("{}", str(line.place)))
+            failed = f"✗ {one_line(line.error, 600)}" if line.error else ""
+            away = with_keys(_WHAT_TO_DO["put away"]) if line.put_away else ""
+            what = one_line(f"{line.kind} {line.id} · {line.asked}", 400)
+            text = "\n".join(filter(None, (what, " · ".join(filter(None, (so_far(line), todo))), failed, away)))
+        elif self.table.rows:
+            text = f"Every run of this session was put away: {key_of('runs.all')} shows them, {key_of('runs.bring-back')} brings the last one back."
+        else:
+            text = f"This session has no runs yet: press {key_of('app.cases')} and {key_of('cases.run')} to start one."
+        self.query_one("#run-details", Static).update(text)
+        self.refresh_bindings()
+
+    # -- what one can do
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if not self.is_mounted or not self.query("#run-table"):
+            return True
+        line = self.table.selected
+        match action:
+            case "resume":
+                return line is not None and line.state in RESUMABLE and not line.put_away
+            case "cancel":
+                return line is not None and line.state in {"running", "queued", "interrupted"}
+            case "pause" | "turn":
+                return line is not None and line.place > 0
+            case "name" | "put_away" | "star" | "tags" | "remark" | "mark":
+                return line is not None
+            case "bring_back":
+                return bool(self._put_away)
+            case "all":
+                return any(run.put_away for run in self.table.rows)
+        return super().check_action(action, parameters)
+
+    def labelled(self) -> Labelled | None:
+        line = self.table.selected
+        return Labelled(line.name or line.asked, line.id) if line is not None else None
+
+    def _marked(self) -> Marked | None:
+        line, path = self.table.selected, self.workbench.session_path
+        if line is None or path is None:
+            return None
+        return Marked(path, "run", line.id, one_line(line.title, 100), line.id, line.kind == "document")
+
+    def action_mark(self) -> None:
+        if (one := self._marked()) is not None:
+            self.workbench.marks.toggle(one)
+            self.marks_changed()
+
+    def action_compare(self) -> None:
+        pair = self.workbench.marks.pair("run", self._marked())
+        if pair is None:
+            said = f"Mark a run with {key_of('runs.mark')}, then go to another one and press {key_of('runs.compare')}."
+            self.notify(said, timeout=6)
+        elif pair.left.of_trials is not pair.right.of_trials:
+            self.notify("One has trials, the other tasks: they have nothing to be compared by.", timeout=6)
+        else:
+            self.workbench.show_pair(pair)
+
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        line = self.table.selected
+        app, path = self.app, self.workbench.session_path
+        rows = [row for row in self.table.in_order() if row.kind == "regenerate" or row.first_trial is not None]
+        if line in rows:
+            modes = [("trajectory", row.first_trial) if row.first_trial else ("regeneration", row.id) for row in rows]
+            locations = [Location(path, mode, key) for mode, key in modes]
+            results = ResultList(lambda at: app.push_screen(RunsScreen(rows[at].id)), locations, row="run")
+            self.workbench.follow(results, rows.index(line))
+        elif line is not None:
+            self.notify("It has no trials of its own: it scores those of other runs.", timeout=6)
+
+    def action_resume(self) -> None:
+        line, path = self.table.selected, self.workbench.session_path
+        if line is not None and path is not None:
+            self.workbench.resume_session(path, line.id)
+
+    def _to_write(self) -> tuple[RunLine, Path] | None:
+        """Return the run under the cursor and its session, None where that cannot be written."""
+        line, path = self.table.selected, self.workbench.session_path
+        if path is None or runs.is_example(path):
+            self.notify("The example that came with the program is only read.", severity="warning")
+            return None
+        return (line, path) if line is not None else None
+
+    def _do(self, change: Callable[[], object], said: str = "") -> None:
+        def done(_: object) -> None:
+            if said:
+                self.notify(said, timeout=6)
+            self.live.refresh()
+
+        self._doing.ask(change, done)
+
+    def _write(self, path: Path, change: Callable[[SessionWriter], None], said: str = "") -> None:
+        self._do(lambda: runs.write(path, change), said)
+
+    def action_cancel(self) -> None:
+        if target := self._to_write():
+            self.workbench.cancel_session(target[1], target[0].id)
+
+    def action_pause(self) -> None:
+        if target := self._to_write():
+            line, path = target
+            self._do(lambda: queue.pause(path, line.id, not line.paused))
+
+    def action_turn(self, places: int) -> None:
+        if target := self._to_write():
+            line, path = target
+            self._do(lambda: queue.move(path, line.id, places))
+
+    @work
+    async def action_name(self) -> None:
+        from workbench.app.toolkit.form import AskText
+
+        if target := self._to_write():
+            line, path = target
+            note = f"What was asked for: {line.asked}. Left empty, that is what it is called."
+            answer = await self.app.push_screen_wait(AskText("Name the run", note, line.name))
+            if answer is not None:
+                name = one_line(answer, LONGEST_NAME)
+                self._write(path, lambda writer: writer.name_run(line.id, name))
+
+    def action_put_away(self) -> None:
+        if (target := self._to_write()) is None:
+            return
+        line, path = target
+        if line.put_away:
+            self._write(path, lambda writer: writer.bring_back_run(line.id))
+        elif line.state in {"running", "queued"}:
+            self.notify(f"An engine is at work on it: cancel it first ({key_of('runs.cancel')}).", severity="warning")
+        else:
+            self._put_away.append(line.id)
+            back = f"{key_of('runs.bring-back')} brings it back."
+            said = f"{one_line(line.title, 60)} was put away; nothing of it is erased. {back}"
+            self._write(path, lambda writer: writer.put_away_run(line.id), said)
+
+    def action_bring_back(self) -> None:
+        path = self.workbench.session_path
+        if self._put_away and path is not None:
+            run = self._put_away.pop()
+            self._write(path, lambda writer: writer.bring_back_run(run))
+
+    def action_all(self) -> None:
+        self.table.with_put_away = not self.table.with_put_away
+        self.table.rearrange()
+        self.on_table_arranged()

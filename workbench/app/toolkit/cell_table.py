@@ -1,0 +1,194 @@
+"""A table of cells: names of rows at the left, then columns of one width, with a cursor that goes over rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Generic
+
+from textual import events
+from textual.binding import BindingType
+
+from workbench.app.toolkit.columns import Column, Columns, Row
+from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
+
+_LEAST_NAME = 10
+_MORE = 4
+"""Cells for what says how many columns are left out at the right."""
+
+
+class Grid(Columns[Row]):
+    """Names, columns of one width of which as many are in sight as fit, and columns that rows are only sorted by.
+
+    Attributes:
+        current: The column under the cursor, from 0.
+        first: The first one in sight.
+        heads: Cells of the longest heading; columns become as wide as that where there is room.
+        named: Cells of the longest name of a group.
+        each: Cells that a column has now.
+        least: Cells that a column has at least.
+        least_name: Cells to which names may be cut for one more column; 0 for a quarter of all.
+        usual: Cells that it has where all have room for them; with ``whole`` they show all that they have to say.
+    """
+
+    def __init__(
+        self, names: Column[Row], shown: Sequence[Column[Row]], *, hidden: Sequence[Column[Row]] = (), heads: int = 0,
+        least: int = 9, usual: int = 14, whole: int = 15, least_name: int = 0,
+    ) -> None:  # fmt: skip
+        super().__init__((names, *shown, *hidden))
+        self.names, self.shown = names, tuple(shown)
+        self.heads, self.least, self.usual, self.whole, self.least_name = heads, least, usual, whole, least_name
+        self.current = self.first = self.named = 0
+        self.each = usual
+
+    def move(self, at: int) -> None:
+        """Put the cursor on a column."""
+        self.current = min(max(at, 0), max(0, len(self.shown) - 1))
+        self._laid_out = 0, []
+
+    def left_out(self, width: int) -> int:
+        """Return how many columns have no room at the right."""
+        return len(self.shown) - self.first - len(self.layout(width)) + 1
+
+    def _lay_out(self, width: int) -> list[tuple[Column[Row], int, str]]:
+        count, longest = len(self.shown), max(self._longest(self.names), self.named) or _LEAST_NAME
+        # A third for the names, a quarter where that leaves a column out; more where all columns have what they need.
+        names = min(longest + 1, max(_LEAST_NAME, width // 3))
+        if self.least_name:
+            names = max(self.least_name, min(names, width - count * (self.least + 1)))
+        elif count * (self.least + 2) > width - names:
+            names = min(names, max(_LEAST_NAME, width // 4))
+        room = width - names
+        if count * (self.whole + 1) <= room:
+            each = max(self.whole, min(self.heads, room // max(1, count) - 1))
+        else:
+            each = min(self.usual, max(self.least, room // max(1, count) - 1))
+        shown = max(1, room // (each + 1))
+        if shown >= count:
+            self.first, shown = 0, count
+            names = max(names, min(longest + 1, width - count * (each + 1)))
+        else:
+            shown = max(1, (room - _MORE) // (each + 1))
+            first = min(max(self.first, self.current - shown + 1), self.current)
+            self.first = max(0, min(first, count - shown))
+        self.each = each
+        columns = self.shown[self.first : self.first + shown]
+        return [(self.names, names, ""), *((column, each, " ") for column in columns)]
+
+
+class CellTable(Table[Row], Generic[Row]):
+    """A subclass says what stands above a column, and makes the :class:`Grid` whenever columns come or go."""
+
+    columns: Grid[Row]
+
+    def __init__(self, columns: Grid[Row], *, key: Callable[[Row], object], id: str | None = None) -> None:
+        super().__init__((), key=key, id=id)
+        self.LEAD = 0
+        self.columns = columns
+
+    def head_of(self, column: Column[Row], width: int) -> Part:
+        raise NotImplementedError
+
+    @property
+    def at(self) -> int:
+        """The column under the cursor, from 0."""
+        return self.columns.current
+
+    def show_columns(self, columns: Grid[Row]) -> None:
+        """Have other columns; the cursor stays where it stands."""
+        columns.first = self.columns.first
+        columns.move(self.at)
+        self.columns = columns
+
+    def arrange_rows(self, *, measure: bool = True) -> None:
+        super().arrange_rows(measure=measure)
+        self.LEAD = 2 if self.arrangement.grouping else 0
+        self.columns.named = max((len(one.name) for one in self.groups()), default=0)
+
+    def action_column(self, step: int) -> None:
+        self.to_column(self.at + step)
+
+    def to_column(self, at: int) -> None:
+        columns, width = self.columns, self.text_width - self.LEAD
+        before, first = self.at, columns.first
+        columns.move(at)
+        if self.at == before:
+            return
+        columns.layout(width)
+        if columns.first != first:
+            self.refresh()
+        else:  # a key then costs two lines, not all that are in sight
+            self.refresh_line(self.scroll_offset.y)
+            self.refresh_line(self.line_of(self.cursor))
+        self.post_message(self.Moved(self, self.cursor))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in {"choose", "mark", "column"}:
+            return bool(self.rows)
+        return super().check_action(action, parameters)
+
+    # -- painting
+
+    def heading_parts(self, width: int) -> list[Part]:
+        if not self.columns.shown:
+            return []
+        parts: list[Part] = [(" " * self.LEAD, "")]
+        for column, size, gap in self.columns.layout(width - self.LEAD):
+            text, style = self.head_of(column, size)
+            parts.append((gap + fit(text, size, right=not column.text), style))
+        left_out = self.columns.left_out(width - self.LEAD)
+        return [*parts, (f" +{left_out}" if left_out else "", "dim")]
+
+    def line_parts(self, width: int, title: Part, text: Callable[[int, int], Part]) -> list[Part]:
+        """Return a line in the columns of the table, for one above or below it; ``text`` is told a column and its cells."""
+        (_, names, _), *layout = self.columns.layout(width - self.LEAD)
+        parts: list[Part] = [(fit(title[0], names + self.LEAD), title[1])]
+        for at, (_, size, gap) in enumerate(layout, self.columns.first):
+            said, style = text(at, size)
+            parts.append((gap + fit(said, size, right=True), style))
+        return parts
+
+    def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
+        return super().row_parts(y, width)[0], ""  # a cell has the cursor, not the row
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        parts = list(super().parts_of(index, width))
+        at = 2 + self.at - self.columns.first  # behind the lead and the name
+        if 0 < index == self.cursor and at < len(parts):
+            name, style = parts[1]
+            parts[1] = name, style or "strong"
+            parts[at : at + 1] = [(" ", ""), (parts[at][0][1:], "cursor" if self.has_focus else "cursor-blurred")]
+        return parts
+
+    def on_click(self, event: events.Click) -> None:
+        column = self.columns.at(event.x - self.LEAD, self.text_width - self.LEAD)
+        if column is not None and column in self.columns.shown:
+            self.to_column(self.columns.shown.index(column))
+
+
+class LinesBeside(VirtualView, can_focus=False):
+    """Lines in the columns of a table of cells that stay in sight above or below it, however many rows it has.
+
+    Args:
+        lines: Returns them for a width; none take no room.
+    """
+
+    ALLOW_SELECT: ClassVar[bool] = False
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(self, lines: Callable[[int], Sequence[list[Part]]], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._lines = lines
+
+    def again(self) -> None:
+        """Paint again, in as many lines as there are."""
+        count = self.row_count()
+        self.styles.height, self.display = count, count > 0
+        self.set_size(count)
+        self.refresh()
+
+    def row_count(self) -> int:
+        return len(self._lines(self.text_width))
+
+    def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
+        return self._lines(width)[y], ""

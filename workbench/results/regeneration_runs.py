@@ -1,0 +1,268 @@
+"""A regeneration run as its session has it now: state, totals, rate, evaluators and self-check, and what was excluded."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.results.reasons import Reason, error_reasons
+from workbench.results.samples import run_check
+from workbench.results.tasks import dropped_stages, task_states
+from workbench.session.groups import Group
+from workbench.session.rows import DroppedRow, RunRow, StageRow, TaskRow, UnusedTestRow
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    from workbench.regeneration.outcome import Totals
+    from workbench.regeneration.self_check import SelfCheck
+    from workbench.session.reader import SessionReader
+    from workbench.session.sample_counts import SampleCount
+
+RATE_SECONDS = (10.0, 120.0)
+"""The rate is that of the last so many seconds; the longer time counts where little is done in the shorter."""
+_ENOUGH = 20
+PASSED = {
+    "parse": "file parses",
+    "body": "no stub already",
+    "trace": "has stable tests",
+    "time": "tests within 10 s",
+    "original": "original passes",
+    "stub": "stub fails",
+    "documentation": "documented",
+}
+"""What functions that are left after a stage of task building have passed, in the order of stages."""
+_Ask = tuple[str, str, str]  # evaluator, prompt, context
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorProgress:
+    """How far one group of a run is: ``decided`` of ``total`` samples have a verdict.
+
+    ``group`` is None where something was asked for and has no sample yet; ``name`` is the evaluator's, with what tells the
+    group from others of that evaluator.
+    """
+
+    evaluator: str
+    name: str
+    group: Group | None = None
+    decided: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run as the file has it now, its table of tasks left out.
+
+    ``order`` are the regeneration runs of the session, ``groups`` those with samples that were asked for, ``progress`` has
+    these and what was asked for and has none yet; ``totals`` are the sums over the samples of ``group``, ``rate`` is per
+    second; ``check`` names the tasks on which a self-check failed, ``reasons`` say why samples of ``group`` have no verdict
+    of their own.
+    """
+
+    run: RunRow
+    state: str
+    plan: Mapping[str, Any]
+    order: tuple[str, ...]
+    groups: tuple[Group, ...]
+    group: Group
+    totals: Totals
+    stages: tuple[StageRow, ...]
+    tasks: int
+    excluded: int
+    dropped: int
+    rate: float
+    sandboxes: tuple[str, ...]
+    weaknesses: tuple[str, ...]
+    check: SelfCheck
+    reasons: tuple[Reason, ...] = ()
+    progress: tuple[EvaluatorProgress, ...] = ()
+
+    @property
+    def evaluator(self) -> str:
+        return self.group.evaluator
+
+    def name_of(self, group: Group) -> str:
+        """Return a group's name among those of the run."""
+        return group.name(self.groups)
+
+    @property
+    def live(self) -> bool:
+        return self.state in {"queued", "running"}
+
+    @property
+    def lasting(self) -> bool:
+        """Whether the run failed in a way that a resume cannot mend."""
+        return self.state == "failed" and self.plan.get("lasting") is True
+
+    @property
+    def building(self) -> bool:
+        """Whether tasks are still being built and nothing was tested yet."""
+        return self.live and not self.totals.samples
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """Return the k of pass@k that the run was asked for, three at most."""
+        from workbench.regeneration.outcome import ks_of
+
+        return ks_of(self.plan)[:3]
+
+    @property
+    def samples(self) -> int:
+        """Return m, the samples per task that the group was asked for."""
+        mine = [ask for ask in _asks(self.plan) if ask.get("evaluator") == self.evaluator]
+        exact = [ask for ask in mine if _key(ask)[1:] == (self.group.prompt, self.group.context)]
+        wanted = [ask.get("samples") for ask in exact or mine] or [self.plan.get("samples")]
+        return max((m for m in wanted if isinstance(m, int)), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """Functions that became no task, tasks that a control took out, and tests that no verdict rests on."""
+
+    dropped: tuple[DroppedRow, ...]
+    taken_out: tuple[TaskRow, ...]
+    unused: tuple[UnusedTestRow, ...] = ()
+
+
+NONE_EXCLUDED = Excluded((), ())
+
+
+def load_excluded(reader: SessionReader, run_id: str) -> Excluded:
+    taken_out = tuple(task for task in reader.tasks(run_id) if task.state == "excluded")
+    order = {stage: place for place, stage in enumerate(PASSED)}
+    dropped = sorted(reader.dropped(run_id), key=lambda row: (order.get(row.stage, len(order)), row.stage))
+    return Excluded(tuple(dropped), taken_out, tuple(reader.unused_tests(run_id)))
+
+
+def load_view(reader: SessionReader, run_id: str, group: Group | None = None, evaluator: str = "") -> RunView | None:
+    """Read how a run stands. None: no such run.
+
+    Args:
+        reader: The session.
+        run_id: Id of the run.
+        group: Whose samples are shown.
+        evaluator: Whose newest group is shown where the run has no such ``group``; where it has none either, the newest.
+    """
+    from workbench.regeneration.outcome import totals
+    from workbench.session.sample_counts import sample_counts
+
+    run = reader.run(run_id)
+    if run is None:
+        return None
+    plan, state, now = run.plan, reader.run_state(run), time.time()
+    live = state in {"queued", "running"}
+    counts = sample_counts(reader, run_id, since=(now - RATE_SECONDS[0], now - RATE_SECONDS[1]))
+    progress = progress_of(counts, plan)
+    groups = tuple(one.group for one in progress if one.group is not None)
+    if group not in groups:
+        wanted = evaluator or (group.evaluator if group is not None else "")
+        group = _shown_first(counts, wanted, live=live) or _asked_for(plan)
+    mine = [row for row in counts if row.group == group and not row.control]
+    tasks = task_states(reader, run_id)
+    sums = totals(mine, now=now if live else None)
+    sandboxes, weaknesses = _sandboxes(counts, plan)
+    return RunView(
+        run=run,
+        state=state,
+        plan=plan,
+        order=tuple(run.id for run in reader.runs() if run.kind == "regenerate"),
+        groups=groups,
+        group=group,
+        totals=sums,
+        stages=tuple(reader.stages(run_id)),
+        tasks=tasks.total(),
+        excluded=tasks["excluded"],
+        dropped=dropped_stages(reader, run_id).total(),
+        rate=_rate(mine, now) if state == "running" else 0.0,
+        sandboxes=sandboxes,
+        weaknesses=weaknesses,
+        check=run_check(reader, run_id, counts, tasks.total()),
+        reasons=error_reasons(reader, run_id, group) if sums.verdicts.get("error") else (),
+        progress=progress,
+    )
+
+
+def progress_of(counts: Iterable[SampleCount], plan: Mapping[str, Any]) -> tuple[EvaluatorProgress, ...]:
+    """Return the progress of everything that was asked for or has samples, controls left out.
+
+    It is in the order in which it was asked, which does not change while samples come in.
+    """
+    sums: dict[Group, list[int]] = {}
+    for row in counts:
+        if not row.control:
+            mine = sums.setdefault(row.group, [0, 0])
+            if not row.excluded:
+                mine[0] += row.count if row.verdict else 0
+                mine[1] += row.count
+    asks = [ask for ask in dict.fromkeys(map(_key, _asks(plan))) if ask[0]]
+    fitting = {ask: [group for group in sums if _fits(group, ask)] for ask in asks}
+    places = {group: place for place, ask in reversed(list(enumerate(asks))) for group in fitting[ask]}
+    rows = [
+        (places.get(group, len(asks)), EvaluatorProgress(group.evaluator, group.name(sums), group, *sums[group]))
+        for group in sorted(sums)
+    ]
+    rows += [(place, EvaluatorProgress(ask[0], ask[0])) for place, ask in enumerate(asks) if not fitting[ask]]
+    return tuple(row for _, row in sorted(rows, key=lambda one: one[0]))
+
+
+def _asks(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return everything that was asked for, what cannot be read left out."""
+    listed = plan.get("asks")
+    return [ask for ask in listed if isinstance(ask, dict)] if isinstance(listed, list) else []
+
+
+def _key(ask: Mapping[str, Any]) -> _Ask:
+    return str(ask.get("evaluator") or ""), str(ask.get("prompt") or ""), str(ask.get("context") or "")
+
+
+def _fits(group: Group, ask: _Ask) -> bool:
+    # Samples of older files may not say how they were asked for.
+    of = group.prompt, group.context
+    return group.evaluator == ask[0] and (of == ask[1:] or ("", "") in (of, ask[1:]))
+
+
+def _shown_first(counts: Sequence[SampleCount], evaluator: str, *, live: bool) -> Group | None:
+    """Return the group with the most samples, of a living run the one whose samples came last; None where there is none.
+
+    Those of ``evaluator`` go before others.
+    """
+    asked = [row for row in counts if not row.control]
+    samples: Counter[Group] = Counter()
+    newest: dict[Group, int] = {}
+    for row in [row for row in asked if row.group.evaluator == evaluator] or asked:
+        samples[row.group] += row.count
+        newest[row.group] = max(newest.get(row.group, 0), row.newest)
+    return max(samples, key=lambda one: (0 if live else samples[one], newest[one], one), default=None)
+
+
+def _asked_for(plan: Mapping[str, Any]) -> Group:
+    docs, evaluator = (value if isinstance(value, str) else "" for value in (plan.get("docs"), plan.get("evaluator")))
+    return Group(docs, evaluator, docs_scope=str(plan.get("docs_scope") or "target"))
+
+
+def _rate(mine: Sequence[SampleCount], now: float) -> float:
+    """Return samples per second over the last seconds, or since the first one of these: before, another run may have paused."""
+    tested = [row for row in mine if row.verdict and row.first_recent is not None]
+    if not tested:
+        return 0.0
+    begun = min(row.first_recent or now for row in tested)
+    short, long = (sum(row.recent[place] for row in tested) for place in (0, 1))
+    enough = short >= _ENOUGH
+    return (short if enough else long) / max(min(RATE_SECONDS[0 if enough else 1], now - begun), 0.5)
+
+
+def _sandboxes(counts: Sequence[SampleCount], plan: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the back ends that gave the verdicts, before the first one that which was chosen, and what they do not isolate.
+
+    What a back end from outside does not isolate was declared when the run used it.
+    """
+    from workbench.sandbox.names import weaknesses_of
+
+    used = {name for row in counts for name in row.backends} or {str(plan.get("sandbox") or "")}
+    names = tuple(sorted(filter(None, (one_line(name, 40) for name in used))))
+    declared = plan.get("weaknesses")
+    recorded = [one_line(str(weak), 40) for weak in declared] if isinstance(declared, list) else []
+    return names, weaknesses_of(names, str(plan.get("sandbox") or ""), recorded)
