@@ -14,6 +14,7 @@ import shutil
 import stat
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,27 @@ def expanded(text: str | Path) -> Path:
 def shown(path: str | Path) -> str:
     """Return a path made safe for one line of a message."""
     return one_line(str(path).encode("utf-8", "backslashreplace").decode("utf-8"), 200)
+
+
+def free_place(place: Path, is_taken: Callable[[Path], bool] = Path.exists) -> Path:
+    """Return a place, or where it is taken the first that is not: ``NAME-2.session``, ``NAME-3.session``."""
+    found, number = place, 2
+    while is_taken(found):
+        found, number = place.with_name(f"{place.stem}-{number}{place.suffix}"), number + 1
+    return found
+
+
+def put_in_place(built: Path, place: Path) -> None:
+    """Give what was built its name. Raises FileExistsError where somebody took that meanwhile, as a rename would not."""
+    try:
+        os.link(built, place)
+    except FileExistsError:
+        raise
+    except OSError:
+        # No hard links there (FAT, some network shares).
+        if place.exists():
+            raise FileExistsError from None
+        built.rename(place)
 
 
 def building_beside(place: Path, what: str) -> Path:

@@ -9,8 +9,9 @@ import pytest
 from thin_docs import GOOD, SOURCE
 
 from workbench.checking.project import Project
-from workbench.improving import Change, Gain, Refused, Share, check_docstring, commit_message, patch_of, read_docstring
-from workbench.improving.attempts import Attempt, Refusal
+from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share
+from workbench.improving.changes import Change, commit_message, patch_of
+from workbench.improving.gates import check_docstring, read_docstring
 from workbench.repository.functions import Function, find_functions
 from workbench.session.rows import TaskRow, columns
 

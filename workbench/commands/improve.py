@@ -23,9 +23,8 @@ from workbench.engine.improvement_result import Improved, attempts_of, improved
 from workbench.engine.plan import ImprovementPlan, RegenerationPlan
 from workbench.engine.study_estimate import estimate_improvement
 from workbench.errors import UsageError, WorkbenchError
-from workbench.improving import Attempt, Checkout, patch_of
-from workbench.improving.attempts import overall_gain
-from workbench.improving.changes import check_patch, source_checkout, suggested_name
+from workbench.improving.attempts import Attempt, overall_gain
+from workbench.improving.changes import Checkout, check_patch, patch_of, source_checkout, suggested_name
 from workbench.read_only import must_write
 from workbench.reports.wording import picked, plural
 from workbench.results.kinds import Kind

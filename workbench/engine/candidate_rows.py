@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from workbench.engine.evaluators import SAMPLES, Evaluators, SamplesEvaluator, sampling_text
 from workbench.engine.plan import Ask, RegenerationPlan
@@ -36,16 +36,16 @@ class Work:
     extraction: Extraction | None = None
 
 
+@dataclass(eq=False)
 class CandidateTable:
     """The candidates of one run."""
 
-    def __init__(self, writer: SessionWriter, run: str) -> None:
-        self._writer = writer
-        self._run = run
-        self._asks: dict[str, Ask] = {}
-        self._controls = True
-        self._begun = False
-        self._given_up: set[str] = set()
+    _writer: SessionWriter
+    _run: str
+    _asks: dict[str, Ask] = field(default_factory=dict, init=False)
+    _controls: bool = field(default=True, init=False)
+    _begun: bool = field(default=False, init=False)
+    _given_up: set[str] = field(default_factory=set, init=False)
 
     def refused(self, asked: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators) -> dict[Ask, str]:
         """Return the asks that cannot have candidates, with the reason; the other asks are unaffected."""

@@ -159,11 +159,8 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
             return connection.execute(sql, tuple(arguments)).fetchall()
 
         first = {case.text: plan.first_repeat or _next_repeat(connection, plan, case.text) for case in cases}
-        wanted = {
-            case.identity(look_up, plan.agent, plan.model, first[case.text] + number): (case, first[case.text] + number)
-            for number in range(plan.repeats)
-            for case in cases
-        }
+        meant = [(case, first[case.text] + number) for number in range(plan.repeats) for case in cases]
+        wanted = {case.identity(look_up, plan.agent, plan.model, repeat): (case, repeat) for case, repeat in meant}
         plan = replace(plan, cases=tuple(case.text for case in cases), trials=tuple(wanted))
         plan = replace(plan, rescore=_rescored(connection, plan))
         _bring_back(connection, wanted)
@@ -216,19 +213,15 @@ def meant_trials(
     check_place(session)
     # Done last because it caches a copy of each repository: a refused plan must leave nothing behind.
     cases = cases or [ordered_case(text) for text in dict.fromkeys(plan.cases)]
-    repeats = range(plan.first_repeat, plan.first_repeat + plan.repeats)
+    numbers = range(plan.first_repeat, plan.first_repeat + plan.repeats)
+    meant = [(case, number) for case in cases for number in numbers]
     if not session.exists():
-        name = (plan.agent, plan.model)
-        nothing = [(case, case.identity(lambda *_: [], *name, number), number) for case in cases for number in repeats]
-        return plan, [MeantTrial(case.text, number, identity) for case, identity, number in nothing]
+        names = [case.identity(lambda *_: [], plan.agent, plan.model, number) for case, number in meant]
+        return plan, [MeantTrial(case.text, number, name) for (case, number), name in zip(meant, names, strict=True)]
     with SessionReader(session) as reader:
-        found = [
-            (case.text, number, case.identity(reader.query, plan.agent, plan.model, number))
-            for case in cases
-            for number in repeats
-        ]
+        found = [(*one, one[0].identity(reader.query, plan.agent, plan.model, one[1])) for one in meant]
         return plan, [
-            MeantTrial(case, number, identity, row.state if (row := reader.trial(identity)) is not None else "")
+            MeantTrial(case.text, number, identity, row.state if (row := reader.trial(identity)) is not None else "")
             for case, number, identity in found
         ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -60,11 +60,11 @@ class Evaluator(Protocol):
         ...
 
 
+@dataclass(eq=False)
 class Control:
     """The model-free controls: ``reference`` gives the original body, ``stub`` an empty one."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    _name: str
 
     async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
         body = item.task.body if self._name == "reference" else minimal_stub(item.function)
@@ -193,13 +193,13 @@ class SamplesEvaluator:
         return Given(read_answer(line.text, item, line.style), line.text)
 
 
+@dataclass(eq=False)
 class Evaluators:
     """The evaluators of a run, each made when it is first needed."""
 
-    def __init__(self, gateway: Gateway, calls: SessionCallLog) -> None:
-        self._gateway = gateway
-        self._calls = calls
-        self._made: dict[tuple[str, str, str], Evaluator] = {}
+    _gateway: Gateway
+    _calls: SessionCallLog
+    _made: dict[tuple[str, str, str], Evaluator] = field(default_factory=dict, init=False)
 
     def of(self, ask: Ask) -> Evaluator:
         """Return the evaluator that an ask names. Raises UsageError: a samples file cannot be read."""

@@ -6,6 +6,7 @@ will import it: with the same interpreter, working directory and PYTHONPATH.
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -72,31 +73,15 @@ def _tried(order: dict[str, Any]) -> tuple[str, list[str]]:
     return "", [folder for folder in dict.fromkeys(found) if folder and folder not in installed]
 
 
-def _protocol(kind: str) -> type:
-    match kind:
-        case "agent":
-            from workbench.agents import Agent
-
-            return Agent
-        case "judge":
-            from workbench.rubric import Judge
-
-            return Judge
-        case "sandbox":
-            from workbench.sandbox import Backend
-
-            return Backend
-        case "report format":
-            from workbench.session.importer import ReportFormat
-
-            return ReportFormat
-        case "importer":
-            from workbench.session.importer import Importer
-
-            return Importer
-    from workbench.documenters import DocSystem
-
-    return DocSystem
+def _protocol(kind: str) -> Any:
+    module, name = {
+        "agent": ("workbench.agents", "Agent"),
+        "judge": ("workbench.rubric", "Judge"),
+        "sandbox": ("workbench.sandbox", "Backend"),
+        "report format": ("workbench.session.importer", "ReportFormat"),
+        "importer": ("workbench.session.importer", "Importer"),
+    }.get(kind, ("workbench.documenters", "DocSystem"))
+    return getattr(importlib.import_module(module), name)
 
 
 if __name__ == "__main__":

@@ -95,13 +95,13 @@ def execute_improvement(session: Path, improvement: str) -> int:
     return code
 
 
+@dataclass(eq=False)
 class Improvement:
     """One order to improve docstrings."""
 
-    def __init__(self, session: Path, plan: ImprovementPlan, execution: OrderExecution) -> None:
-        self._session = session
-        self._plan = plan
-        self._execution = execution
+    _session: Path
+    _plan: ImprovementPlan
+    _execution: OrderExecution
 
     def run(self) -> None:
         """Do all of it; what comes of it is in the session then.

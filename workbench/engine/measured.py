@@ -66,36 +66,26 @@ def measure(also: Path | None = None, into: Path | None = None) -> Measured:
 
 def measured_in(sessions: Iterable[Path]) -> Measured:
     """Return what these sessions say; the tasks of a source are those of the first session that has some."""
-    trials: list[Rate] = []
-    judging: list[Rate] = []
-    candidates: list[Rate] = []
-    documenting: list[DocsRate] = []
-    tasks: dict[str, int] = {}
+    found: list[Measured] = []
     for path in sessions:
         try:
-            state = tuple(
-                (part.stat().st_mtime_ns, part.stat().st_size) for part in (path, _log(path)) if part.exists()
-            )
+            parts = (path, path.with_name(f"{path.name}-wal"))
+            state = tuple((part.stat().st_mtime_ns, part.stat().st_size) for part in parts if part.exists())
             if path not in _known or _known[path][0] != state:
                 with SessionReader(path, surveyed=False) as reader:
                     _known[path] = state, _measured(reader)
-            one = _known[path][1]
+            found.append(_known[path][1])
         except (WorkbenchError, OSError):
             continue
-        trials += one.trials
-        judging += one.judging
-        candidates += one.candidates
-        documenting += one.documenting
-        tasks = {**one.tasks, **tasks}
-    return Measured(tuple(trials), tuple(judging), tuple(candidates), tuple(documenting), tasks)
+    rates: dict[str, Any] = {
+        name: tuple(rate for one in found for rate in getattr(one, name))
+        for name in ("trials", "judging", "candidates", "documenting")
+    }
+    return Measured(**rates, tasks={source: count for one in reversed(found) for source, count in one.tasks.items()})
 
 
 _known: dict[Path, tuple[tuple[tuple[int, int], ...], Measured]] = {}
 """What sessions said when they were looked at last, with the times and sizes that their files then had."""
-
-
-def _log(path: Path) -> Path:
-    return path.with_name(f"{path.name}-wal")
 
 
 def _had(session: Path) -> dict[tuple[str, str], tuple[int, ...]]:

@@ -8,7 +8,6 @@ as the next sample, a run under a new id. Regeneration runs on the same tasks be
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +16,7 @@ from pathlib import Path
 
 from workbench.engine.merged_rows import COUNTED, Tally, add_source
 from workbench.errors import UsageError, WorkbenchError
-from workbench.files import building_beside
+from workbench.files import building_beside, put_in_place
 from workbench.session import SUFFIX, SessionError, SessionReader, create, schema
 from workbench.session.damage import summary
 from workbench.session.file import SessionExists, translated
@@ -76,7 +75,10 @@ def merge(sources: Sequence[Path], target: Path, told: Callable[[str], None] = l
             told(path.name)
             tallies.append(_add(building, path, folder / f"{number}{SUFFIX}"))
         rows, equal = _checked(building, tallies)
-        _put_in_place(building, target)
+        try:
+            put_in_place(building, target)
+        except FileExistsError:
+            raise SessionExists(f"{target} exists already; choose another name.") from None
     return Merged(target, rows, equal)
 
 
@@ -137,14 +139,3 @@ def _checked(building: Path, tallies: Sequence[Tally]) -> tuple[dict[str, int], 
     if problems:
         raise MergeFailed(f"The merged session did not hold its check, so it was not kept: {'; '.join(problems[:3])}.")
     return rows, {table: sum(tally.equal[table] for tally in tallies) for table in COUNTED}
-
-
-def _put_in_place(building: Path, target: Path) -> None:
-    try:
-        os.link(building, target)  # unlike a rename it fails where somebody made that file meanwhile
-    except FileExistsError:
-        raise SessionExists(f"{target} exists already; choose another name.") from None
-    except OSError:
-        if target.exists():
-            raise SessionExists(f"{target} exists already; choose another name.") from None
-        building.rename(target)

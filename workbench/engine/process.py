@@ -83,41 +83,29 @@ async def _heed(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) ->
 
 def _saved(writer: SessionWriter, fate: Fate) -> str:
     """Rescue the recorded data of a session file that was moved or replaced, and return a message saying where it is."""
-    name = writer.path.name
-    if fate is Fate.OVERWRITTEN:
-        try:
-            rescued, kept = writer.give_up()
-        except (WorkbenchError, OSError) as error:
-            return f"{name} was overwritten while it was written, so the run was ended. {error}"
-        where = "The file was left as it is."
-        if rescued:
-            where = f"What could be saved of it is in {rescued.name}. Go on with: workbench resume {rescued}"
-        elif kept:
-            where = f"What was recorded last is in {kept.name}, which only a copy of the former file can use."
-        return f"{name} was overwritten while it was written, so the run was ended. {where}"
+    name, go_on = writer.path.name, "Go on with: workbench resume"
+    ended = "while it was written, so the run was ended"
     try:
+        if fate is Fate.OVERWRITTEN:
+            rescued, kept = writer.give_up()
+            where = "The file was left as it is."
+            if rescued:
+                where = f"What could be saved of it is in {rescued.name}. {go_on} {rescued}"
+            elif kept:
+                where = f"What was recorded last is in {kept.name}, which only a copy of the former file can use."
+            return f"{name} was overwritten {ended}. {where}"
         rescued = writer.rescue()
-    except WorkbenchError as error:
-        return f"{name} was {fate.value} while it was written, so the run was ended. {error}"
+    except (WorkbenchError, OSError) as error:
+        return f"{name} was {fate.value} {ended}. {error}"
+    saved = f"all that it had recorded is in {rescued.name if rescued else 'the file'}"
     if fate is Fate.LOG_EMPTIED:
-        return (
-            f"The log beside {name} was emptied while it was written, so the run was ended; what was recorded in the last "
-            f"moment is lost. Go on with: workbench resume {writer.path}"
-        )
+        lost = "what was recorded in the last moment is lost"
+        return f"The log beside {name} was emptied {ended}; {lost}. {go_on} {writer.path}"
     if fate is Fate.WITHOUT_LOG:
-        where = (
-            f"all that it had recorded is in {rescued.name}" if rescued else "all that it had recorded is in the file"
-        )
-        return (
-            f"The log beside {name} was removed while it was written, so the run was ended; {where}. "
-            f"Go on with: workbench resume {rescued or writer.path}"
-        )
+        return f"The log beside {name} was removed {ended}; {saved}. {go_on} {rescued or writer.path}"
     if rescued is None:
-        return f"{name} was moved while it was written, so the run was ended; resume it under its new name, where everything is."
-    return (
-        f"{name} was removed or replaced while it was written, so the run was ended; all that it had recorded is in "
-        f"{rescued.name}. Go on with: workbench resume {rescued}"
-    )
+        return f"{name} was moved {ended}; resume it under its new name, where everything is."
+    return f"{name} was removed or replaced {ended}; {saved}. {go_on} {rescued}"
 
 
 def _leave_if_gone(writer: SessionWriter, error: WorkbenchError) -> None:

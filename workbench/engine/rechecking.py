@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from workbench.engine.sandbox_provider import Sandboxes
 from workbench.engine.stages import StageProgress
@@ -47,19 +47,16 @@ class _Due:
     body: str
 
 
+@dataclass(eq=False)
 class Rechecks:
     """The re-checks of one run."""
 
-    def __init__(
-        self, writer: SessionWriter, run: str, pool: Sandboxes, limits: Limits, progress: StageProgress
-    ) -> None:
-        self._writer = writer
-        self._run = run
-        self._pool = pool
-        self._limits = limits
-        self._progress = progress
-        # The original is the same file for every function: one cold run of a set of tests serves all that share it.
-        self._originals: dict[tuple[str, ...], asyncio.Task[Report]] = {}
+    _writer: SessionWriter
+    _run: str
+    _pool: Sandboxes
+    _limits: Limits
+    _progress: StageProgress
+    _originals: dict[tuple[str, ...], asyncio.Task[Report]] = field(default_factory=dict, init=False)
 
     async def run(self, items: Mapping[str, TaskItem], goes_on: Callable[[], bool]) -> bool:
         """Look again at what is due, until it is done or ``goes_on`` says no; return whether it is done.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,13 @@ USING (scope, digest, nth, sample, model) WHERE last.id = ? AND scope = ?
 """
 
 
+@dataclass(eq=False)
 class SessionCallLog:
     """The gateway's call log in a session file: recalls answers after a resume, and records every call with its tries."""
 
-    def __init__(self, writer: SessionWriter, run: str) -> None:
-        self._writer = writer
-        self._run = run
-        self._last: dict[str, int] = {}
+    _writer: SessionWriter
+    _run: str
+    _last: dict[str, int] = field(default_factory=dict, init=False)
 
     def last_call(self, scope: str) -> int | None:
         return self._last.get(scope)
@@ -168,13 +168,13 @@ class SessionReplay:
         return _answer(self._reader, rows[0], "replay") if rows else None
 
 
+@dataclass(eq=False)
 class TrialLog:
     """The agent context's step log in a session file: writes a step, its accessed files and the trial's sums together."""
 
-    def __init__(self, writer: SessionWriter, calls: SessionCallLog, trial: str) -> None:
-        self._writer = writer
-        self._calls = calls
-        self._trial = trial
+    _writer: SessionWriter
+    _calls: SessionCallLog
+    _trial: str
 
     def step(self, step: Step) -> None:
         answer, observation = step.answer, step.observation

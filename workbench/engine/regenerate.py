@@ -100,7 +100,7 @@ async def _with_tasks(
     evaluators = Evaluators(gateway, calls)
     candidates = CandidateTable(writer, run.id)
     limits = Limits()
-    async with place.sandboxes(prepared, backend, limits, stages) as sandboxes:
+    async with place(prepared, backend, limits, stages) as sandboxes:
         while True:
             plan = record.plan()
             if plan.rebuild:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from workbench.engine.plan import Acceptance, Ask, RegenerationPlan, as_text, repeating, same_but_samples
 from workbench.engine.task_building import Unused
@@ -17,12 +17,12 @@ def names(plan: RegenerationPlan, ask: Ask) -> bool:
     return {**repeating(plan), "samples": 0} == {**repeating(ask), "samples": 0}
 
 
+@dataclass(eq=False)
 class RunRecord:
     """One run in a session."""
 
-    def __init__(self, writer: SessionWriter, run: str) -> None:
-        self._writer = writer
-        self._run = run
+    _writer: SessionWriter
+    _run: str
 
     def plan(self) -> RegenerationPlan:
         with self._writer.transaction() as connection:

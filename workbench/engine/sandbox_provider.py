@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from workbench.engine.stages import StageProgress
@@ -27,14 +28,8 @@ class Sandboxes(Protocol):
         ...
 
 
-class Place(Protocol):
-    """Opens sandboxes for a repository that has been prepared on this machine."""
-
-    def sandboxes(
-        self, prepared: Prepared, backend: Backend, limits: Limits, progress: StageProgress
-    ) -> AbstractAsyncContextManager[Sandboxes]:
-        """Open them; ``backend`` is the one that the tasks were built with."""
-        ...
+Place = Callable[[Prepared, Backend, Limits, StageProgress], AbstractAsyncContextManager[Sandboxes]]
+"""Opens sandboxes for a repository that has been prepared on this machine, with the back end that its tasks were built with."""
 
 
 @asynccontextmanager
@@ -44,44 +39,39 @@ async def sandbox_provider(engine: str) -> AsyncIterator[Place]:
     Raises WorkbenchError: the name is not valid, or the cluster does not answer.
     """
     if not engine:
-        yield _Here()
+        yield _here
         return
     from workbench.cluster import connected
 
     async with connected(engine) as cluster:
-        yield _OnCluster(cluster)
+        yield partial(_on_cluster, cluster)
 
 
-class _Here:
-    def sandboxes(
-        self, prepared: Prepared, backend: Backend, limits: Limits, progress: StageProgress
-    ) -> AbstractAsyncContextManager[Sandboxes]:
-        return pool(backend, prepared.environment.workspace, workers=cores(), limits=limits)
+def _here(
+    prepared: Prepared, backend: Backend, limits: Limits, _: StageProgress
+) -> AbstractAsyncContextManager[Sandboxes]:
+    return pool(backend, prepared.environment.workspace, workers=cores(), limits=limits)
 
 
-class _OnCluster:
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+@asynccontextmanager
+async def _on_cluster(
+    cluster: Cluster, prepared: Prepared, backend: Backend, limits: Limits, progress: StageProgress
+) -> AsyncIterator[Sandboxes]:
+    from workbench.cluster.job_bundle import pack
 
-    @asynccontextmanager
-    async def sandboxes(
-        self, prepared: Prepared, backend: Backend, limits: Limits, progress: StageProgress
-    ) -> AsyncIterator[Sandboxes]:
-        from workbench.cluster.job_bundle import pack
+    def tell(sentence: str) -> None:
+        print(sentence, flush=True)
+        progress.update("candidates", note=sentence)
 
-        def tell(sentence: str) -> None:
-            print(sentence, flush=True)
-            progress.update("candidates", note=sentence)
-
-        case = prepared.case
-        bundle = pack(
-            case.name,
-            prepared.snapshot,
-            prepared.environment,
-            install=case.install,
-            test=case.test,
-            backend=backend.name,
-            limits=limits,
-        )
-        async with self._cluster.pool(bundle, tell) as opened:
-            yield opened
+    case = prepared.case
+    bundle = pack(
+        case.name,
+        prepared.snapshot,
+        prepared.environment,
+        install=case.install,
+        test=case.test,
+        backend=backend.name,
+        limits=limits,
+    )
+    async with cluster.pool(bundle, tell) as opened:
+        yield opened

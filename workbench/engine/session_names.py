@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workbench import paths
 from workbench.errors import UsageError, WorkbenchError
-from workbench.files import expanded, require_ordinary, shown
+from workbench.files import expanded, free_place, require_ordinary, shown
 
 SUFFIX = ".session"  # as workbench.session has it, whose import costs more than a name is worth
 _LONGEST = 180  # bytes; file systems allow 255, and temporary files have longer names
@@ -83,11 +83,7 @@ def is_writable(path: Path) -> bool:
 def new_session(name: str, day: date | None = None) -> Path:
     """Return the path for a new session, ``YYYY-MM-DD-NAME.session``, numbered if that already exists."""
     stem = f"{(day or date.today()).isoformat()}-{_tidy(name)}"
-    folder = paths.sessions_dir()
-    path, number = folder / f"{stem}{SUFFIX}", 2
-    while path.exists():
-        path, number = folder / f"{stem}-{number}{SUFFIX}", number + 1
-    return path
+    return free_place(paths.sessions_dir() / f"{stem}{SUFFIX}")
 
 
 def writable_copy(session: Path) -> Path:

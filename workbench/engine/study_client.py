@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from workbench import paths
 from workbench.agents.remote_names import is_remote
@@ -74,8 +75,7 @@ def _is_complete(session: Path, study: Study, column: Column) -> bool:
         if study.kind != AGENTS:
             return all(carried_out(session, regeneration_plan(study, row, column)) for row in study.rows)
         full, trials = client.meant_trials(session, document_plan(study, column))
-        lacks = _lacks_scores(session, full, trials) or _lacks_checks(session, full, trials)
-        return all(one.state == "done" for one in trials) and not lacks
+        return all(one.state == "done" for one in trials) and not _lacks(session, full, trials)
     except WorkbenchError:
         return False
 
@@ -149,23 +149,17 @@ def document_plan(study: Study, column: Column) -> DocumentPlan:
 
 def regeneration_plan(study: Study, row: str, column: Column) -> RegenerationPlan:
     """Return the plan of a cell of docs."""
-    settings = study.settings
+    of_settings = ("docs_scope", "selection", "tasks", "controls", "sandbox", "prompt", "context", "extra_body")
+    settings: dict[str, Any] = {name: getattr(study.settings, name) for name in of_settings}
     return RegenerationPlan(
-        source=row,
-        docs=column.system,
-        docs_scope=settings.docs_scope,
-        selection=settings.selection,
+        row,
+        column.system,
         evaluator=column.model,
         samples=study.samples,
         k=study.k,
-        tasks=settings.tasks,
         limit=study.limits.tasks,
-        controls=settings.controls,
-        sandbox=settings.sandbox,
-        prompt=settings.prompt,
-        context=settings.context,
-        extra_body=settings.extra_body,
         spend_limit=_most(study),
+        **settings,
     )
 
 
@@ -221,28 +215,22 @@ def _ordered_trials(session: Path, plan: DocumentPlan) -> tuple[str | None, list
     """Plan a run for the trials and scores that a session lacks; returns it, None if nothing lacks, and all trials meant."""
     with keys_unneeded():
         full, trials = client.meant_trials(session, plan)
-    if all(one.state for one in trials) and not (
-        _lacks_scores(session, full, trials) or _lacks_checks(session, full, trials)
-    ):
+    if all(one.state for one in trials) and not _lacks(session, full, trials):
         return None, trials
     return client.plan_document(session, plan), trials
 
 
-def _lacks_scores(session: Path, plan: DocumentPlan, trials: Iterable[client.MeantTrial]) -> bool:
+def _lacks(session: Path, plan: DocumentPlan, trials: Iterable[client.MeantTrial]) -> bool:
+    """Return whether trials that are done lack scores, or READMEs that were handed in a check, that a plan asks for."""
     wanted = {(rubric, recorded_as(judge)) for rubric in plan.rubrics for judge in plan.asked_judges}
-    with SessionReader(session) as reader:
-        rows = [row for one in trials if (row := reader.trial(one.identity)) is not None and row.state == "done"]
-        return any(wanted - {(score.rubric, score.judge) for score in reader.scores(row.id)} for row in rows)
-
-
-def _lacks_checks(session: Path, plan: DocumentPlan, trials: Iterable[client.MeantTrial]) -> bool:
-    """Return whether a README that was handed in has not been checked although that is asked for."""
-    if not plan.check:
-        return False
     with SessionReader(session) as reader:
         over = {row.trial_id for row in reader.checks() if row.executed and row.state in ("done", "failed")}
         rows = [row for one in trials if (row := reader.trial(one.identity)) is not None]
-        return any(row.readme_blob and row.id not in over for row in rows)
+        return any(
+            (row.state == "done" and wanted - {(score.rubric, score.judge) for score in reader.scores(row.id)})
+            or (plan.check and row.readme_blob and row.id not in over)
+            for row in rows
+        )
 
 
 def _regeneration_cells(session: Path, study: Study) -> list[StudyCellRow]:

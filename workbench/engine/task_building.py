@@ -125,12 +125,12 @@ async def prepare(
     return Prepared(case, snapshot, environment, built, cached)
 
 
+@dataclass(eq=False)
 class _Building:
     """Turns the builder's steps into stages."""
 
-    def __init__(self, progress: StageProgress, on_dropped: Callable[[Dropped], None]) -> None:
-        self._progress = progress
-        self._on_dropped = on_dropped
+    _progress: StageProgress
+    _on_dropped: Callable[[Dropped], None]
 
     def on_progress(self, step: Progress) -> None:
         if step.dropped is not None:

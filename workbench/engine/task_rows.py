@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.documenters import (
@@ -95,32 +95,24 @@ def identity(
     return task_id(snapshot, *name, f"{system}:{said}{chosen_by}", basis)
 
 
+@dataclass(eq=False)
 class TaskTable:
     """The tasks of one run."""
 
-    def __init__(
-        self,
-        writer: SessionWriter,
-        run: str,
-        snapshot: Snapshot,
-        system: DocSystem,
-        sandbox: str,
-        scope: str,
-        selection: str,
-        on_dropped: Callable[[Dropped], None],
-    ) -> None:
-        self._writer = writer
-        self._run = run
-        self._snapshot = snapshot
-        self._system = system
-        self._sandbox = sandbox
-        self._scope = scope
-        self._selection = selection
-        self._prepared = False
-        self._on_dropped = on_dropped
-        self._documented: dict[str, TaskItem | None] = {}
-        self._kept_files: dict[str, str | None] = {}  # test file -> digest of its text in the session
-        self.items: dict[str, TaskItem] = {}
+    _writer: SessionWriter
+    _run: str
+    _snapshot: Snapshot
+    _system: DocSystem
+    _sandbox: str
+    _scope: str
+    _selection: str
+    _on_dropped: Callable[[Dropped], None]
+    _prepared: bool = field(default=False, init=False)
+    _documented: dict[str, TaskItem | None] = field(default_factory=dict, init=False)
+    _kept_files: dict[str, str | None] = field(
+        default_factory=dict, init=False
+    )  # test file -> digest of its text in the session
+    items: dict[str, TaskItem] = field(default_factory=dict, init=False)
 
     async def document(
         self, tasks: Sequence[Task], asks: Sequence[Ask], progress: StageProgress

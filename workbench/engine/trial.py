@@ -8,6 +8,7 @@ import time
 import traceback
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.agents import Submission, make_agent
@@ -44,26 +45,17 @@ def _kind(error: WorkbenchError) -> str:
     return next((kind for of, kind in kinds if isinstance(error, of)), "case")
 
 
+@dataclass(eq=False)
 class TrialRunner:
     """Executes trials of one run."""
 
-    def __init__(
-        self,
-        writer: SessionWriter,
-        run: RunRow,
-        plan: DocumentPlan,
-        asker: Asker,
-        calls: SessionCallLog,
-        time_limit: float,
-        message_limit: float = 180.0,
-    ) -> None:
-        self._writer = writer
-        self._run = run
-        self._plan = plan
-        self._asker = asker
-        self._calls = calls
-        self._time_limit = time_limit
-        self._message_limit = message_limit
+    _writer: SessionWriter
+    _run: RunRow
+    _plan: DocumentPlan
+    _asker: Asker
+    _calls: SessionCallLog
+    _time_limit: float
+    _message_limit: float = 180.0
 
     async def run(self, trial: TrialRow) -> None:
         """Run a trial; any failure is recorded in the trial and ends only this trial.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,13 +43,17 @@ def plan_check(
     to run once more, -1 for all. Raises UsageError: nothing is meant, or a named trial has no README.
     """
     with SessionReader(session) as reader:
-        trials = trials_meant(session, reader.trials(), items, _has_readme, _why_not)
+        trials = trials_meant(
+            session, reader.trials(), items, lambda row: row.readme_blob is not None,
+            lambda row: "handed in no README that could be checked",
+        )  # fmt: skip
         known = {key_of(row): row for row in reader.checks()}
         if execute:
-            _require_isolation()
+            from workbench.checking.environment import require_isolation
+
+            require_isolation()
         keys = [(trial.id, int(execute), float(seconds), RULES) for trial in trials]
-        idle = [key for key in keys if not _is_under_way(reader, known.get(key))]
-        waits = [key for key in idle if anew or block >= 0 or not _is_done(known.get(key))]
+        waits = [key for key in keys if _is_due(reader, known.get(key), anew or block >= 0)]
         emptied = _left_without_work(reader, waits)
     meant = [trial.id for trial in trials]
     if not waits:
@@ -63,10 +68,7 @@ def plan_check(
         check_seconds=float(seconds),
         check_again=block,
     )
-    check_place(session)
-    run = run_id()
-    engine_starts.announce(run)
-    with SessionWriter(session) as writer, writer.transaction():
+    with _new_run(session) as (writer, run):
         writer.add_run(run, "document", plan.to_json())
         for key in waits:
             writer.put_check(key, run, block if block >= 0 else None)
@@ -77,22 +79,24 @@ def plan_check(
     return run, meant
 
 
-def _require_isolation() -> None:
-    from workbench.checking.environment import require_isolation
-
-    require_isolation()
+@contextmanager
+def _new_run(session: Path) -> Iterator[tuple[SessionWriter, str]]:
+    """Give a writer and the id of a run for which an engine is about to be started; all that is written is one transaction."""
+    check_place(session)
+    key = run_id()
+    engine_starts.announce(key)
+    with SessionWriter(session) as writer, writer.transaction():
+        yield writer, key
 
 
 def key_of(row: CheckRow) -> Key:
     return row.trial_id, row.executed, row.step_seconds, row.rules
 
 
-def _is_done(row: CheckRow | None) -> bool:
-    return row is not None and row.state == "done"
-
-
-def _is_under_way(reader: SessionReader, row: CheckRow | None) -> bool:
-    return row is not None and row.state in ("queued", "running") and reader.holder(row.run_id) is not None
+def _is_due(reader: SessionReader, known: CheckRow | None, anew: bool) -> bool:
+    if known is not None and known.state in ("queued", "running") and reader.holder(known.run_id) is not None:
+        return False
+    return anew or known is None or known.state != "done"
 
 
 def _left_without_work(reader: SessionReader, taken: Sequence[Key]) -> list[str]:
@@ -102,14 +106,6 @@ def _left_without_work(reader: SessionReader, taken: Sequence[Key]) -> list[str]
     keep = {row.run_id for row in rows if key_of(row) not in taken}
     runs = [run for run in map(reader.run, sorted(former - keep)) if run is not None]
     return [run.id for run in runs if is_check(run) and reader.run_state(run) == "interrupted"]
-
-
-def _has_readme(row: TrialRow) -> bool:
-    return row.readme_blob is not None
-
-
-def _why_not(_: TrialRow) -> str:
-    return "handed in no README that could be checked"
 
 
 def plan_rescore(
@@ -130,7 +126,13 @@ def plan_rescore(
     from workbench.settings import load
 
     with SessionReader(session) as reader:
-        trials = trials_meant(session, reader.trials(), items, _handed_in, _why_unscored)
+        trials = trials_meant(
+            session,
+            reader.trials(),
+            items,
+            lambda row: row.state == "done" and row.readme_blob is not None,
+            _why_unscored,
+        )
     resolved = tuple(dict.fromkeys(resolved_judge(judge) for judge in judges or ("",)))
     plan = DocumentPlan(
         cases=tuple(dict.fromkeys(trial.case_id for trial in trials)),
@@ -144,17 +146,9 @@ def plan_rescore(
         rescore="anew",
     )
     check_scoring(plan)
-    check_place(session)
-    run = run_id()
-    engine_starts.announce(run)
-    with SessionWriter(session) as writer, writer.transaction():
+    with _new_run(session) as (writer, run):
         writer.add_run(run, "document", plan.to_json())
     return run
-
-
-def _handed_in(row: TrialRow) -> bool:
-    """Return whether a trial has something to score; one from another program's file may be done without."""
-    return row.state == "done" and row.readme_blob is not None
 
 
 def _why_unscored(row: TrialRow) -> str:
@@ -254,10 +248,7 @@ def plan_fork(session: Path, trial: str, step: int, edit: Edit = Edit(), *, mode
         max_steps=recorded.max_steps,
         answer_tokens=recorded.answer_tokens,
     )
-    check_place(session)
-    key = run_id()
-    engine_starts.announce(key)
-    with SessionWriter(session) as writer, writer.transaction() as connection:
+    with _new_run(session) as (writer, key), writer.transaction() as connection:
         blob = writer.blob(edit.text) if edit.what else None
         repeat = _next_repeat(connection, parent.id, step, edit.what, blob, plan.model)
         identity = fork_id(parent.id, step, edit.what, blob or "", plan.agent, plan.model, repeat)

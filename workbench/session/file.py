@@ -15,7 +15,7 @@ from typing import Any
 from workbench import __version__
 from workbench.disks import is_full
 from workbench.errors import WorkbenchError
-from workbench.files import building_beside
+from workbench.files import building_beside, put_in_place
 from workbench.read_only import must_write
 from workbench.session import log, schema
 
@@ -294,16 +294,10 @@ def create(path: Path, name: str | None = None) -> None:
                 connection.execute("PRAGMA journal_mode = WAL")
             finally:
                 connection.close()
-        # A hard link fails where a rename would overwrite a session that somebody created meanwhile.
         try:
-            os.link(building, path)
+            put_in_place(building, path)
         except FileExistsError:
             raise SessionExists(f"{path} exists already; choose another name or open it.") from None
-        except OSError:
-            # No hard links there (FAT, some network shares).
-            if path.exists():
-                raise SessionExists(f"{path} exists already; choose another name or open it.") from None
-            building.rename(path)
     except OSError as error:
         raise SessionError(f"The session {path} cannot be created: {error.strerror}.") from None
     finally:

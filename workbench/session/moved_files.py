@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 
-from workbench.files import building_beside
+from workbench.files import building_beside, free_place
 from workbench.session import log
 
 #: Bytes of a session that an engine keeps a copy of: some milliseconds and as much memory.
@@ -159,10 +159,7 @@ def rescue(connection: sqlite3.Connection, path: Path) -> Path:
 
 def _rescued(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    target, number = path.with_name(f"{path.stem}.rescued{path.suffix}"), 2
-    while target.exists():
-        target, number = path.with_name(f"{path.stem}.rescued-{number}{path.suffix}"), number + 1
-    return target
+    return free_place(path.with_name(f"{path.stem}.rescued{path.suffix}"))
 
 
 def copy_into(connection: sqlite3.Connection, target: Path) -> None:

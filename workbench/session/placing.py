@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.files import building_beside
+from workbench.files import building_beside, free_place
 from workbench.read_only import must_write
 from workbench.session import log
 from workbench.session.file import BUSY_MS, SUFFIX, SessionError, SessionExists, SessionLocked
@@ -152,10 +152,7 @@ def _rename(path: Path, target: Path) -> None:
 
 def delete(path: Path, folder: Path) -> Deleted:
     """Move a session into the trash and note where it was."""
-    trash, number = folder / TRASH, 2
-    place = trash / path.name
-    while place.exists() or _note(place).exists():
-        place, number = trash / f"{path.stem}-{number}{SUFFIX}", number + 1
+    place = free_place(folder / TRASH / path.name, lambda place: place.exists() or _note(place).exists())
     size = path.stat().st_size if path.exists() else 0
     deleted = Deleted(place, path.absolute(), time.time(), size)
     move(path, place)
@@ -184,9 +181,7 @@ def restore(deleted: Deleted) -> Path:
 
     Raises SessionError: it is not in the trash any more, or cannot be moved.
     """
-    place, number = deleted.was, 2
-    while place.exists():
-        place, number = deleted.was.with_name(f"{deleted.was.stem}-{number}{SUFFIX}"), number + 1
+    place = free_place(deleted.was)
     if not deleted.path.exists():
         raise SessionError(f"{deleted.path.name} is not in the trash any more.")
     move(deleted.path, place)

@@ -9,36 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workbench.session import engine_starts, json_forms, lease, log, pending_work, schema
+from workbench.session import engine_starts, json_forms, lease, log, pending_work, rows, schema
 from workbench.session.file import SessionCorrupt, SessionError, connect, translated
 from workbench.session.judges import OFFLINE, is_offline
 from workbench.session.labels import REMARKED, remarked
 from workbench.session.moved_files import Fate, copy_into
 from workbench.session.row_reader import Row, RowReader, TextDamaged
-from workbench.session.rows import (
-    AccessedFileRow,
-    AnnotationRow,
-    AttemptRow,
-    CallRow,
-    CandidateRow,
-    Change,
-    CheckRow,
-    DroppedRow,
-    FailingTestRow,
-    FormerVerdictRow,
-    ImportedRow,
-    ImprovementRow,
-    LabelRow,
-    RunRow,
-    ScoreRow,
-    StageRow,
-    StepRow,
-    StudyCellRow,
-    StudyRow,
-    TaskRow,
-    TrialRow,
-    UnusedTestRow,
-)
 
 
 class SessionReader(RowReader):
@@ -97,7 +73,7 @@ class SessionReader(RowReader):
             return self._without_feed()
         return newest if isinstance(newest, int) else 0
 
-    def changes(self, since: int, limit: int = 5000) -> list[Change]:
+    def changes(self, since: int, limit: int = 5000) -> list[rows.Change]:
         """Return up to ``limit`` changes after sequence number ``since``, oldest first.
 
         The feed does not go back for ever. Who is behind its beginning gets a change for every row that there is, more than
@@ -113,13 +89,13 @@ class SessionReader(RowReader):
         self.note_damage("table changes", "a page of it is damaged; what changes is not seen live")
         return 0
 
-    def _changes(self, since: int, limit: int) -> list[Change]:
+    def _changes(self, since: int, limit: int) -> list[rows.Change]:
         # The survey leaves the feed out: it is long, and nobody reads what was in it before.
-        found = self.rows(Change, "changes", "WHERE seq > ? ORDER BY seq LIMIT ?", (since, limit))
+        found = self.rows(rows.Change, "changes", "WHERE seq > ? ORDER BY seq LIMIT ?", (since, limit))
         # Asked after the changes: what a writer removes in between is taken for missed, never the other way round.
         first, last = self.query("SELECT min(seq), max(seq) FROM changes")[0]
         if isinstance(first, int) and isinstance(last, int) and since < first - 1:
-            found = [Change(last, kind, item, part) for kind, item, part in self.query(schema.EVERYTHING)]
+            found = [rows.Change(last, kind, item, part) for kind, item, part in self.query(schema.EVERYTHING)]
         return [
             replace(one, item=remarked(one.item)[0]) if one.kind == "annotation" else one
             for one in found
@@ -132,18 +108,18 @@ class SessionReader(RowReader):
         """Return what the file says of itself: ``name``, ``created_at``, ``created_by``."""
         return dict(self.query("SELECT key, value FROM meta"))
 
-    def runs(self) -> list[RunRow]:
+    def runs(self) -> list[rows.RunRow]:
         """Return the runs that nobody put away, oldest first."""
         return [run for run in self.every_run() if run.deleted_at is None]
 
-    def every_run(self) -> list[RunRow]:
+    def every_run(self) -> list[rows.RunRow]:
         """Return all runs, those that were put away too, oldest first."""
-        return self.rows(RunRow, "runs", "ORDER BY created_at, id")
+        return self.rows(rows.RunRow, "runs", "ORDER BY created_at, id")
 
-    def run(self, run_id: str) -> RunRow | None:
-        return self._one(RunRow, "runs", "WHERE id = ?", run_id)
+    def run(self, run_id: str) -> rows.RunRow | None:
+        return self._one(rows.RunRow, "runs", "WHERE id = ?", run_id)
 
-    def run_state(self, run: RunRow) -> str:
+    def run_state(self, run: rows.RunRow) -> str:
         """Return the state of a run as a person should see it.
 
         ``interrupted`` is a run whose engine is gone, or that waits and no engine is on its way to it; ``unscored`` is a
@@ -161,7 +137,7 @@ class SessionReader(RowReader):
         now = self.run(run.id)
         return "interrupted" if now is None or now.state == "running" else now.state
 
-    def _waiting(self, run: RunRow) -> str:
+    def _waiting(self, run: rows.RunRow) -> str:
         if engine_starts.is_coming(run.id) or self.holder(run.id):
             return "queued"
         # An engine may have taken it up, and more, between the two looks.
@@ -174,89 +150,92 @@ class SessionReader(RowReader):
 
     # -- trials
 
-    def trials(self, run_id: str | None = None) -> list[TrialRow]:
+    def trials(self, run_id: str | None = None) -> list[rows.TrialRow]:
         """Return the trials of a run, or of all runs that nobody put away, in the order in which they were asked for."""
         if run_id is not None:
-            return self.rows(TrialRow, "trials", "WHERE run_id = ? ORDER BY position", (run_id,))
+            return self.rows(rows.TrialRow, "trials", "WHERE run_id = ? ORDER BY position", (run_id,))
         return self.rows(
-            TrialRow,
+            rows.TrialRow,
             "trials",
             f"WHERE run_id NOT IN {schema.PUT_AWAY_RUNS} "
             "ORDER BY (SELECT created_at FROM runs WHERE runs.id = trials.run_id), run_id, position",
         )
 
-    def trial(self, trial_id: str) -> TrialRow | None:
-        return self._one(TrialRow, "trials", "WHERE id = ?", trial_id)
+    def trial(self, trial_id: str) -> rows.TrialRow | None:
+        return self._one(rows.TrialRow, "trials", "WHERE id = ?", trial_id)
 
-    def told_apart(self, trial: TrialRow) -> str:
+    def told_apart(self, trial: rows.TrialRow) -> str:
         """Return a mark of the content that a trial documents where another one of the same name has other content, else ""."""
         names = (trial.case_id, trial.agent, trial.model, trial.repeat)
         same = "SELECT count(DISTINCT content) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND repeat = ?"
         return f"@{trial.content[:8] or 'older'}" if self.query(same, names)[0][0] > 1 else ""
 
-    def steps(self, trial_id: str, after: int = 0, limit: int = -1) -> list[StepRow]:
+    def steps(self, trial_id: str, after: int = 0, limit: int = -1) -> list[rows.StepRow]:
         """Return the steps of a trial with a number greater than ``after``; contents stay in their blobs."""
         where = "WHERE trial_id = ? AND number > ? ORDER BY number LIMIT ?"
-        return self.rows(StepRow, "steps", where, (trial_id, after, limit))
+        return self.rows(rows.StepRow, "steps", where, (trial_id, after, limit))
 
-    def seen(self, trial_id: str, since: int = -1) -> list[AccessedFileRow]:
+    def seen(self, trial_id: str, since: int = -1) -> list[rows.AccessedFileRow]:
         """Return what the agent listed and read, at step ``since`` or later."""
         where = "WHERE trial_id = ? AND step >= ? ORDER BY path, how"
-        return self.rows(AccessedFileRow, "seen", where, (trial_id, since))
+        return self.rows(rows.AccessedFileRow, "seen", where, (trial_id, since))
 
-    def scores(self, trial_id: str | None = None) -> list[ScoreRow]:
+    def scores(self, trial_id: str | None = None) -> list[rows.ScoreRow]:
         """Return the scores of one trial, or of all trials, by rubric and judge; a rule that a newer one followed comes last.
 
         All trials are those of :meth:`trials`.
         """
         if trial_id is None:
             kept = f"SELECT id FROM trials WHERE run_id NOT IN {schema.PUT_AWAY_RUNS}"
-            rows = self.rows(ScoreRow, "scorecards", f"WHERE trial_id IN ({kept}) ORDER BY trial_id, rubric, judge")
+            found = self.rows(
+                rows.ScoreRow, "scorecards", f"WHERE trial_id IN ({kept}) ORDER BY trial_id, rubric, judge"
+            )
         else:
-            rows = self.rows(ScoreRow, "scorecards", "WHERE trial_id = ? ORDER BY rubric, judge", (trial_id,))
-        newer = {(row.trial_id, row.rubric) for row in rows if row.judge != OFFLINE and is_offline(row.judge)}
-        former = [row.judge == OFFLINE and (row.trial_id, row.rubric) in newer for row in rows]
-        order = sorted(range(len(rows)), key=lambda place: (rows[place].trial_id, rows[place].rubric, former[place]))
-        return [rows[place] for place in order]
+            found = self.rows(rows.ScoreRow, "scorecards", "WHERE trial_id = ? ORDER BY rubric, judge", (trial_id,))
+        newer = {(row.trial_id, row.rubric) for row in found if row.judge != OFFLINE and is_offline(row.judge)}
+        return sorted(
+            found,
+            key=lambda row: (row.trial_id, row.rubric, row.judge == OFFLINE and (row.trial_id, row.rubric) in newer),
+        )
 
-    def checks(self, trial_id: str | None = None, *, run_id: str | None = None) -> list[CheckRow]:
+    def checks(self, trial_id: str | None = None, *, run_id: str | None = None) -> list[rows.CheckRow]:
         """Return the checks of a trial's README, those of a run, or all; the latest comes last."""
         where, arguments = "ORDER BY at, trial_id", tuple[str, ...]()
         if trial_id is not None:
             where, arguments = "WHERE trial_id = ? ORDER BY at", (trial_id,)
         elif run_id is not None:
             where, arguments = "WHERE run_id = ? ORDER BY at, trial_id", (run_id,)
-        return self.rows(CheckRow, "checks", where, arguments)
+        return self.rows(rows.CheckRow, "checks", where, arguments)
 
     def files_of(self, snapshot: str) -> list[tuple[str, int]]:
         """Return the (path, size in bytes) of every file of a snapshot that the agent could see."""
         found = self.query("SELECT files_blob FROM snapshots WHERE digest = ?", (snapshot,))
         return self._pairs(found[0][0], f"the files of snapshot {snapshot}", int) if found else []
 
-    def annotations(self, item: str | None = None) -> list[AnnotationRow]:
+    def annotations(self, item: str | None = None) -> list[rows.AnnotationRow]:
         """Return the remarks on one work item and its parts, or all."""
         if item is None:
-            found = self.rows(AnnotationRow, "annotations", "ORDER BY id")
+            found = self.rows(rows.AnnotationRow, "annotations", "ORDER BY id")
         else:
-            found = self.rows(AnnotationRow, "annotations", f"WHERE {REMARKED} = ? ORDER BY id", (item,))
+            found = self.rows(rows.AnnotationRow, "annotations", f"WHERE {REMARKED} = ? ORDER BY id", (item,))
         return [replace(row, item=owner, part=part) for row in found for owner, part in (remarked(row.item),)]
 
-    def labels(self, item: str | None = None) -> list[LabelRow]:
+    def labels(self, item: str | None = None) -> list[rows.LabelRow]:
         """Return the tags and stars of one work item and its parts, or all, in the order of their names."""
         if item is None:
-            return self.rows(LabelRow, "labels", "WHERE removed_at IS NULL ORDER BY item, part, label")
-        return self.rows(LabelRow, "labels", "WHERE removed_at IS NULL AND item = ? ORDER BY part, label", (item,))
+            return self.rows(rows.LabelRow, "labels", "WHERE removed_at IS NULL ORDER BY item, part, label")
+        return self.rows(rows.LabelRow, "labels", "WHERE removed_at IS NULL AND item = ? ORDER BY part, label", (item,))
 
-    def imported(self, item: str) -> ImportedRow | None:
+    def imported(self, item: str) -> rows.ImportedRow | None:
         """Return where a trial, task or candidate came from, None where it came into being here."""
-        return self._one(ImportedRow, "imported", "WHERE item = ?", item)
+        return self._one(rows.ImportedRow, "imported", "WHERE item = ?", item)
 
     # -- calls
 
-    def calls(self, *scopes: str) -> list[CallRow]:
+    def calls(self, *scopes: str) -> list[rows.CallRow]:
         """Return the model calls of work items, oldest first."""
         where = "WHERE scope IN (SELECT value FROM json_each(?)) ORDER BY id"
-        return self.rows(CallRow, "calls", where, (json.dumps(scopes),))
+        return self.rows(rows.CallRow, "calls", where, (json.dumps(scopes),))
 
     def shape_of(self, trial_id: str) -> str | None:
         """Return the grammar that the answer with which a trial handed in was held to, None where the model was free."""
@@ -267,16 +246,16 @@ class SessionReader(RowReader):
         )
         return self.kept(found[0][0], f"the shape of trial {trial_id}") if found and found[0][0] else None
 
-    def call(self, call_id: int) -> CallRow | None:
-        return self._one(CallRow, "calls", "WHERE id = ?", call_id)
+    def call(self, call_id: int) -> rows.CallRow | None:
+        return self._one(rows.CallRow, "calls", "WHERE id = ?", call_id)
 
-    def messages(self, call: CallRow) -> list[tuple[str, str]]:
+    def messages(self, call: rows.CallRow) -> list[tuple[str, str]]:
         """Return the exact messages of a call as (role, content); a content that cannot be read says so."""
         return [
             (role, self.shown(digest, f"a message of call {call.id}")) for role, digest in self.message_digests(call)
         ]
 
-    def message_digests(self, call: CallRow) -> list[tuple[str, str]]:
+    def message_digests(self, call: rows.CallRow) -> list[tuple[str, str]]:
         """Return the messages of a call as (role, digest of the content)."""
         return self._pairs(call.messages_blob, f"the messages of call {call.id}", str)
 
@@ -298,7 +277,7 @@ class SessionReader(RowReader):
             self.note_damage(of, str(error))
             return kind()
 
-    def card(self, score: ScoreRow) -> dict[str, Any]:
+    def card(self, score: rows.ScoreRow) -> dict[str, Any]:
         """Return a scorecard as far as it can be read (see ``workbench.rubric.Scorecard.to_json``), else {}."""
         of = f"the scorecard of trial {score.trial_id} by {score.rubric}, judge {score.judge}"
         try:
@@ -314,69 +293,72 @@ class SessionReader(RowReader):
 
     # -- regeneration
 
-    def tasks(self, run_id: str) -> list[TaskRow]:
-        return self.rows(TaskRow, "tasks", "WHERE run_id = ? ORDER BY position", (run_id,))
+    def tasks(self, run_id: str) -> list[rows.TaskRow]:
+        return self.rows(rows.TaskRow, "tasks", "WHERE run_id = ? ORDER BY position", (run_id,))
 
-    def task(self, task_id: str) -> TaskRow | None:
-        return self._one(TaskRow, "tasks", "WHERE id = ?", task_id)
+    def task(self, task_id: str) -> rows.TaskRow | None:
+        return self._one(rows.TaskRow, "tasks", "WHERE id = ?", task_id)
 
-    def dropped(self, run_id: str) -> list[DroppedRow]:
-        return self.rows(DroppedRow, "dropped", "WHERE run_id = ? ORDER BY path, qualified_name", (run_id,))
+    def dropped(self, run_id: str) -> list[rows.DroppedRow]:
+        return self.rows(rows.DroppedRow, "dropped", "WHERE run_id = ? ORDER BY path, qualified_name", (run_id,))
 
-    def unused_tests(self, run_id: str) -> list[UnusedTestRow]:
-        return self.rows(UnusedTestRow, "unused_tests", "WHERE run_id = ? ORDER BY position", (run_id,))
+    def unused_tests(self, run_id: str) -> list[rows.UnusedTestRow]:
+        return self.rows(rows.UnusedTestRow, "unused_tests", "WHERE run_id = ? ORDER BY position", (run_id,))
 
-    def stages(self, run_id: str) -> list[StageRow]:
-        return self.rows(StageRow, "stages", "WHERE run_id = ? ORDER BY position", (run_id,))
+    def stages(self, run_id: str) -> list[rows.StageRow]:
+        return self.rows(rows.StageRow, "stages", "WHERE run_id = ? ORDER BY position", (run_id,))
 
-    def candidates(self, run_id: str, task_id: str | None = None) -> list[CandidateRow]:
+    def candidates(self, run_id: str, task_id: str | None = None) -> list[rows.CandidateRow]:
         """Return the candidates of a run, or of one of its tasks, by evaluator and sample."""
-        if task_id is None:
-            return self.rows(
-                CandidateRow, "candidates", "WHERE run_id = ? ORDER BY task_id, evaluator, sample", (run_id,)
-            )
+        where, of = (
+            ("WHERE run_id = ?", (run_id,))
+            if task_id is None
+            else ("WHERE run_id = ? AND task_id = ?", (run_id, task_id))
+        )
+        return self.rows(rows.CandidateRow, "candidates", f"{where} ORDER BY task_id, evaluator, sample", of)
+
+    def candidate(self, candidate_id: str) -> rows.CandidateRow | None:
+        return self._one(rows.CandidateRow, "candidates", "WHERE id = ?", candidate_id)
+
+    def former_verdicts(self, candidate_id: str) -> list[rows.FormerVerdictRow]:
+        """Return the verdicts of a candidate that later ones replaced, oldest first."""
         return self.rows(
-            CandidateRow, "candidates", "WHERE run_id = ? AND task_id = ? ORDER BY evaluator, sample", (run_id, task_id)
+            rows.FormerVerdictRow, "former_verdicts", "WHERE candidate_id = ? ORDER BY number", (candidate_id,)
         )
 
-    def candidate(self, candidate_id: str) -> CandidateRow | None:
-        return self._one(CandidateRow, "candidates", "WHERE id = ?", candidate_id)
-
-    def former_verdicts(self, candidate_id: str) -> list[FormerVerdictRow]:
-        """Return the verdicts of a candidate that later ones replaced, oldest first."""
-        return self.rows(FormerVerdictRow, "former_verdicts", "WHERE candidate_id = ? ORDER BY number", (candidate_id,))
-
-    def failing_tests(self, candidate_id: str) -> list[FailingTestRow]:
-        return self.rows(FailingTestRow, "failing_tests", "WHERE candidate_id = ? ORDER BY test_id", (candidate_id,))
+    def failing_tests(self, candidate_id: str) -> list[rows.FailingTestRow]:
+        return self.rows(
+            rows.FailingTestRow, "failing_tests", "WHERE candidate_id = ? ORDER BY test_id", (candidate_id,)
+        )
 
     # -- studies
 
-    def studies(self) -> list[StudyRow]:
-        return self.rows(StudyRow, "studies", "ORDER BY created_at, name")
+    def studies(self) -> list[rows.StudyRow]:
+        return self.rows(rows.StudyRow, "studies", "ORDER BY created_at, name")
 
-    def study(self, name: str) -> StudyRow | None:
-        return self._one(StudyRow, "studies", "WHERE name = ?", name)
+    def study(self, name: str) -> rows.StudyRow | None:
+        return self._one(rows.StudyRow, "studies", "WHERE name = ?", name)
 
-    def study_cells(self, study: str) -> list[StudyCellRow]:
-        return self.rows(StudyCellRow, "study_cells", "WHERE study = ? ORDER BY position", (study,))
+    def study_cells(self, study: str) -> list[rows.StudyCellRow]:
+        return self.rows(rows.StudyCellRow, "study_cells", "WHERE study = ? ORDER BY position", (study,))
 
     # -- improved docstrings
 
-    def improvements(self, run_id: str | None = None) -> list[ImprovementRow]:
+    def improvements(self, run_id: str | None = None) -> list[rows.ImprovementRow]:
         """Return the orders to improve docstrings, or those that a run was made or used for; the latest comes last."""
         if run_id is None:
-            return self.rows(ImprovementRow, "improvements", "ORDER BY created_at, id")
+            return self.rows(rows.ImprovementRow, "improvements", "ORDER BY created_at, id")
         made_for = "SELECT improvement_id FROM docstring_attempts WHERE run_id = ?"
         where = f"WHERE run_id = ? OR now_run = ? OR id IN ({made_for}) ORDER BY created_at, id"
-        return self.rows(ImprovementRow, "improvements", where, (run_id, run_id, run_id))
+        return self.rows(rows.ImprovementRow, "improvements", where, (run_id, run_id, run_id))
 
-    def improvement(self, improvement_id: str) -> ImprovementRow | None:
-        return self._one(ImprovementRow, "improvements", "WHERE id = ?", improvement_id)
+    def improvement(self, improvement_id: str) -> rows.ImprovementRow | None:
+        return self._one(rows.ImprovementRow, "improvements", "WHERE id = ?", improvement_id)
 
-    def docstring_attempts(self, improvement_id: str) -> list[AttemptRow]:
+    def docstring_attempts(self, improvement_id: str) -> list[rows.AttemptRow]:
         """Return what was tried for an order, in the order of its tasks, then by number."""
         return self.rows(
-            AttemptRow,
+            rows.AttemptRow,
             "docstring_attempts",
             "WHERE improvement_id = ? ORDER BY (SELECT position FROM tasks WHERE tasks.id = task_id), task_id, number",
             (improvement_id,),
