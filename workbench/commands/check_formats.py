@@ -9,8 +9,7 @@ from enum import StrEnum
 
 from workbench.checking import BlockResult, Checked, ClaimResult, Truth, Verdict
 from workbench.checking.verdicts import alarm, counts, sentence, shown_lines, works
-from workbench.reports.wording import plural
-from workbench.text import clean, json_text, one_line
+from workbench.text import clean, json_text, one_line, plural
 
 _MOST_OUTPUT = 8  # lines of a program's output under a failure
 

@@ -23,10 +23,11 @@ from workbench.engine.regeneration_client import order_regeneration
 from workbench.engine.regeneration_estimate import estimate_order
 from workbench.errors import UsageError
 from workbench.numbers import whole as whole_number
-from workbench.reports.wording import picked, plural
+from workbench.reports.wording import picked
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
 from workbench.settings import load
+from workbench.text import plural
 
 _AS_GIVEN = (
     *("source", "docs", "docs_scope", "selection", "evaluator", "samples", "limit", "sandbox", "prompt", "context"),

@@ -21,13 +21,13 @@ from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.engine.orders import Order, belongs, is_finished, refusal
 from workbench.engine.plan import Ask
 from workbench.reports.regenerated import cell
-from workbench.reports.wording import picked, plural, share
+from workbench.reports.wording import picked, share
 from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS, docs_words
 from workbench.session.rows import CandidateRow, StageRow, TaskRow
 from workbench.session.task_names import row_id
-from workbench.text import one_line
+from workbench.text import one_line, plural
 
 _MOST_FAILURES = 3
 _MOST_ROWS = 200

@@ -23,8 +23,9 @@ from workbench.engine.queue import enqueue
 from workbench.engine.session_names import check_name, named
 from workbench.errors import UsageError
 from workbench.numbers import MOST_REPEATS
-from workbench.reports.wording import picked, plural
+from workbench.reports.wording import picked
 from workbench.session import SessionReader
+from workbench.text import plural
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -27,7 +27,6 @@ from workbench.reports.page_markdown import page_markdown
 from workbench.reports.paper import paper_json, paper_page
 from workbench.reports.study_page import study_page
 from workbench.reports.study_report import study_json
-from workbench.reports.wording import plural
 from workbench.session import SessionReader
 from workbench.settings import load
 from workbench.studies.analysis import Analysis, analyse
@@ -35,6 +34,7 @@ from workbench.studies.declaration import AGENTS, PAPER, Study, with_amounts
 from workbench.studies.following import declared, read_study
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.study_files import packaged_studies, study_named
+from workbench.text import plural
 
 FORMATS = ("md", "json")
 

@@ -18,6 +18,7 @@ from workbench.reports.page_html import contents_list, details, links, marked, p
 from workbench.reports.session_page import items, overview, remarks, session_facts
 from workbench.session.labels import SESSION
 from workbench.session.reader import SessionReader
+from workbench.text import plural
 
 _LISTED = 300
 _FEW = 12
@@ -69,5 +70,5 @@ def _contents_list(contents: Contents, first: Sequence[Section]) -> str:
     inner = links(entries[:_LISTED])
     if len(entries) > _LISTED:
         inner += f"<li>… and {len(entries) - _LISTED:,} more below</li>"
-    listed = details(wording.plural(len(entries), "item"), f"<ol>{inner}</ol>", unfolded=len(entries) <= _FEW)
+    listed = details(plural(len(entries), "item"), f"<ol>{inner}</ol>", unfolded=len(entries) <= _FEW)
     return contents_list(((one.anchor, one.title) for one in first), listed if entries else "")

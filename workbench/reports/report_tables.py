@@ -14,7 +14,7 @@ from workbench.reports.regenerated import Line, Regenerated, estimate_words, ver
 from workbench.rubric.spread import Total
 from workbench.rubric.spread import words as spread_words
 from workbench.session.forks import fork_words
-from workbench.text import one_line
+from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.regeneration.failure_groups import FailureGroup
@@ -47,7 +47,7 @@ def runs(contents: Contents) -> Shown:
 def put_away_sentence(contents: Contents) -> str:
     if not contents.put_away:
         return ""
-    runs = wording.plural(contents.put_away, "run")
+    runs = plural(contents.put_away, "run")
     return f"{runs} put away: left out here, kept in the file; in the app, U and . bring them back."
 
 
@@ -118,7 +118,7 @@ def means(contents: Contents) -> Shown:
 
 def forks_sentence(contents: Contents) -> str:
     count = sum(bool(trial.row.parent) for trial in contents.trials)
-    return f"{wording.plural(count, 'fork')} of recorded trials: in no mean." if count else ""
+    return f"{plural(count, 'fork')} of recorded trials: in no mean." if count else ""
 
 
 AGREEMENT_SENTENCE = (
@@ -221,7 +221,7 @@ def failures(outcome: Regenerated, most: int = MOST_FAILURES) -> Shown:
 def failures_title(outcome: Regenerated, most: int = MOST_FAILURES) -> str:
     groups, failed = len(outcome.diagnosis.groups), outcome.diagnosis.candidates
     shown = f", the first {most:,} of {groups:,} ways" if groups > most else ""
-    return f"What went wrong with {wording.plural(failed, 'candidate')}{shown}"
+    return f"What went wrong with {plural(failed, 'candidate')}{shown}"
 
 
 def unsolved(outcome: Regenerated) -> Shown:

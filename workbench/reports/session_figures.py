@@ -20,6 +20,7 @@ from workbench.rubric.spread import Total, comparable, spread_of
 from workbench.session.forks import SIGN
 from workbench.session.json_forms import TIER_NAMES
 from workbench.statistics.histogram import histogram, means_of_runs
+from workbench.text import plural
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import GroupOutcome, TaskResult
@@ -180,8 +181,8 @@ def distribution_of_points(contents: Contents) -> Histograms | None:
     unit = f"points of {out_of:g}"
     caption = (
         f"Distribution of points: trials by {unit} ({_by(contents)}). The upright line is the mean, colours are as above."
-        + (f" {wording.plural(partial, 'trial')} with points of fewer tiers left out." if partial else "")
-        + (f" {wording.plural(left_out, 'fork')} of recorded trials left out." if left_out else "")
+        + (f" {plural(partial, 'trial')} with points of fewer tiers left out." if partial else "")
+        + (f" {plural(left_out, 'fork')} of recorded trials left out." if left_out else "")
         + (f" The {MOST_GROUPS} agents with the most trials of {len(groups):,}." if len(groups) > MOST_GROUPS else "")
     )
     return Histograms(caption, tuple(rows), unit, 0.0, out_of, "trials", _rows_said(rows))
@@ -208,7 +209,7 @@ def pass_at_k_by_task(outcome: Regenerated) -> Heat | Histograms | None:
         for name, one in asked
         for estimate in one.figures.pass_at
     )
-    said = f"{wording.plural(len(tasks), 'task')}; means: {means}."
+    said = f"{plural(len(tasks), 'task')}; means: {means}."
     if len(tasks) > MOST_ROWS or len(columns) > _MOST_HEADINGS:
         return _counted_tasks(columns, said)
     results = [{result.task: result for result in one.results} for _, one, _ in columns]
@@ -232,7 +233,7 @@ def _counted_tasks(columns: Sequence[tuple[str, GroupOutcome, int]], said: str) 
     for name, one, k in columns[:MOST_GROUPS]:
         values = [value for result in one.results if (value := result.at(k)) is not None]
         mean = next(estimate.value for estimate in one.figures.pass_at if estimate.k == k)
-        text = f"{wording.plural(len(values), 'task')}, mean {wording.share(mean)}"
+        text = f"{plural(len(values), 'task')}, mean {wording.share(mean)}"
         bins = histogram(values, 0.0, 1.0, _RATE_BINS) if values else ()
         rows.append(Counted(name, tuple((each, "") for each in bins), mean, text))
     caption = (

@@ -23,6 +23,7 @@ from workbench.session.judges import in_words, with_limit
 from workbench.session.labels import part_in_words
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, StepRow, TaskRow
+from workbench.text import plural
 
 _PROBLEM, _REMARK = "problem", "remark"
 _WRONG, _ODD = glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]
@@ -213,7 +214,7 @@ def _grounding(reader: SessionReader, trial: Trial) -> Iterator[page.Part]:
 
 def _steps(reader: SessionReader, trial: Trial, texts: Excerpts) -> Iterator[page.Part]:
     steps = reader.steps(trial.row.id)
-    yield page.Heading("Trajectory", wording.plural(len(steps), "step"))
+    yield page.Heading("Trajectory", plural(len(steps), "step"))
     for step in steps:
         did = f"{_mark(step)} {step.action}".strip()
         took = inheritance(trial.row, step.number) or f"{wording.count(step.tokens)} tok"
@@ -294,7 +295,7 @@ def _candidates(reader: SessionReader, task: TaskRow, outcome: Regenerated, text
         yield page.Heading(outcome.name(line.group), f"{result.passed} of {result.counted} passed · {at}")
         for one in line.candidates:
             failing = len(reader.failing_tests(one.id))
-            count = wording.plural(failing, "failing test") if failing else ""
+            count = plural(failing, "failing test") if failing else ""
             tokens = wording.count((one.prompt_tokens or 0) + (one.completion_tokens or 0))
             why = " · ".join(filter(None, (one.verdict_reason, count)))
             cells = (stands_words(one), why, f"{tokens} tok", f"{wording.seconds(one.tested_s)} s")

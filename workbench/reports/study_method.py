@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import workbench
 from workbench.regeneration.self_check import self_check
-from workbench.reports import wording
 from workbench.reports.page import Facts, Grid, Note, Part, Points, Section, grid_of
 from workbench.reports.study_figures import NOTHING, dollars
 from workbench.results.costs import CallSum, calls_of
@@ -24,7 +23,7 @@ from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, Study
 from workbench.studies.items import counted_missing
 from workbench.studies.outcome import StudyOutcome
-from workbench.text import shortened
+from workbench.text import plural, shortened
 
 _SAID_ELSEWHERE = {
     "cases", "source", "agent", "model", "docs", "docs_scope", "prompt", "context", "evaluator", "evaluators", "snapshot", "asks",
@@ -156,7 +155,7 @@ def _unscored(outcome: StudyOutcome) -> Iterator[Part]:
     measure = outcome.study.measures[0]
     missing = counted_missing(one for cell in outcome.cells.values() for one in cell.means[measure].missing)
     said = [
-        f"{wording.plural(one.items, 'trial')} without a score, {one.kind}{f': {one.why}' if one.why else ''}"
+        f"{plural(one.items, 'trial')} without a score, {one.kind}{f': {one.why}' if one.why else ''}"
         for one in sorted(missing, key=lambda one: -one.items)[:_MOST_REASONS]
         if one.kind not in ("queued", "running", "not begun")
     ]

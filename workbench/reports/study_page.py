@@ -19,7 +19,6 @@ from workbench.reports.study_figures import (
 )
 from workbench.reports.study_functions import leaks_section, metrics_section, stability_section, strata_section
 from workbench.reports.study_pairs import difference_sections, published_section, ranking_section
-from workbench.reports.wording import plural
 from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.analysis import Analysis
@@ -28,6 +27,7 @@ from workbench.studies.declaration import AGENTS, in_points, row_titles
 from workbench.studies.items import POINTS, brief
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine, judge_agreement, leaderboard
 from workbench.studies.outcome import Common, StudyOutcome
+from workbench.text import plural
 
 
 def study_page(

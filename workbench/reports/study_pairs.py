@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from workbench.catalog.published import QUARTILES_APART, Score, published_counts, published_name, published_scores
 from workbench.reports.page import Bar, Forest, Grid, Note, Part, Points, Section, grid_of
 from workbench.reports.study_figures import NOTHING, cell_words, chance_words, difference_words, figure
-from workbench.reports.wording import plural
 from workbench.statistics.paired import Difference, Tally
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
@@ -16,6 +15,7 @@ from workbench.studies.chances import Chance, chances, every_pair, resampled_ord
 from workbench.studies.comparing import Ranking, Setting, not_ranked, rankings, system_name, taus
 from workbench.studies.declaration import DOCS, in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
+from workbench.text import plural
 
 MOST_PAIRS = 15
 """So many comparisons stand on the page, those with the smallest p-values; JSON has all of them."""

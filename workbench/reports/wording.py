@@ -106,10 +106,6 @@ def verdict(name: str | None) -> str:
     return NOTHING if name is None else f"{glyphs.VERDICTS.get(name, '?')} {name}"
 
 
-def plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
-
-
 def evidence(one: Evidence) -> str:
     """Return one piece of evidence as a line: where it stands, then what it says."""
     place = one.path or ""

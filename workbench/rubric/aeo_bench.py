@@ -15,6 +15,7 @@ from workbench.rubric import spans
 from workbench.rubric.judging import AEO_ACCURACY, QUALITY, Document, Found, Rubric, Rule
 from workbench.rubric.metadata import metadata_findings
 from workbench.rubric.scorecard import Evidence
+from workbench.text import plural
 
 NAME = "aeo-bench"
 CONTEXT = "https://schema.org"
@@ -70,7 +71,7 @@ def _metadata(document: Document) -> Found:
 
 def _remarks(document: Document) -> Found:
     findings = metadata_findings(document.metadata) if document.parsed else ()
-    count = spans.counted(len(findings), "remark") if findings else "no remarks"
+    count = plural(len(findings), "remark") if findings else "no remarks"
     evidence = tuple(Evidence("metadata", finding.message, path=finding.path) for finding in findings)
     reason = f"{count} on the metadata against schema.org's software types (no points in this rubric)"
     return Found(0.0, reason, evidence)

@@ -20,6 +20,7 @@ from workbench.rubric.commands import TOOLING, Project, package_name
 from workbench.rubric.markdown import PYTHON, SHELL, Fence, Outline
 from workbench.rubric.scorecard import Evidence
 from workbench.rubric.sources import COMMON, Sources
+from workbench.text import plural
 
 ENOUGH = 3.0
 """Own names and own words at which half of a README's knowledge is shown."""
@@ -299,9 +300,9 @@ class Grounding:
         if not self.sources.names:
             return "there is neither a repository nor facts to compare with"
         own, absent = self.uses
-        said = f"{spans.counted(len(own), 'name')} and {spans.counted(len(self.topics), 'word')} of the project's own"
+        said = f"{plural(len(own), 'name')} and {plural(len(self.topics), 'word')} of the project's own"
         if absent:
-            said += f", {spans.counted(len(absent), 'name')} that it does not have ({', '.join(u.name for u in absent[:3])})"
+            said += f", {plural(len(absent), 'name')} that it does not have ({', '.join(u.name for u in absent[:3])})"
         wrong = [text for text, _ in self.examples[1]]
         if wrong:
             said += f"; {'; '.join(wrong[:2])}"

@@ -18,6 +18,7 @@ from workbench.rubric.judging import Brief, Question, unscored
 from workbench.rubric.markdown import SHELL, Heading, outline
 from workbench.rubric.offline_reading import JUDGE, Reading, read, verdict
 from workbench.rubric.scorecard import Criterion, Evidence
+from workbench.text import plural
 
 _PLACEHOLDER = re.compile(
     r"\b(?:TODO|TBD|FIXME|lorem ipsum)\b|\[insert[^\]]{0,60}\]|<(?:project|your|repo|insert|name)[\w\s-]{0,30}>|"
@@ -193,7 +194,7 @@ def _extent(reading: Reading) -> _Measure:
     """Measure how much of the project it speaks of; there is always more, so that the first names count most."""
     amount = reading.grounding.amount
     own, topics = len(reading.grounding.uses[0]), len(reading.grounding.topics)
-    said = f"speaks of {spans.counted(own, 'name')} and {spans.counted(topics, 'word')} of the project's own"
+    said = f"speaks of {plural(own, 'name')} and {plural(topics, 'word')} of the project's own"
     return _Measure(amount / (amount + EXTENT), 4, said)
 
 
@@ -217,7 +218,7 @@ def _placeholders(reading: Reading) -> _Measure:
         return _Measure(1.0, 1, "no placeholder text")
     first = spans.at(reading.readme, *places[0].span())
     return _Measure(
-        max(0.0, 1 - 0.5 * len(places)), 1, f"{spans.counted(len(places), 'placeholder')} such as {first.text!r}", first
+        max(0.0, 1 - 0.5 * len(places)), 1, f"{plural(len(places), 'placeholder')} such as {first.text!r}", first
     )
 
 
@@ -243,14 +244,14 @@ def _examples(reading: Reading) -> _Measure:
         good = tuple(fences)
     if not good:
         said = (
-            f"none of {spans.counted(len(fences), 'code block')} uses the project's own names"
+            f"none of {plural(len(fences), 'code block')} uses the project's own names"
             if fences
             else "no code examples"
         )
         return _Measure(0.0, 2, said)
     evidence = spans.at(reading.readme, good[0].start, good[0].end)
     share = len(good) / (len(good) + 1.0)
-    return _Measure(share, 2, f"{spans.counted(len(good), 'example')} with the project's own names", evidence)
+    return _Measure(share, 2, f"{plural(len(good), 'example')} with the project's own names", evidence)
 
 
 def _reference(reading: Reading, reference: str | None) -> _Measure:
@@ -270,8 +271,8 @@ def _headings(reading: Reading) -> _Measure:
     tops = sum(heading.level == 1 for heading in heads)
     empty = sum(not heading.text for heading in heads)
     share = min(1.0, len(heads) / 4) - 0.2 * min(2, len(jumps)) - (0.2 if tops != 1 else 0) - 0.2 * min(2, empty)
-    said = spans.counted(len(heads), "heading") + (f", {spans.counted(len(jumps), 'level jump')}" if jumps else "")
-    said += "" if tops == 1 else f", {spans.counted(tops, 'title')}"
+    said = plural(len(heads), "heading") + (f", {plural(len(jumps), 'level jump')}" if jumps else "")
+    said += "" if tops == 1 else f", {plural(tops, 'title')}"
     return _Measure(max(0.0, share), 3, said, _mark(reading, jumps[0]) if jumps else None)
 
 
@@ -284,17 +285,13 @@ def _fences(reading: Reading) -> _Measure:
         place = spans.at(reading.readme, opened[0].start, opened[0].start + 80)
         return _Measure(0.2, 2.5, "a code fence is never closed", place)
     named = sum(bool(fence.language) for fence in fences) / len(fences)
-    return _Measure(
-        0.6 + 0.4 * named, 2.5, f"{spans.counted(len(fences), 'closed code block')}, {named:.0%} with a language"
-    )
+    return _Measure(0.6 + 0.4 * named, 2.5, f"{plural(len(fences), 'closed code block')}, {named:.0%} with a language")
 
 
 def _lists(reading: Reading) -> _Measure:
     outline = reading.outline
     if outline.lists or outline.tables:
-        return _Measure(
-            1.0, 1.25, f"{spans.counted(outline.lists, 'list item')}, {spans.counted(outline.tables, 'table')}"
-        )
+        return _Measure(1.0, 1.25, f"{plural(outline.lists, 'list item')}, {plural(outline.tables, 'table')}")
     shells = sum(fence.language in SHELL for fence in outline.fences)
     return _Measure(0.3 if shells else 0.0, 1.25, "no lists or tables")
 
@@ -309,7 +306,7 @@ def _links(reading: Reading) -> _Measure:
     if not targets:
         return _Measure(0.8, 1.25, "no links")
     return _Measure(
-        1 - len(bad) / len(targets), 1.25, spans.counted(len(targets), "link") + (f", {len(bad)} broken" if bad else "")
+        1 - len(bad) / len(targets), 1.25, plural(len(targets), "link") + (f", {len(bad)} broken" if bad else "")
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.rubric import commands, spans, terms
+from workbench.rubric import commands, terms
 from workbench.rubric.commands import Project
 from workbench.rubric.grounding import Grounding
 from workbench.rubric.judging import Brief, Question, UntrueClaim
@@ -13,6 +13,7 @@ from workbench.rubric.markdown import Outline
 from workbench.rubric.scorecard import Criterion, Evidence
 from workbench.rubric.sources import sources_of
 from workbench.session.judges import RULE
+from workbench.text import plural
 
 JUDGE = RULE
 """The judge's name in a scorecard. Raised with every change of its rules: points of two rules must not be mixed.
@@ -48,7 +49,7 @@ class Reading:
         if not mine:
             return 1.0, "", []
         factor = 1 / (1 + 0.25 * len(mine))
-        said = f"; all × {factor:.2f} for {spans.counted(len(mine), 'untrue claim')}: {mine[0].reason}"
+        said = f"; all × {factor:.2f} for {plural(len(mine), 'untrue claim')}: {mine[0].reason}"
         return factor, said, [one.place for one in mine[:3]]
 
 

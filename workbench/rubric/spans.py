@@ -19,10 +19,6 @@ def quote(text: str, width: int = _SHOWN) -> str:
     return sound(one_line(text[: width * 4], width))
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 def at(readme: str, start: int, end: int) -> Evidence:
     start = max(0, min(start, len(readme)))
     end = max(start, min(end, len(readme)))

@@ -18,6 +18,7 @@ from workbench.rubric.judging import QUALITY, STRICT_ACCURACY, Document, Found, 
 from workbench.rubric.markdown import PYTHON, SHELL, Fence, Heading, Outline, outline
 from workbench.rubric.metadata import metadata_findings, right_context, software_types
 from workbench.rubric.scorecard import Evidence
+from workbench.text import plural
 
 NAME = "strict"
 
@@ -150,7 +151,7 @@ def _examples(document: Document) -> Found:
         for heading in page.headings[1:]
     )
     share = min(1.0, 0.4 * len(runnable) + (0.2 if under else 0.0))
-    reason = spans.counted(len(runnable), "runnable fenced example") + (", under a heading for them" if under else "")
+    reason = plural(len(runnable), "runnable fenced example") + (", under a heading for them" if under else "")
     reason += f"; not counted: {'; '.join(text for text, _ in rejected[:3])}" if rejected else ""
     evidence = (*runnable[:4], *(place for _, place in rejected[:3]))
     return Found(round(maximum * share, 1), reason, evidence)

@@ -16,7 +16,6 @@ from textual.widget import Widget
 from workbench.app.keys import bind
 from workbench.app.regeneration.findings import COMING, Entry, Listing, columns
 from workbench.app.regeneration.went_wrong import FindingList
-from workbench.app.regeneration.wording import plural
 from workbench.app.toolkit.document import (
     EMPTY,
     Document,
@@ -35,7 +34,7 @@ from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.glyphs import OUR_ERROR, STATES, VERDICTS
-from workbench.text import one_line
+from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 
 from workbench.app.key_table import key_of
-from workbench.app.regeneration.wording import NOTHING, plural
+from workbench.app.regeneration.wording import NOTHING
 from workbench.app.toolkit.columns import Column, fit_end
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList, fit
@@ -20,7 +20,7 @@ from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import STATES
 from workbench.results.regeneration_runs import NONE_EXCLUDED, PASSED, Excluded, RunView
 from workbench.session.rows import DroppedRow, StageRow, TaskRow, UnusedTestRow
-from workbench.text import one_line
+from workbench.text import one_line, plural
 
 _GLYPHS = {
     "waiting": (STATES["queued"], "waiting"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.app.key_table import with_keys
 from workbench.app.regeneration.sample_content import laid_out
-from workbench.app.regeneration.wording import NOTHING, plural, share, test_name
+from workbench.app.regeneration.wording import NOTHING, share, test_name
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.document import (
     EMPTY,
@@ -28,7 +28,7 @@ from workbench.glyphs import VERDICTS
 from workbench.regeneration.failure_groups import FailedCandidate, failure_groups, same_error, same_exception
 from workbench.regeneration.source_of_test import SourceOfTest, source_of_test, text_of_test_file
 from workbench.results.samples import Sample
-from workbench.text import one_line, shortened
+from workbench.text import one_line, plural, shortened
 
 if TYPE_CHECKING:
     from workbench.regeneration.breakdown import TaskGroup

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
-from workbench.app.regeneration.wording import plural
 from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.form import Form
 from workbench.app.toolkit.ordering import Begun, OrderForm, check_named_model, may_start, remembered
@@ -21,6 +20,7 @@ from workbench.files import expanded
 from workbench.improving.changes import Checkout, check_patch, source_checkout, suggested_name
 from workbench.results.kinds import Kind
 from workbench.session.groups import CONTROLS
+from workbench.text import plural
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp

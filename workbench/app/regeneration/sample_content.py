@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
-from workbench.app.regeneration.wording import NOTHING, percent, plural, took
+from workbench.app.regeneration.wording import NOTHING, percent, took
 from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import (
     COLOURED_AT_FIRST,
@@ -32,7 +32,7 @@ from workbench.results.samples import Sample, read_sample
 from workbench.session.labels import in_words
 from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import CandidateRow, FailingTestRow, FormerVerdictRow, TaskRow
-from workbench.text import one_line
+from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.session.groups import Group

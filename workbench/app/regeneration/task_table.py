@@ -14,7 +14,7 @@ from workbench.app.key_table import key_of
 from workbench.app.keys import bind
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.standings import OtherSamples
-from workbench.app.regeneration.wording import NOTHING, cell_of, percent, plural, share, test_name
+from workbench.app.regeneration.wording import NOTHING, cell_of, percent, share, test_name
 from workbench.app.toolkit.columns import Column, Columns, fit_end
 from workbench.app.toolkit.table import Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
@@ -23,7 +23,7 @@ from workbench.results.kinds import Kind
 from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import SampleState
 from workbench.results.tasks import TaskLine
-from workbench.text import one_line
+from workbench.text import one_line, plural
 
 LEAK, DISAGREES, FLAKY = "≈", "≠", "~"
 """Marks before the name of a function: its docstring carries the code, re-checks disagree, unstable tests execute it."""

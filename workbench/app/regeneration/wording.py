@@ -10,7 +10,7 @@ from workbench.app.toolkit.amounts import duration, money
 from workbench.app.toolkit.header import Header, Part
 from workbench.glyphs import CANCELLED, RUNNING, STATES, VERDICTS, WAITING
 from workbench.session.groups import planned_docs
-from workbench.text import one_line
+from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.results.regeneration_runs import EvaluatorProgress, RunView
@@ -53,11 +53,6 @@ def took(seconds: float | None) -> str:
     if seconds < 0.0095:
         return f"{seconds * 1000:.1f} ms"
     return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:,.0f} s"
-
-
-def plural(count: int, what: str) -> str:
-    """Return ``1 task`` or ``3,000 tasks``."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def test_name(test_id: str) -> str:
