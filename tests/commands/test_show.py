@@ -67,7 +67,7 @@ def test_a_step_shows_exact_messages_answer_observation_and_attempts(
     assert main(["show", session, f"{names['first'][:6]}:1"]) == 0
     out = capsys.readouterr().out
     for words in ("Message: system\nYou document.", "Message: user\nGo on.", "I look first.", "def f():\n    return '<b>'",
-                  "HTTP 429 rate limited", "latency 0.80 s", "tokens in 100 · tokens out 20"):  # fmt: skip
+                  "HTTP 429 rate limited", "latency 0.80 s", "tokens 100 + 20"):  # fmt: skip
         assert words in out
     assert_calm(out)
 

@@ -206,8 +206,7 @@ def _step(reader: SessionReader, contents: Contents, step: StepRow, texts: Excer
     yield Facts((
         ("kind", step.kind),
         ("model", step.model or ""),
-        ("tokens in", wording.count(step.prompt_tokens)),
-        ("tokens out", wording.count(step.completion_tokens)),
+        ("tokens", wording.tokens(step.prompt_tokens, step.completion_tokens)),
         ("cost $", wording.money(step.cost_usd)),
         ("seconds", wording.seconds(step.seconds)),
         ("latency", f"{call.latency_s:.2f} s" if call and call.latency_s is not None else ""),
@@ -254,8 +253,7 @@ def _candidate(reader: SessionReader, contents: Contents, one: CandidateRow, tex
     yield Note(stands_words(one) + (f": {one.verdict_reason}" if one.verdict_reason else ""), "problem")
     yield Facts((
         ("candidate", one.id),
-        ("tokens in", wording.count(one.prompt_tokens)),
-        ("tokens out", wording.count(one.completion_tokens)),
+        ("tokens", wording.tokens(one.prompt_tokens, one.completion_tokens)),
         ("asked s", wording.seconds(one.asked_s)),
         ("tested s", wording.seconds(one.tested_s)),
         ("notes", one.notes or ""),

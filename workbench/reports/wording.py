@@ -52,6 +52,11 @@ def count(value: int | None) -> str:
     return NOTHING if value is None else f"{value:,}"
 
 
+def tokens(prompt: int | None, completion: int | None) -> str:
+    """Return ``1,200 + 80``, of the prompt and of the answer, or "" where both are unknown."""
+    return "" if prompt is None and completion is None else f"{count(prompt)} + {count(completion)}"
+
+
 def money(value: float | None) -> str:
     """Return US dollars without their sign; four decimals, because calls cost fractions of a cent."""
     return NOTHING if value is None else f"{value:.4f}"
