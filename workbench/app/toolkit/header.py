@@ -182,7 +182,7 @@ class StatusLine(Widget):
         gap = width - content.cell_length - cell_len(right)
         hint = f" ({key_of('trials.mark')} there unmarks)" if marked else ""
         if hint and gap > len(hint) + 2:
-            content, gap = content.append(Content.styled(hint, "dim")), gap - len(hint)
+            content, gap = content.append(Content.styled(hint, "$accent")), gap - len(hint)
         return Content.assemble(content, " " * max(0, gap), self._state_coloured(literal(right)))
 
     def _beside_the_session(self, room: int) -> str | None:
