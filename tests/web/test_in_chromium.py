@@ -102,10 +102,10 @@ async def test_with_a_token_and_read_only(tmp_path: Path) -> None:
             # Each key that would change something says so, and no dialog opens.
             for keys, told in (
                 (("enter",), "read-only, so it cannot start runs"),
-                (("V",), "so it cannot start, resume"),
+                (("V",), "start, resume"),
                 (("G", "f5"), "read-only, so it cannot fetch sources"),
-                (("2", "r"), "so it cannot start, resume"),
-                (("*",), "read-only, so it cannot keep stars"),
+                (("2", "r"), "start, resume"),
+                (("*",), "stars, tags or remarks"),
             ):
                 page.forget()
                 await page.press(*keys)
