@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.widgets._toast import ToastRack
 
 from workbench import paths
 from workbench.app.key_table import key_of, refusal, use_keymap, why_not
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
     from textual.notifications import SeverityLevel
     from textual.widget import Widget
+    from textual.widgets._toast import ToastRack
 
     from workbench.app.tour import Tour
     from workbench.settings import Settings
@@ -95,6 +95,8 @@ class WorkbenchApp(NavigatingApp):
         markup: bool = False,
     ) -> None:
         """Show a notice; every widget's ``notify`` ends here. It is literal, whatever ``markup`` says."""
+        from textual.widgets._toast import ToastRack
+
         for rack in self.screen.query(ToastRack) if self.screen_stack else ():
             self._make_room(rack, self.screen.focused)
         super().notify(clean(message), title=one_line(title, 60), severity=severity, timeout=timeout, markup=False)

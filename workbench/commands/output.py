@@ -9,12 +9,13 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from workbench import glyphs
-from workbench.session import SessionReader
-from workbench.session.damage import Damage, summary
 from workbench.text import clean, json_text
+
+if TYPE_CHECKING:
+    from workbench.session.damage import Damage
 
 
 def readable(text: str, encoding: str | None) -> str:
@@ -77,6 +78,8 @@ def tell_damage(damage: Sequence[Damage]) -> int:
     """Say what of a session could not be read; return the exit code, 1 if there is any."""
     if not damage:
         return 0
+    from workbench.session.damage import summary  # every command imports this module, also the one that opens the app
+
     tell(f"workbench: {summary(damage, _NAMED)}")
     return 1
 
@@ -85,5 +88,7 @@ def look_for_damage(session: Path) -> int:
     """Say what is damaged in a session that is about to be written to, if there is such a file; return the exit code."""
     if not session.exists():
         return 0
+    from workbench.session import SessionReader
+
     with SessionReader(session) as reader:
         return tell_damage(reader.damage)
