@@ -222,14 +222,14 @@ async def test_the_keys_go_from_difference_to_difference(tmp_path: Path, home: P
         titles = []
         for _ in range(4):
             assert points.selected is not None
-            titles.append(points.selected.title)
+            titles.append(points.selected.name)
             await pilot.press("n")
         assert titles == ["Installation", "Purpose", "Run command", "Clarity"]
         assert points.selected is not None
-        assert points.selected.title == "Installation"
+        assert points.selected.name == "Installation"
         await pilot.press("N")
         assert points.selected is not None
-        assert points.selected.title == "Clarity"
+        assert points.selected.name == "Clarity"
         text = screen_text(pilot.app)
         assert "A: short sentences, one idea each" in text
         assert "B: shorter sentences" in text
@@ -244,10 +244,10 @@ async def test_what_is_the_same_is_left_out_and_comes_back(tmp_path: Path, home:
         assert "… 3 the same" in text
         assert "only what differs" in text
         assert points.selected is not None
-        assert points.selected.title == "Purpose"
+        assert points.selected.name == "Purpose"
         await pilot.press("f")
         assert "Answer parses" in screen_text(pilot.app)
-        assert points.selected.title == "Purpose"
+        assert points.selected.name == "Purpose"
 
 
 async def test_swapped_the_differences_have_the_other_sign(tmp_path: Path, home: Path) -> None:
@@ -270,7 +270,7 @@ async def test_identical_trials_say_so_and_have_no_difference(tmp_path: Path, ho
     recorder.close()
     async with side_by_side(tmp_path / "same.session") as (pilot, screen):
         text = screen_text(pilot.app)
-        assert "67 words, the same" in text
+        assert "README · the same" in text
         assert [one.differences for one in screen.lists] == [0, 0, 0, 0]
         await pilot.press("n", "f")
         assert [notice.message for notice in pilot.app._notifications] == ["Nothing differs here."]
@@ -401,6 +401,6 @@ def test_what_is_read_is_what_is_compared(tmp_path: Path) -> None:
         "steps": -1, "tokens": -3500, "seconds": -6.7, "cost": -0.0112, "score": -10.8,
     }  # fmt: skip
     assert values["words"]["common"] < values["words"]["a"]
-    assert {pair.path: pair.closer for pair in found.panes["files-diff"].rows} == {
-        "setup.cfg": -1, "tests/": -1, "wordcount.py": 0, "words.json": 1,
+    assert {pair.name: pair.sign[0] for pair in found.panes["files-diff"].rows} == {
+        "setup.cfg": "A", "tests/": "A", "wordcount.py": "=", "words.json": "B",
     }  # fmt: skip

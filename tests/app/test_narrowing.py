@@ -44,8 +44,8 @@ from workbench.app.toolkit.typed_line import LineInput, NarrowLine
 from workbench.app.trials.spread_plot import SpreadPlot
 from workbench.comparison.candidates import CANDIDATES
 from workbench.comparison.groups import GROUPS
-from workbench.comparison.panes import Texts
 from workbench.comparison.tasks import TASKS
+from workbench.comparison.texts import Texts
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.session import SessionWriter, create
 

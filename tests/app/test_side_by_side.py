@@ -15,11 +15,10 @@ from samples.hostile_names import NAME, obeyed
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from workbench.app.compare.difference_list import DifferenceList, _column
+from workbench.app.compare.difference_list import DifferenceList, laid_out
 from workbench.app.compare.screen import SideBySide
 from workbench.app.marks import Marked, Pair
 from workbench.app.run_list import RunsScreen
-from workbench.app.toolkit.columns import Columns
 from workbench.comparison.candidates import CANDIDATES
 from workbench.comparison.groups import GROUPS, RUNS, pass_at
 from workbench.comparison.paired import Paired
@@ -107,10 +106,10 @@ async def test_six_keys_tell_which_criterion_costs_an_agent_most(tmp_path: Path,
         screen = await shown(pilot, TRIAL_SETS)
         assert screen.lists[0].has_focus
         assert screen.comparison is not None
-        first = next(row for row in screen.comparison.panes["paired-points"].rows if row.title and row.differs)
+        first = next(row for row in screen.comparison.panes["paired-points"].rows if row.title and row.gap)
         assert first.title == "Usage"
         text = screen_text(pilot.app)
-        for words in ("1 of 12 criteria differ", "2 Usage", "18 of 20", "p (Holm)", "95 % interval"):
+        for words in ("1 of 12 differ", "2 Usage", "18 of 20", "p (Holm)", "95 % interval"):
             assert words in text, words
         await pilot.press("f")
         assert "Clarity" not in screen_text(pilot.app)
@@ -175,7 +174,7 @@ async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, ho
         await press(pilot, mode, "j", "C")
         screen = await shown(pilot, TASKS)
         text = screen_text(app)
-        for words in ("2 of 2 differ", "only A 15 · only B 14 · both 0", "differ in: function"):
+        for words in ("2 of 2 differ", "0 in both · only A 15 · only B 14", "differ in: function"):
             assert words in text, words
         assert not obeyed(text)
         await pilot.press("f", "n", "N", "tab", "tab", "tab")
@@ -283,7 +282,7 @@ def test_the_interval_of_the_difference_stands_whole_or_not_at_all() -> None:
 
     estimate = Estimate(1, 0.5, 9, 0)
     for tally, known in ((paired(6), True), (paired(2), False)):
-        columns = Columns([_column(one) for one in pass_at(1, tally, estimate, estimate, 0)], range(3))
+        columns = laid_out(pass_at(1, tally, estimate, estimate, 0), range(3))
         wide, narrow = ("".join(text for text, _ in columns.cells(2, width)) for width in (60, 16))
         assert ("[" in wide) == ("]" in wide) == known
         assert "[" not in narrow

@@ -120,17 +120,17 @@ def test_a_task_tells_which_tests_only_one_fails_and_which_samples_show_it(tmp_p
         assert found.detail is not None
         assert found.choose is not None
         (test,) = found.detail(reader, reader, row)["test-diff"].rows
-        assert (test.test, test.left, test.right.failed) == (
+        assert (test.name, test.left, test.right.failed) == (
             "tests/test_count.py::test_counts_trailing_line", None, 1,
         )  # fmt: skip
-        a, b = (read_candidate(reader, lead.key) for lead in found.choose(reader, reader, row))
+        a, b = (read_candidate(reader, lead.key) for lead in found.choose(reader, reader, {"task-diff": row}))
         assert a is not None
         assert b is not None
         assert (a.candidate.verdict, b.candidate.verdict) == ("passed", "failed")
         samples = compare_candidates(a, b)
         values = samples.to_json()
         assert [values[f"same_{what}"] for what in ("docstring", "prompt", "body")] == [True, True, False]
-        assert samples.panes["left-original"].said == "the same"
+        assert samples.panes["left-original"].summary == "the same"
         assert [one["fails"] for one in values["failing_tests"]] == ["b"]
         assert read_candidate(reader, "gone") is None
         with pytest.raises(UsageError, match="A has no samples"):
@@ -148,4 +148,4 @@ def test_what_marks_a_side_stands_beside_its_figure(tmp_path: Path) -> None:
     told = page_markdown(comparison_page(GROUPS, [found]))
     for text in (*side.outcome.marks, "They differ in evaluator"):
         assert text in told
-    assert "3 doubtful" in found.head(120).note
+    assert "3 doubtful" in found.head.note

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from workbench.statistics.clusters import Value, clusters_of
 from workbench.statistics.intervals import LEVEL, Interval, difference_interval
 
+Key = TypeVar("Key", bound=Hashable)
 _EQUAL = 1e-9
 """Shares of samples that differ by less are the same: pass@k of equal counts differs in its last bits."""
 
@@ -101,7 +102,7 @@ def common_tasks(sides: Iterable[Mapping[str, float | None]]) -> tuple[str, ...]
     return tuple(sorted(found or ()))
 
 
-def holm(chances: Mapping[str, float]) -> dict[str, float]:
+def holm(chances: Mapping[Key, float]) -> dict[Key, float]:
     """Return the p-values of several tests adjusted for their number (Holm 1979), in the order given.
 
     Raises:
@@ -109,7 +110,7 @@ def holm(chances: Mapping[str, float]) -> dict[str, float]:
     """
     if any(not 0 <= chance <= 1 for chance in chances.values()):
         raise ValueError("a p-value lies between 0 and 1")
-    adjusted: dict[str, float] = {}
+    adjusted: dict[Key, float] = {}
     least = 0.0
     for place, name in enumerate(sorted(chances, key=lambda one: chances[one])):
         least = max(least, min(1.0, chances[name] * (len(chances) - place)))

@@ -25,7 +25,7 @@ from workbench.app.trajectory import markdown
 from workbench.app.trajectory.loading import TrialState, load_trial, state_of, why_not
 from workbench.app.trajectory.scores import points, tiers_of
 from workbench.app.trajectory.step_content import cut_of
-from workbench.comparison.line_diff import ADDED, REMOVED, SAME, line_diff
+from workbench.comparison.diff import line_diff, line_diff_words
 
 if TYPE_CHECKING:
     from workbench.rubric.scorecard import Scorecard
@@ -222,12 +222,8 @@ def _change(name: str, before: float | None, after: float | None, shape: str = "
 def _readme_diff(before: list[str], after: list[str]) -> Iterator[tuple[Line, str]]:
     """Yield lines, each with what is copied of it."""
     diff = line_diff(before, after, 2)
-    said = diff.words if diff.hunks or after else "neither trial wrote one"
+    said = line_diff_words(diff) if diff or after else "neither trial wrote one"
     yield styled(("README", "heading"), (f"  {said}", "dim")), f"README  {said}"
-    for hunk in diff.hunks:
-        where = f"@@ lines {hunk.before[0]}–{hunk.before[1]} → {hunk.after[0]}–{hunk.after[1]} @@"
-        yield styled((where, "hunk")), where
-        for sign, line in hunk.lines:
-            margin = "  " if sign == SAME else f"{sign} "
-            style = {REMOVED: "removed", ADDED: "added"}.get(sign, "")
-            yield styled((margin + prepared(line), style), indent=2), margin + line
+    for line in diff:
+        style = {"@": "hunk", "-": "removed", "+": "added"}.get(line[0], "")
+        yield styled((prepared(line), style), indent=0 if style == "hunk" else 1), line
