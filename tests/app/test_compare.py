@@ -61,7 +61,7 @@ async def side_by_side(
 
 async def go_to(pilot: Pilot[int], screen: SideBySide, pane: str) -> DifferenceList:
     """Press tab until a list has the focus."""
-    wanted = screen.query_one(f"#{pane}-diff-list", DifferenceList)
+    wanted = screen.query_one(f"#{pane}-list", DifferenceList)
     for _ in range(4):
         if screen.focused is wanted:
             break
@@ -401,6 +401,6 @@ def test_what_is_read_is_what_is_compared(tmp_path: Path) -> None:
         "steps": -1, "tokens": -3500, "seconds": -6.7, "cost": -0.0112, "score": -10.8,
     }  # fmt: skip
     assert values["words"]["common"] < values["words"]["a"]
-    assert {pair.name: pair.sign[0] for pair in found.panes["files-diff"].rows} == {
+    assert {pair.name: pair.sign[0] for pair in found.panes["Files"].rows} == {
         "setup.cfg": "A", "tests/": "A", "wordcount.py": "=", "words.json": "B",
     }  # fmt: skip

@@ -208,7 +208,7 @@ async def test_in_two_tasks_side_by_side(tmp_path: Path) -> None:
             if any(one.selectable(at) for at in range(one.row_count())):
                 await narrowed(pilot, one)
         tables = [one.id for one in screen.lists if not isinstance(one.pane, Texts) and one.row_count()]
-        assert tables == ["task-facts-list", "task-evaluators-list", "task-tests-list"]
+        assert tables == ["facts-list", "evaluators-list", "tests-list"]
 
 
 async def test_in_studies(tmp_path: Path) -> None:

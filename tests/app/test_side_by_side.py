@@ -106,7 +106,7 @@ async def test_six_keys_tell_which_criterion_costs_an_agent_most(tmp_path: Path,
         screen = await shown(pilot, TRIAL_SETS)
         assert screen.lists[0].has_focus
         assert screen.comparison is not None
-        first = next(row for row in screen.comparison.panes["paired-points"].rows if row.title and row.gap)
+        first = next(row for row in screen.comparison.panes["Points"].rows if row.title and row.gap)
         assert first.title == "Usage"
         text = screen_text(pilot.app)
         for words in ("1 of 12 differ", "2 Usage", "18 of 20", "p (Holm)", "95 % interval"):
@@ -116,7 +116,7 @@ async def test_six_keys_tell_which_criterion_costs_an_agent_most(tmp_path: Path,
         await pilot.press("S")
         await until(pilot, lambda: screen.comparison is not None and screen.comparing.idle, "the other way round")
         assert screen.comparison is not None
-        usage = next(row for row in screen.comparison.panes["paired-points"].rows if row.title == "Usage")
+        usage = next(row for row in screen.comparison.panes["Points"].rows if row.title == "Usage")
         assert usage.paired.gap == -first.paired.gap
 
 
@@ -138,7 +138,7 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
         mode.sample.choose("Docstring")
         await press(pilot, mode, "C")
         docs = await shown(pilot, CANDIDATES)
-        await until(pilot, lambda: docs.focused is not None and docs.focused.id == "docs-texts-list", "the docstrings")
+        await until(pilot, lambda: docs.focused is not None and docs.focused.id == "docstrings-list", "the docstrings")
         assert "Docstrings · the same" in screen_text(app)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is mode, "the mode")
@@ -178,9 +178,9 @@ async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, ho
             assert words in text, words
         assert not obeyed(text)
         await pilot.press("f", "n", "N", "tab", "tab", "tab")
-        await until(pilot, lambda: getattr(screen.focused, "id", "") == "task-tests-list", "the tests")
+        await until(pilot, lambda: getattr(screen.focused, "id", "") == "tests-list", "the tests")
         await pilot.press("g")
-        rows = screen.query_one("#task-tests-list", DifferenceList)
+        rows = screen.query_one("#tests-list", DifferenceList)
         while rows.selected is not None and rows.selected.left is not None:
             await pilot.press("j")
         await pilot.press("enter")
@@ -214,7 +214,7 @@ async def test_without_a_mark_two_evaluators_else_a_sentence(tmp_path: Path, hom
         pilot.app.push_screen(
             SideBySide(Pair(screen.pair.left, Marked(screen.pair.left.session, "group", ("no",) * 5, run=RUN)))
         )
-        await until(pilot, lambda: "B has no samples in two.session" in screen_text(pilot.app), "the sentence")
+        await until(pilot, lambda: "Evaluator B is not in two.session" in screen_text(pilot.app), "the sentence")
         await pilot.press("n", "enter", "S", "escape")
 
 

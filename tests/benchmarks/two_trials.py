@@ -82,7 +82,7 @@ def main() -> int:
         "steps_s": took(lambda: align_steps(left.steps, right.steps)),
         "words_s": took(lambda: word_diff(left.readme.text, right.readme.text)),
         "compare_s": took(lambda: compare(left, right)),
-        "layout_s": took(lambda: side_by_side(found.panes["readme-diff"], 58)),
+        "layout_s": took(lambda: side_by_side(found.panes["README"], 58)),
     }
     for name, seconds in figures.items():
         print(f"{name:<10} {seconds * 1000:8.1f} ms")

@@ -48,7 +48,7 @@ def test_functions_tests_and_evaluators(tasks: Path) -> None:
     assert found.right.function.text == "def sub(a, b):\n    return a - b"
     assert "def sub(text)" in (found.right.prompt.text or "")
     assert found.left.prompt.title == "prompt paper-1 · prefix-1"
-    tests, evaluators, facts = (found.panes[f"task-{name}"].rows for name in ("tests", "evaluators", "facts"))
+    tests, evaluators, facts = (found.panes[name].rows for name in ("Tests", "Evaluators", "Facts"))
     assert [one.name for one in facts if not one.same] == ["function", "file", "lines", "tests"]
     both = "tests/test_count.py::test_counts_trailing_line"
     assert [(one.name.rpartition("_")[2], one.left is None, one.right is None) for one in tests] == [
@@ -72,9 +72,9 @@ def test_functions_tests_and_evaluators(tasks: Path) -> None:
 
 def test_a_task_beside_itself_and_what_is_not_kept(tasks: Path) -> None:
     same = compared(tasks, "add", "add")
-    assert same.panes["function-texts"].summary == "the same"
-    assert all(one.same for name in ("tests", "evaluators") for one in same.panes[f"task-{name}"].rows)
-    assert all(one.same for one in same.panes["task-facts"].rows)
+    assert same.panes["Functions"].summary == "the same"
+    assert all(one.same for name in ("Tests", "Evaluators") for one in same.panes[name].rows)
+    assert all(one.same for one in same.panes["Facts"].rows)
     bare = compared(tasks, "add", "bare")
     assert bare.right.docstring.absent == "no docstring"
     assert bare.right.prompt.absent == "no prompt is recorded"

@@ -46,7 +46,7 @@ def test_trials_are_joined_and_the_largest_difference_comes_first(tmp_path: Path
         found = compared(a, b)
         with pytest.raises(UsageError, match=r"Run B is not in b\.session"):
             TRIAL_SETS.read((a, "run-1"), (b, "gone"))
-    assert [(pair.either.trial.case_id, pair.gap) for pair in found.panes["run-trials"].rows] == [
+    assert [(pair.either.trial.case_id, pair.gap) for pair in found.panes["Trials"].rows] == [
         ("two", 30),
         ("one", -10),
         ("three", None),
@@ -65,7 +65,7 @@ def test_repeats_are_compared_by_their_means_and_not_by_their_numbers(tmp_path: 
     there = recorded(tmp_path / "b.session", {"b1": ("one", 40), "b2": ("two", 90)})
     with SessionReader(here) as a, SessionReader(there) as b:
         found = compared(a, b)
-    pair = found.panes["run-trials"].rows[0]
+    pair = found.panes["Trials"].rows[0]
     assert (pair.gap, pair.left.points, pair.left.count) == (-20, 60, "2 of 3")
     assert (found.to_json()["compared"], found.to_json()["losses"]) == (1, 1)
 

@@ -114,12 +114,12 @@ def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Compa
             for one, task in ((a, left.task), (b, right.task))
         ),
         panes={
-            "body-texts": bodies,
-            "left-original": compare_texts(left.original, left.body, under=True, page=False),
-            "right-original": compare_texts(right.original, right.body, under=True, page=False, of_b=True),
-            "failing-diff": failing_pane(tests),
-            "docs-texts": docstrings,
-            "prompt-texts": prompts,
+            "Bodies": bodies,
+            "Original → A": compare_texts(left.original, left.body, under=True, page=False),
+            "Original → B": compare_texts(right.original, right.body, under=True, page=False, of_b=True),
+            "Failing tests": failing_pane(tests),
+            "Docstrings": docstrings,
+            "Prompts": prompts,
         },
         to_json=lambda: {
             "a": left.to_json(),
@@ -156,13 +156,6 @@ def _verdict(row: CandidateRow) -> panes.Cell:
 CANDIDATES = panes.Kind(
     "candidates",
     "two candidates",
-    {
-        "body-texts": "Bodies",
-        "left-original": "Original → A",
-        "right-original": "Original → B",
-        "failing-diff": "Failing tests",
-        "docs-texts": "Docstrings",
-        "prompt-texts": "Prompts",
-    },
+    ("Bodies", "Original → A", "Original → B", "Failing tests", "Docstrings", "Prompts"),
     lambda left, right, *scale: compare_candidates(*panes.both(left, right, read_candidate, "Candidate")),
 )

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 Function = tuple[str, str, str, int]
 """What a task is: snapshot ("" where the two are of different ones), path, qualified name, occurrence."""
-TaskPair = panes.Pair[tuple[TaskRow, TaskResult]]
-"""A task of both groups, or of one, with its results; the gaps are those of pass@k."""
+TaskPair = panes.Pair[TaskResult]
+"""What both groups made of a task; the gaps are those of pass@k."""
 _MOST_SAMPLES = 50
 
 
@@ -99,17 +99,16 @@ def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) 
 
 def read_groups(left: panes.Named, right: panes.Named, *scale: object) -> panes.Comparison:
     """Compare two groups, each named by its run and its columns."""
-    keys = [(reader, run, Group(*columns)) for reader, (run, columns) in (left, right)]
-    # Both of one run are read at once.
-    wanted: dict[tuple[SessionReader, str], list[Group]] = {}
-    for reader, run, group in keys:
-        wanted.setdefault((reader, run), []).append(group)
-    read = {(where, one.group): one for where, groups in wanted.items() for one in groups_of(*where, groups)}
-    for name, (reader, run, group) in zip("AB", keys, strict=True):
-        if ((reader, run), group) not in read:
-            raise UsageError(f"{name} has no samples in {one_line(reader.path.name, 80)}.")
-    a, b = (read[(reader, run), group] for reader, run, group in keys)
-    return compare_groups([(a, b)])[0]
+    groups = [Group(*columns) for _, (_, columns) in (left, right)]
+
+    @cache  # both of one run are read at once
+    def groups_in(reader: SessionReader, run: str) -> dict[Group, GroupSide]:
+        return {one.group: one for one in groups_of(reader, run, groups)}
+
+    def read(reader: SessionReader, key: Any) -> GroupSide | None:
+        return groups_in(reader, key[0]).get(Group(*key[1]))
+
+    return compare_groups([panes.both(left, right, read, "Evaluator")])[0]
 
 
 def read_runs(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.Comparison:  # fmt: skip
@@ -160,14 +159,13 @@ def compare_groups(
     joined = [_join(left, right) for left, right in sides]
 
     @cache
-    def chances() -> dict[tuple[int, int], float]:
-        tests = {(at, k): one.test.p for at, (_, found, _) in enumerate(joined) for k, one in found.items()}
-        return holm({key: p for key, p in tests.items() if p is not None})
+    def adjusted() -> dict[Paired, float]:
+        return holm({one: one.test.p for _, found, _ in joined for one in found.values() if one.test.p is not None})
 
-    def chance(at: int) -> Callable[[int], tuple[float | None, int]]:
-        return lambda k: (chances().get((at, k)), len(chances()))
+    def chance(one: Paired) -> tuple[float | None, int]:
+        return adjusted().get(one), len(adjusted())
 
-    return [_compared(*pair, joined[at], chance(at), of, alone) for at, pair in enumerate(sides)]
+    return [_compared(*pair, of_both, chance, of, alone) for pair, of_both in zip(sides, joined, strict=True)]
 
 
 _Joined = tuple[list[TaskPair], dict[int, Paired], bool]
@@ -177,26 +175,23 @@ _Joined = tuple[list[TaskPair], dict[int, Paired], bool]
 def _join(left: GroupSide, right: GroupSide) -> _Joined:
     ks = tuple(sorted({*left.ks, *right.ks}))[: panes.MOST_KS]
     functions = left.functions(), right.functions()
-    apart = _of_other_snapshots(functions[0].values(), functions[1].values())
-    mine, other = (
-        {_joined_by(names[one.task], apart): (side.tasks[one.task], one) for one in side.outcome.results}
-        for side, names in zip((left, right), functions, strict=True)
-    )
-    pairs: list[TaskPair] = []
+    same, apart = join_tasks(*functions), _of_other_snapshots(functions[0].values(), functions[1].values())
+    mine: dict[object, TaskResult] = {one.task: one for one in left.outcome.results}
+    # What only the right one has goes by a key that the left one cannot have.
+    other = {same.get(one.task, (one.task,)): one for one in right.outcome.results}
+    pairs = []
     for _, a, b in panes.joined(mine, other):
-        task = next(side[0] for side in (a, b) if side is not None)
-        pairs.append(pass_pair(a, b, ks, function_name(task), lambda side: side[1]))
+        task = left.tasks[a.task] if a is not None else right.tasks[b.task] if b is not None else None
+        pairs.append(pass_pair(a, b, ks, function_name(task) if task is not None else ""))
     found = {}
     for at, k in enumerate(ks):
-        defined = [
-            (pair.left[1], pair.right[1]) for pair in pairs if pair.left and pair.right and pair.gaps[at] is not None
-        ]
+        defined = [(pair.left, pair.right) for pair in pairs if pair.left and pair.right and pair.gaps[at] is not None]
         # Both stand where the left one does: its repository and file are what differences are clustered by.
         values = [
             [Value(both[0].repository, both[0].file, both[side].at(k) or 0.0) for both in defined] for side in (0, 1)
         ]
         found[k] = Paired(values[0], values[1], sum(pair.both for pair in pairs) - len(defined))
-    return sorted(pairs, key=lambda pair: (pair.order, pair.either[0].path, pair.name)), found, apart  # fmt: skip
+    return sorted(pairs, key=lambda pair: (pair.order, pair.either.file, pair.name)), found, apart  # fmt: skip
 
 
 def join_tasks(mine: Mapping[str, Function], other: Mapping[str, Function]) -> dict[str, str]:
@@ -232,7 +227,7 @@ def _compared(
     left: GroupSide,
     right: GroupSide,
     joined: _Joined,
-    chance: Callable[[int], tuple[float | None, int]],
+    chance: Callable[[Paired], tuple[float | None, int]],
     of: int,
     alone: Sequence[str],
 ) -> panes.Comparison:
@@ -249,16 +244,16 @@ def _compared(
     note += ["other snapshots: joined by file and function"] if other_snapshot else []
     of_run = (panes.Lead("run", left.run.id), panes.Lead("run", right.run.id, of_b=True))
 
-    def pass_json(k: int, one: Paired) -> dict[str, Any]:
+    def pass_json(one: Paired) -> dict[str, Any]:
         count = one.difference.tasks
-        return {**one.to_json(*chance(k)), "tasks": one.items, "undefined": one.missing,
+        return {**one.to_json(*chance(one)), "tasks": one.items, "undefined": one.missing,
                 "wins": count.wins, "ties": count.ties, "losses": count.losses}  # fmt: skip
 
     def choose(a: SessionReader, b: SessionReader, rows: Mapping[str, Any]) -> panes.Leads:
-        row = rows["task-diff"]
+        row = rows["Tasks"]
         if row is None or row.left is None or row.right is None:
             return of_run[:1]
-        keys = telling_samples((a, row.left[0].id, left.group), (b, row.right[0].id, right.group))
+        keys = telling_samples((a, row.left.task, left.group), (b, row.right.task, right.group))
         if keys is None:
             raise UsageError("One of them has no sample of this task yet.")
         return tuple(panes.Lead("candidate", key, one.of_b, one.key) for key, one in zip(keys, of_run, strict=True))
@@ -270,7 +265,7 @@ def _compared(
             if one.items:
                 bounds = panes.interval_words(one.bounds, 2)
                 found.append(f"pass@{k} B − A {f'{bounds} ' if bounds else ''}{one.difference.interval.words}")
-                found.append(f"pass@{k} {one.words(*chance(k))}")
+                found.append(f"pass@{k} {one.words(*chance(one))}")
         return found
 
     return panes.Comparison(
@@ -294,10 +289,10 @@ def _compared(
         leads=of_run,
         of=of,
         notes=notes,
-        detail=lambda a, b, row: _detail((a, left.group, row.left), (b, right.group, row.right), row),
+        detail=lambda a, b, row: _detail((a, b), (left.group, right.group), row),
         choose=choose,
         panes={
-            "task-diff": panes.Table(
+            "Tasks": panes.Table(
                 summary=panes.in_each_words(pairs),
                 rows=pairs,
                 columns=_task_columns(ks),
@@ -312,12 +307,12 @@ def _compared(
             "only_b": only_right,
             "joined_across_snapshots": other_snapshot,
             "conditions": [{"what": what, "a": a, "b": b} for what, a, b in conditions],
-            "pass_at_k": {str(k): pass_json(k, one) for k, one in figures.items()},
+            "pass_at_k": {str(k): pass_json(one) for k, one in figures.items()},
             "tasks": [
                 {
-                    "path": pair.either[0].path,
+                    "path": pair.either.file,
                     "name": pair.name,
-                    **pair.to_json(lambda side: result_json(side[1], ks, task=side[0].id)),
+                    **pair.to_json(lambda side: result_json(side, ks, task=side.task)),
                     "difference": gaps_json(pair, ks),
                 }
                 for pair in pairs
@@ -331,64 +326,53 @@ def _compared(
 
 def pass_at(
     k: int, one: Paired, left: Estimate | None, right: Estimate | None, place: int
-) -> tuple[panes.Column[int], panes.Column[int]]:
+) -> tuple[panes.Column[int], ...]:
     """Return the columns of a k: pass@k of all tasks of each, with intervals where there is room, and of the tasks of both."""
 
-    def value(estimate: Estimate | None) -> str:
-        return panes.NOTHING if estimate is None or estimate.value is None else f"{estimate.value:.2f}"
-
-    def bounded(estimate: Estimate | None) -> str:
+    def bounds(estimate: Estimate | None) -> str:
         known = estimate is not None and estimate.value is not None and estimate.low is not None
-        return value(estimate) + (f" [{estimate.low:.2f}, {estimate.high:.2f}]" if estimate and known else "")
+        return f"[{estimate.low:.2f}, {estimate.high:.2f}]" if estimate and known else ""
 
-    whole = bounded(left), bounded(right), (panes.interval_words(one.bounds, 2), "dim")
-    brief = [(value(left), "score"), (value(right), "score"), ("", "")].__getitem__
-    means = [panes.NOTHING if mean is None else f"{mean:.2f}" for mean in one.means]
+    values = *(_share(None if each is None else each.value) for each in (left, right)), ""
+    intervals = bounds(left), bounds(right), (panes.interval_words(one.bounds, 2), "dim")
     return (
-        panes.head_column(f"pass@{k}", whole, 7, place, "score", widest=20, brief=brief),
-        panes.head_column(f"both @{k}", (*means, panes.change_cell(one.gap, 2, none="strong")), 8, place),
-    )
+        panes.head_column(f"pass@{k}", values, 7, place, "score"),
+        panes.head_column("interval", intervals, 14, 10 + place, widest=16, text=True),
+        panes.head_column(f"both @{k}", [*map(_share, one.means), panes.change_cell(one.gap, 2, none="strong")], 8, place),
+    )  # fmt: skip
+
+
+def _share(value: float | None) -> str:
+    return panes.NOTHING if value is None else f"{value:.2f}"
 
 
 def _task_columns(ks: Sequence[int]) -> list[panes.Column[TaskPair]]:
-    def result(pair: TaskPair, side: int) -> TaskResult | None:
-        found = (pair.left, pair.right)[side]
-        return None if found is None else found[1]
-
-    def value(side: int, k: int) -> Callable[[TaskPair], panes.Cell]:
-        def cell(pair: TaskPair) -> panes.Cell:
-            found = result(pair, side)
-            return panes.NOTHING if found is None or found.at(k) is None else f"{found.at(k):.2f}", "dim"
-
-        return cell
+    def value(side: str, k: int) -> Callable[[TaskPair], panes.Cell]:
+        return lambda pair: (_share(result.at(k) if (result := getattr(pair, side)) is not None else None), "dim")
 
     columns: list[panes.Column[TaskPair]] = [
         panes.texts("function", lambda pair: (one_line(pair.name, 200), "strong" if pair.gap else ""), 18, 80, cut="end"),
-        panes.texts("file", lambda pair: (one_line(pair.either[0].path, 300), "dim"), 16, 120, priority=100),
-        panes.Column("A passed", lambda pair: passed_cell(result(pair, 0)), 8),
-        panes.Column("B passed", lambda pair: passed_cell(result(pair, 1)), 8),
+        panes.texts("file", lambda pair: (one_line(pair.either.file, 300), "dim"), 16, 120, priority=100),
+        panes.Column("A passed", lambda pair: passed_cell(pair.left), 8),
+        panes.Column("B passed", lambda pair: passed_cell(pair.right), 8),
     ]  # fmt: skip
-    for at, (k, gap) in enumerate(zip(ks, panes.changes(ks), strict=True)):
-        sides = (
-            panes.Column(f"{name} @{k}", value(side, k), 5, priority=50 + at, page=False)
-            for side, name in enumerate("AB")
-        )
-        columns += [*sides, gap]
-    return columns  # fmt: skip
+    for at, k in enumerate(ks):
+        for name, side in (("A", "left"), ("B", "right")):
+            columns.append(panes.Column(f"{name} @{k}", value(side, k), 5, priority=50 + at, page=False))
+        columns.append(panes.gap_column(f"@{k} B − A", at, 8, 2, 2 * at))
+    return columns
 
 
-_Asked = tuple["SessionReader", Group, tuple[TaskRow, TaskResult] | None]
-
-
-def _detail(left: _Asked, right: _Asked, row: TaskPair) -> dict[str, panes.Pane]:
+def _detail(readers: Sequence[SessionReader], groups: Sequence[Group], row: TaskPair) -> dict[str, panes.Pane]:
     """Return the failing tests and docstrings of a task on both sides."""
     failed, docs = [], []
-    for name, (reader, group, task) in zip("AB", (left, right), strict=True):
-        failed.append(failed_counts(reader, task[0].id, group) if task is not None else {})
+    for name, reader, group, result in zip("AB", readers, groups, (row.left, row.right), strict=True):
+        task = reader.task(result.task) if result is not None else None
+        failed.append(failed_counts(reader, task.id, group) if task is not None else {})
         absent = TextSide("docs ", None, f"{name} has no such task")
-        docs.append(docstring_of(reader, task[0], 40) if task is not None else absent)
+        docs.append(docstring_of(reader, task, 40) if task is not None else absent)
     tests = failing_pane(join_tests(failed[0], failed[1]), one_line(row.name, 40))
-    return {"test-diff": tests, "docs-diff": compare_texts(docs[0], docs[1])}
+    return {"Failing tests": tests, "Docstrings": compare_texts(docs[0], docs[1])}
 
 
 def telling_samples(
@@ -402,6 +386,6 @@ def telling_samples(
     return (found[0][0], found[1][0]) if found else None
 
 
-_TITLES = {"task-diff": "Tasks", "test-diff": "Failing tests", "docs-diff": "Docstrings"}
+_TITLES = ("Tasks", "Failing tests", "Docstrings")
 GROUPS = panes.Kind("groups", "two evaluators", _TITLES, read_groups)
 RUNS = panes.Kind("groups", "two runs", _TITLES, read_runs)

@@ -13,7 +13,7 @@ from workbench.statistics.paired import Difference, paired_difference
 from workbench.statistics.permutation import PermutationTest, permutation_test
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Paired:
     """A figure over the items that both sides have; the values of both are in the same order.
 

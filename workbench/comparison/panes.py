@@ -27,12 +27,11 @@ MORE, LESS, UNKNOWN = ("▲", "good"), ("▼", "poor"), ("?", "dim")
 
 
 def difference(left: float | None, right: float | None) -> float | None:
-    """Return ``right`` minus ``left`` without the binary tail (0.1, not 0.09999999999999964), None unless both are known."""
+    """Return ``right`` minus ``left`` without the binary tail: 0.1, not 0.09999999999999964."""
     return None if left is None or right is None else round(right - left, 6) + 0.0
 
 
 def figure(value: float | None, digits: int) -> str:
-    """Return a figure with so many decimals, ``0`` for none, a dash for one that is not known."""
     return NOTHING if value is None else f"{value:,.{digits}f}" if value else "0"
 
 
@@ -45,7 +44,6 @@ def change(value: float | None, digits: int) -> str:
 
 
 def change_cell(value: float | None, digits: int, unknown: str = NOTHING, none: str = "dim") -> tuple[str, str]:
-    """Return a difference in the style of points that B won or lost."""
     return change(value, digits) or unknown, none if not value else "good" if value > 0 else "poor"
 
 
@@ -107,12 +105,12 @@ class Pair(Generic[Side]):
 
 
 def joined(left: Mapping[Any, Side], right: Mapping[Any, Side]) -> list[tuple[Any, Side | None, Side | None]]:
-    """Return each key with what both have of it, in the order of the left side; what only the right one has follows."""
+    """Return each key with what both have of it, in the order of A; what only B has follows."""
     return [(key, left.get(key), right.get(key)) for key in {**left, **right}]
 
 
 def in_each(pairs: Sequence[Pair[Any]]) -> tuple[int, int, int]:
-    """Return how many pairs both sides have, only the left one, and only the right one."""
+    """Return how many pairs both sides have, only A, and only B."""
     only_a, only_b = (sum(getattr(one, side) is None for one in pairs) for side in ("right", "left"))
     return len(pairs) - only_a - only_b, only_a, only_b
 
@@ -131,10 +129,7 @@ def differing_words(pairs: Sequence[Pair[Any]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[Row]):
-    """A column of a table, laid out as :class:`workbench.app.toolkit.columns.Column` says.
-
-    ``cut`` is which part of a text gives way: its ``end``, ``middle`` or ``start``; ``page`` whether a page has the column.
-    """
+    """A column as :class:`workbench.app.toolkit.columns.Column` is one; of a text its end, middle or start is ``cut``; ``page`` is whether a page has it."""
 
     title: str
     cell: Callable[[Row], Cell]
@@ -143,7 +138,6 @@ class Column(Generic[Row]):
     text: bool = False
     priority: int = 0
     cut: str = "end"
-    brief: Callable[[Row], tuple[str, str]] | None = None
     page: bool = True
 
 
@@ -151,17 +145,12 @@ def texts(title: str, cell: Callable[[Row], Cell], width: int = 8, widest: int =
     return Column(title, cell, width, widest, text=True, **{"cut": "middle", **more})
 
 
-def changes(ks: Sequence[int]) -> list[Column[Pair[Any]]]:
-    """Return a column for the difference of each pass@k."""
-
-    def cell(at: int) -> Callable[[Pair[Any]], Cell]:
-        return lambda row: change_cell(row.gaps[at], 2)
-
-    return [Column(f"@{k} B − A", cell(at), 8, priority=2 * at) for at, k in enumerate(ks)]
+def gap_column(title: str, at: int, width: int, digits: int, priority: int = 0) -> Column[Any]:
+    return Column(title, lambda row: change_cell(row.gaps[at], digits), width, priority=priority)
 
 
 def head_column(title: str, of: Sequence[Cell], width: int, priority: int = 0, style: str = "", **more: Any) -> Column[int]:  # fmt: skip
-    """Return a column of the head from what it says of A, of B and of B − A."""
+    """Return a column of the head, of A, of B and of B − A."""
     cells = [(one, style if at < 2 else "strong") if isinstance(one, str) else one for at, one in enumerate(of)]
     return Column(title, cells.__getitem__, width, priority=priority, **more)
 
@@ -194,19 +183,14 @@ class Amount:
 # -- head and panes
 
 Names = tuple[tuple[str, str], tuple[str, str]]
+"""What A and B are called, and the same with all that identifies them, for a page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """What stands over the panes.
+    """What stands over the panes: figures of A, B and B − A, which are the rows 0 to 2 of the columns.
 
-    Attributes:
-        names: What A and B are called, and the same with all that identifies them, for a page.
-        columns: Figures of A, B and B − A, which are the rows 0 to 2.
-        shared: What both have in common.
-        alike: What is to be said of the differences.
-        note: What else, in a line of its own.
-        status: By whose points they are compared.
+    ``shared`` is what both have in common, ``alike`` is about the differences, ``status`` says by whose points they are compared.
     """
 
     names: Names
@@ -218,7 +202,7 @@ class Head:
 
 
 def names_apart(left: Sequence[str], right: Sequence[str], always: int, whole: int) -> Names:
-    """Return the names of both for a :class:`Head`: the first parts, and of the others those that differ; ``whole`` parts identify one."""
+    """Name both by the first parts, and of the others by those that differ; ``whole`` parts identify one."""
 
     def name(parts: Iterable[str], most: int) -> str:
         return one_line(" · ".join(filter(None, parts)), most)
@@ -236,8 +220,6 @@ class Table(Generic[Row]):
     """A row for each difference, and for what is the same.
 
     Attributes:
-        summary: What its title says beside the name.
-        nothing: What to say where there is no row.
         by_stretch: Whether adjoining differences are one.
         says: What a side says of its part of a row, for below the list.
         number: The step of a trial to which a row leads.
@@ -281,9 +263,7 @@ class Comparison:
     """Two things and how they differ; every difference is right minus left.
 
     Attributes:
-        left: A, as its kind has read it.
-        right: B.
-        panes: What the panes show, by their ids; those that are about a row of the first one come from ``detail``.
+        panes: What the panes show, by their titles.
         leads: A and B, where a row of a pane leads without ``choose``.
         scale: By whose points A has its points.
         notes: Sentences that only a page has.
@@ -307,27 +287,19 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of comparison.
+    """A kind of comparison: what it is called in JSON, what is compared (``two tasks``), and the titles of its panes.
 
-    Attributes:
-        name: What two of it are called in JSON.
-        what: What is compared: ``two tasks``.
-        titles: Its panes by their ids.
-        read: Reads two and compares them, by a rubric and judge or the pair of that number; raises UsageError where it cannot.
+    ``read`` reads two and compares them, by a rubric and judge or the pair of that number; raises UsageError where it cannot.
     """
 
     name: str
     what: str
-    titles: Mapping[str, str]
+    titles: Sequence[str]
     read: Callable[..., Comparison]
 
 
 def both(left: Named, right: Named, read: Callable[..., Side | None], noun: str) -> tuple[Side, Side]:
-    """Read both sides.
-
-    Raises:
-        UsageError: One is not in its session.
-    """
+    """Read both sides; raises UsageError where one is not in its session."""
     sides = []
     for name, (reader, key) in (("A", left), ("B", right)):
         side = read(reader, key)

@@ -209,7 +209,7 @@ def paired_points_pane(parts: Sequence[PointsPart]) -> panes.Table[PointsPart]:
         rows=rows,
         columns=(
             panes.texts("points", name, 14, 44),
-            panes.Column("B − A", lambda row: panes.change_cell(row.gap, 1), 6),
+            panes.gap_column("B − A", 0, 6, 1),
             panes.Column("95 % interval", lambda row: (panes.interval_words(row.paired.bounds, 1) or panes.NOTHING, "dim"), 14),
             panes.Column("p (Holm)", lambda row: "" if row.adjusted is None else f"{row.adjusted:.2g}", 8),
             panes.Column("A", lambda row: panes.figure(row.left, 1), 6, priority=2),

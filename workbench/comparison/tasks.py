@@ -58,11 +58,10 @@ def function_name(task: TaskRow) -> str:
 # -- pass@k of both sides
 
 
-def pass_pair(left: Any, right: Any, ks: Iterable[int], name: str, result: Any = lambda side: side) -> panes.Pair[Any]:
-    """Return a row whose gaps are those of pass@k, None unless both are defined; ``result`` is what a side came to."""
-    a, b = (None if side is None else result(side) for side in (left, right))
+def pass_pair(a: TaskResult | None, b: TaskResult | None, ks: Iterable[int], name: str) -> panes.Pair[TaskResult]:
+    """Return a row whose gaps are those of pass@k, None unless both are defined."""
     gaps = tuple(panes.difference(a.at(k), b.at(k)) if a and b else None for k in ks)
-    return panes.Pair(left, right, name, gaps, passed_cell(a) == passed_cell(b))
+    return panes.Pair(a, b, name, gaps, passed_cell(a) == passed_cell(b))
 
 
 def passed_cell(result: TaskResult | None) -> str:
@@ -182,8 +181,8 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
             panes.Lead("task", one.task.id, one is right, one.task.run_id, 0, one.task.id) for one in (left, right)
         ),
         panes={
-            "function-texts": functions,
-            "task-facts": panes.Table(
+            "Functions": functions,
+            "Facts": panes.Table(
                 summary=panes.differing_words(facts),
                 rows=facts,
                 columns=(
@@ -193,21 +192,21 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
                 ),
                 nothing="Nothing is known of them.",
             ),
-            "task-evaluators": panes.Table(
+            "Evaluators": panes.Table(
                 summary=panes.differing_words(evaluators),
                 rows=evaluators,
                 columns=(
                     panes.texts("evaluator", lambda pair: pair.name, 14, 120),
                     panes.Column("A passed", lambda pair: passed_cell(pair.left), 9),
                     panes.Column("B passed", lambda pair: passed_cell(pair.right), 9),
-                    *panes.changes(ks),
+                    *(panes.gap_column(f"@{k} B − A", at, 8, 2, 2 * at) for at, k in enumerate(ks)),
                 ),
                 nothing="Nobody was asked for either yet.",
                 page="all",
             ),
-            "task-tests": failing_pane(tests, lacking="not one of its tests", page="differences"),
-            "docs-texts": docstrings,
-            "prompt-texts": prompts,
+            "Tests": failing_pane(tests, lacking="not one of its tests", page="differences"),
+            "Docstrings": docstrings,
+            "Prompts": prompts,
         },
         to_json=lambda: {
             "a": left.to_json(),
@@ -252,13 +251,6 @@ def _fact(text: str | None, fact: panes.Pair[str]) -> panes.Cell:
 TASKS = panes.Kind(
     "tasks",
     "two tasks",
-    {
-        "function-texts": "Functions",
-        "task-facts": "Facts",
-        "task-evaluators": "Evaluators",
-        "task-tests": "Tests",
-        "docs-texts": "Docstrings",
-        "prompt-texts": "Prompts",
-    },
+    ("Functions", "Facts", "Evaluators", "Tests", "Docstrings", "Prompts"),
     lambda left, right, *scale: compare_tasks(*panes.both(left, right, read_task, "Task")),
 )

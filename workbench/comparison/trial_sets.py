@@ -186,7 +186,7 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
     shown = [panes.NOTHING if one is None else f"{one:.1f}" for one in means]
 
     def choose(a: SessionReader, b: SessionReader, rows: Mapping[str, Any]) -> panes.Leads:
-        row = rows["run-trials"]
+        row = rows["Trials"]
         both = () if row is None else ((row.left, False), (row.right, True))
         return tuple(panes.Lead("trial", one.trial.id, of_b) for one, of_b in both if one is not None)
 
@@ -205,7 +205,7 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
         choose=choose,
         scale=scales[0],
         notes=lambda: notes,
-        panes={"paired-points": paired_points_pane(parts), "run-trials": _trials_pane(pairs)},
+        panes={"Points": paired_points_pane(parts), "Trials": _trials_pane(pairs)},
         to_json=lambda: {
             "a": left.to_json(scales[0]),
             "b": right.to_json(scales[1]),
@@ -277,11 +277,11 @@ def _trials_pane(pairs: Sequence[TrialPair]) -> panes.Table[TrialPair]:
             panes.Column("repeats", repeats, 7, 16),
             panes.Column("A", lambda pair: points(pair.left), 8),
             panes.Column("B", lambda pair: points(pair.right), 8),
-            panes.Column("B − A", lambda pair: panes.change_cell(pair.gap, 1), 8),
+            panes.gap_column("B − A", 0, 8, 1),
         ),
         nothing="Neither side has a trial of its own.",
         page="all",
     )
 
 
-TRIAL_SETS = panes.Kind("trials", "two sets of trials", {"paired-points": "Points", "run-trials": "Trials"}, read_sets)
+TRIAL_SETS = panes.Kind("trials", "two sets of trials", ("Points", "Trials"), read_sets)

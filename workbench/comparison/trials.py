@@ -236,7 +236,7 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
         leads=(panes.Lead("trial", a.id), panes.Lead("trial", b.id, of_b=True)),
         scale=left.scale,
         panes={
-            "steps-diff": panes.Table(
+            "Steps": panes.Table(
                 summary=f"{common:,}, the same" if common == len(steps) else apart,
                 rows=steps,
                 columns=_step_columns(steps),
@@ -245,8 +245,8 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
                 number=lambda pair: pair.either.number,
                 page="",
             ),
-            "points-diff": criteria_pane(points, nothing),
-            "files-diff": panes.Table(
+            "Points": criteria_pane(points, nothing),
+            "Files": panes.Table(
                 summary=f"A {sum(bool(one.left) for one in files):,} · B {sum(bool(one.right) for one in files):,}",
                 rows=files,
                 columns=(
@@ -257,7 +257,7 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
                 nothing="Neither agent saw a file.",
                 page="",
             ),
-            "readme-diff": readme,
+            "README": readme,
         },
         to_json=lambda: {
             "a": left.to_json(),
@@ -307,6 +307,6 @@ def _step_columns(steps: Sequence[StepPair]) -> tuple[panes.Column[StepPair], ..
 TRIALS = panes.Kind(
     "trials",
     "two trials",
-    {"steps-diff": "Steps", "points-diff": "Points", "files-diff": "Files", "readme-diff": "README"},
+    ("Steps", "Points", "Files", "README"),
     read_trials,
 )

@@ -10,15 +10,13 @@ from workbench.reports.page import Literal, Note, Page, Part, Section, Shown
 from workbench.text import one_line
 
 
-def comparison_page(kind: panes.Kind, found: Sequence[panes.Comparison], notes: Sequence[str] = ()) -> Page:
+def comparison_page(found: Sequence[panes.Comparison], notes: Sequence[str] = ()) -> Page:
     """Return the page of a comparison, or of several pairs of groups; what differs has its rows, of the rest it says how much it is."""
-    lead, *others = (tuple(_head(one, kind)) for one in found)
+    lead, *others = (tuple(_head(one)) for one in found)
     sections: list[Section] = []
     for at, one in enumerate(found):
         sections += [Section(" | ".join(one.head.names[0]), others[at - 1])] if at else []
-        sections += [
-            Section(kind.titles[name], tuple(_pane(pane))) for name, pane in one.panes.items() if _is_long(pane)
-        ]
+        sections += [Section(name, tuple(_pane(pane))) for name, pane in one.panes.items() if _is_long(pane)]
     return Page("Side by side", (*lead, *map(_said, notes)), tuple(sections))
 
 
@@ -27,17 +25,17 @@ def _is_long(pane: panes.Pane) -> bool:
     return pane.page and not pane.same if isinstance(pane, Texts) else bool(pane.page and pane.rows)
 
 
-def _head(found: panes.Comparison, kind: panes.Kind) -> Iterator[Part]:
+def _head(found: panes.Comparison) -> Iterator[Part]:
     head = found.head
     for side, name in zip("AB", head.names[1], strict=True):
         yield _said(f"{side}  {name}")
     sentences = (head.status and f"by {head.status}", head.alike, head.note, *found.notes())
     yield from map(_said, filter(None, sentences))
-    rows = tuple((one.title, *(_text(one.cell(at)) for at in range(3))) for one in head.columns)
-    yield Shown(("", "A", "B", "B − A"), rows, frozenset({1, 2, 3}))
+    rows = ((one.title, *(_text(one.cell(at)) for at in range(3))) for one in head.columns)
+    yield Shown(("", "A", "B", "B − A"), tuple(row for row in rows if any(row[1:])), frozenset({1, 2, 3}))
     for name, pane in found.panes.items():
         if pane.summary and not _is_long(pane):
-            yield _said(f"{kind.titles[name].lower()}: {pane.summary}")
+            yield _said(f"{name.lower()}: {pane.summary}")
 
 
 def _pane(pane: panes.Pane) -> Iterator[Part]:

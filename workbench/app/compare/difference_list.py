@@ -23,7 +23,7 @@ _CUTS = {"end": fit, "middle": shortened, "start": fit_end}
 def laid_out(columns: Sequence[panes.Column[Any]], rows: Sequence[Any]) -> Columns[Any]:
     shown = [
         Column(title=one.title, cell=one.cell, width=one.width, widest=one.widest, text=one.text,
-               priority=one.priority, brief=one.brief, shorten=_CUTS[one.cut])
+               priority=one.priority, shorten=_CUTS[one.cut])
         for one in columns
     ]  # fmt: skip
     return Columns(shown, rows)

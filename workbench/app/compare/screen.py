@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -66,9 +67,8 @@ class SideBySide(ModeScreen):
         self.kind = kind_of("trials" if of_trials else pair.left.kind)
         self.add_class(f"-{self.kind.what.replace(' ', '-')}")
         # Whose docstring or prompt was looked at sees these first.
-        asked = (name for name, title in self.kind.titles.items() if title == f"{pair.about}s")
-        self.asked = next(asked, "")
-        self.first_pane = self.asked or next(iter(self.kind.titles))
+        self.asked = f"{pair.about}s"
+        self.first_pane = _id(self.asked if self.asked in self.kind.titles else self.kind.titles[0])
         self.comparing, self.detailing = Latest(self, "compare"), Latest(self, "detail")
         self.acting = Latest(self, "act")
         self.comparison: panes.Comparison | None = None
@@ -83,8 +83,8 @@ class SideBySide(ModeScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         found: list[Container] = []
-        for name, title in self.kind.titles.items():
-            inside = DifferenceList(id=f"{name}-list"), Static("", classes="below")
+        for title in self.kind.titles:
+            inside, name = (DifferenceList(id=f"{_id(title)}-list"), Static("", classes="below")), _id(title)
             found.append(Container(*inside, id=name, classes="pane -current" if name == self.first_pane else "pane"))
             set_title(found[-1], title)
         yield LinesBeside(self._head_lines, id="head")
@@ -194,9 +194,9 @@ class SideBySide(ModeScreen):
             self.set_status(f"side by side · {status}")
         folded = "only what differs" if self.only_differences else ""
         for name, one in self._named_lists():
-            pane, shown, title = self.query_one(f"#{name}"), one.pane, self.kind.titles[name]
+            pane, shown = self.query_one(f"#{_id(name)}"), one.pane
             pane.set_class(isinstance(shown, Texts) and shown.optional and shown.same and name != self.asked, "-off")
-            set_title(pane, f"{title} · {shown.summary}" if shown is not None and shown.summary else title, folded)
+            set_title(pane, f"{name} · {shown.summary}" if shown is not None and shown.summary else name, folded)
         self._refresh_tabs()
         self.show_below()
 
@@ -219,7 +219,8 @@ class SideBySide(ModeScreen):
 
     def _refresh_tabs(self) -> None:
         # Where only one pane has room there is none for counts either.
-        tabs = [(self.kind.titles[pane.id or ""], pane.has_class("-current")) for pane in self.panes]
+        shown = {_id(title): title for title in self.kind.titles}
+        tabs = [(shown[pane.id or ""], pane.has_class("-current")) for pane in self.panes]
         self.query_one(PaneTabs).show(tabs)
 
     # -- what one can do
@@ -267,7 +268,7 @@ class SideBySide(ModeScreen):
                 check_place(place_of(host, name), side.session)
 
         def write(name: str) -> Path:
-            return write_atomically(place_of(host, name), [page_markdown(comparison_page(self.kind, [found]))])
+            return write_atomically(place_of(host, name), [page_markdown(comparison_page([found]))])
 
         note = "It is written as Markdown; a file of that name is replaced."
         suggested = suggested_place(host, f"{pair.left.kind.rstrip('s')}s-side-by-side.md")
@@ -307,6 +308,10 @@ class SideBySide(ModeScreen):
 
     def location(self) -> Location | None:
         return Location(self.workbench.session_path, str(self.app.current_mode), pair=self.pair)
+
+
+def _id(title: str) -> str:
+    return "-".join(re.findall(r"\w+", title.lower()))
 
 
 def _key(one: Marked) -> Any:
