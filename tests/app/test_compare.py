@@ -253,7 +253,7 @@ async def test_what_is_the_same_is_left_out_and_comes_back(tmp_path: Path, home:
 async def test_swapped_the_differences_have_the_other_sign(tmp_path: Path, home: Path) -> None:
     async with side_by_side(two_trials(tmp_path / "two.session"), (200, 60)) as (pilot, screen):
         await pilot.press("S")
-        await until(pilot, lambda: (now := shown(screen)) and now.left.trial.id == "short", "the other order")
+        await until(pilot, lambda: (now := shown(screen)) and now.to_json()["a"]["trial"] == "short", "the other order")
         text = screen_text(pilot.app)
         assert "+10.8" in text
         assert "[-things in-]" in text
@@ -376,7 +376,9 @@ async def test_hostile_text_is_shown_and_not_obeyed(tmp_path: Path, home: Path, 
         for pair in (("long", "short"), ("odd", "long")):
             screen.pair = pair_of(path, *pair)
             screen._load()
-            await until(pilot, lambda pair=pair: (now := shown(screen)) and now.left.trial.id == pair[0], "the pair")
+            await until(
+                pilot, lambda pair=pair: (now := shown(screen)) and now.to_json()["a"]["trial"] == pair[0], "the pair"
+            )
             for kind in ("steps", "points", "files", "readme"):
                 await go_to(pilot, screen, kind)
                 await pilot.press("G", "g", "n", "f")

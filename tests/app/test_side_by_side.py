@@ -21,13 +21,13 @@ from workbench.app.marks import Marked, Pair
 from workbench.app.run_list import RunsScreen
 from workbench.comparison.candidates import CANDIDATES
 from workbench.comparison.groups import GROUPS, RUNS, pass_at
-from workbench.comparison.paired import Paired
 from workbench.comparison.panes import Kind
 from workbench.comparison.tasks import TASKS
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.comparison.trials import TRIALS
 from workbench.regeneration.passk import Estimate
 from workbench.statistics.clusters import Value
+from workbench.statistics.paired import Paired
 
 OTHER = "openai/other"
 
@@ -155,10 +155,10 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
         assert "the same" in screen_text(app)
         await pilot.press("enter")
         samples = await shown(pilot, CANDIDATES)
-        assert samples.comparison.left.candidate.verdict == "passed"
-        assert samples.comparison.right.candidate.evaluator == OTHER
+        assert samples.comparison.to_json()["a"]["verdict"] == "passed"
+        assert samples.comparison.to_json()["b"]["evaluator"] == OTHER
         await pilot.press("S")
-        await until(pilot, lambda: samples.comparison.left.candidate.evaluator == OTHER, "the other way round")
+        await until(pilot, lambda: samples.comparison.to_json()["a"]["evaluator"] == OTHER, "the other way round")
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is mode and quiet(mode), "the sample")
         assert (mode.following.evaluator or mode.view.evaluator) == OTHER
@@ -190,7 +190,11 @@ async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, ho
         await pilot.press("alt+left")
         again = await shown(pilot, TASKS)
         await pilot.press("S")
-        await until(pilot, lambda: again.comparison is not None and again.comparison.left.name == "total", "swapped")
+        await until(
+            pilot,
+            lambda: again.comparison is not None and again.comparison.to_json()["a"]["name"] == "total",
+            "swapped",
+        )
         await pilot.press("x")
         await until(pilot, lambda: isinstance(app.focused, Input), "the question")
         # A session is never written over; what was typed stays.

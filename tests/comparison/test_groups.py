@@ -142,8 +142,9 @@ def test_what_marks_a_side_stands_beside_its_figure(tmp_path: Path) -> None:
     recorder = Recorder(path)
     recorder.writer.update("candidates", {"evaluator": EVALUATOR}, {"doubtful": "names", "repairs": 1})
     recorder.close()
+    with SessionReader(path) as reader:
+        side = next(side for side in groups_of(reader, RUN) if side.group.evaluator == EVALUATOR)
     found = compared(path)
-    side = next(side for side in (found.left, found.right) if side.group.evaluator == EVALUATOR)
     assert side.outcome.marks == ("1 to 3 samples a task", "3 doubtful", "3 repaired")
     told = page_markdown(comparison_page([found]))
     for text in (*side.outcome.marks, "They differ in evaluator"):

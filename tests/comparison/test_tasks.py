@@ -44,10 +44,10 @@ def compared(path: Path, left: str, right: str) -> Comparison:
 
 def test_functions_tests_and_evaluators(tasks: Path) -> None:
     found = compared(tasks, "add", "sub")
-    assert found.left.function.text == "def add(a, b):\n    return a + b"
-    assert found.right.function.text == "def sub(a, b):\n    return a - b"
-    assert "def sub(text)" in (found.right.prompt.text or "")
-    assert found.left.prompt.title == "prompt paper-1 · prefix-1"
+    assert found.panes["Functions"].left.text == "def add(a, b):\n    return a + b"
+    assert found.panes["Functions"].right.text == "def sub(a, b):\n    return a - b"
+    assert "def sub(text)" in (found.panes["Prompts"].right.text or "")
+    assert found.panes["Prompts"].left.title == "prompt paper-1 · prefix-1"
     tests, evaluators, facts = (found.panes[name].rows for name in ("Tests", "Evaluators", "Facts"))
     assert [one.name for one in facts if not one.same] == ["function", "file", "lines", "tests"]
     both = "tests/test_count.py::test_counts_trailing_line"
@@ -76,9 +76,9 @@ def test_a_task_beside_itself_and_what_is_not_kept(tasks: Path) -> None:
     assert all(one.same for name in ("Tests", "Evaluators") for one in same.panes[name].rows)
     assert all(one.same for one in same.panes["Facts"].rows)
     bare = compared(tasks, "add", "bare")
-    assert bare.right.docstring.absent == "no docstring"
-    assert bare.right.prompt.absent == "no prompt is recorded"
+    assert bare.panes["Docstrings"].right.absent == "no docstring"
+    assert bare.panes["Prompts"].right.absent == "no prompt is recorded"
     # Its lines are not in the file that is kept.
-    assert bare.right.function.title == "original body"
+    assert bare.panes["Functions"].right.title == "original body"
     with SessionReader(tasks) as reader:
         assert read_task(reader, "nobody") is None

@@ -66,7 +66,7 @@ def test_repeats_are_compared_by_their_means_and_not_by_their_numbers(tmp_path: 
     with SessionReader(here) as a, SessionReader(there) as b:
         found = compared(a, b)
     pair = found.panes["Trials"].rows[0]
-    assert (pair.gap, pair.left.points, pair.left.count) == (-20, 60, "2 of 3")
+    assert (pair.gap, pair.left.mean.points, pair.left.count) == (-20, 60, "2 of 3")
     assert (found.to_json()["compared"], found.to_json()["losses"]) == (1, 1)
 
 

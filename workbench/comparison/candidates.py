@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
 from workbench.comparison.failing import FailedTest, failing_pane, join_tests
-from workbench.comparison.texts import TextSide, alike, compare_texts, docstring_of, prompt_of, read_text
+from workbench.comparison.texts import TextSide, alike, compare_all, compare_texts, docstring_of, prompt_of, read_text
 from workbench.glyphs import VERDICTS
 from workbench.text import one_line
 
@@ -32,13 +32,11 @@ class CandidateSide:
 
     @property
     def tokens(self) -> int | None:
-        """Tokens of its prompt and answer, None where neither is known."""
         known = [one for one in (self.candidate.prompt_tokens, self.candidate.completion_tokens) if one is not None]
         return sum(known) if known else None
 
     @property
     def parts(self) -> list[str]:
-        """What tells it from others."""
         task, row = self.task, self.candidate
         parts = [row.evaluator.rpartition("/")[2], task.qualified_name, f"sample {row.sample + 1}", task.path]
         return [*parts, f"docs {task.docs_words}", f"run {row.run_id}", self.session, row.prompt, row.context]
@@ -85,11 +83,8 @@ def read_candidate(reader: SessionReader, candidate_id: str) -> CandidateSide | 
 
 
 def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Comparison:
-    """Compare two candidates, of one task or of two."""
     a, b = left.candidate, right.candidate
-    bodies = compare_texts(left.body, right.body)
-    docstrings = compare_texts(left.docstring, right.docstring, optional=True)
-    prompts = compare_texts(left.prompt, right.prompt, optional=True)
+    texts = compare_all(left, right, "body", "docstring", "prompt")
     tests = join_tests(left.failing, right.failing)
     amounts = {
         "tokens": panes.Amount("tokens", left.tokens, right.tokens, 8, 0, 1),
@@ -98,8 +93,6 @@ def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Compa
         "cost": panes.Amount("$", a.cost_usd, b.cost_usd, 9, 4, 4),
     }
     return panes.Comparison(
-        left=left,
-        right=right,
         head=panes.Head(
             names=panes.names_apart(left.parts, right.parts, 3, 7),
             columns=(
@@ -107,27 +100,25 @@ def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Compa
                 panes.Amount("failing", len(left.failing), len(right.failing), 7).column,
                 *(one.column for one in amounts.values()),
             ),
-            alike=alike(docstring=docstrings, prompt=prompts),
+            alike=alike(texts),
         ),
         leads=tuple(
             panes.Lead("candidate", one.id, one is b, task.run_id, one.sample, task.id, one.evaluator)
             for one, task in ((a, left.task), (b, right.task))
         ),
         panes={
-            "Bodies": bodies,
+            "Bodies": texts["body"],
             "Original → A": compare_texts(left.original, left.body, under=True, page=False),
             "Original → B": compare_texts(right.original, right.body, under=True, page=False, of_b=True),
             "Failing tests": failing_pane(tests),
-            "Docstrings": docstrings,
-            "Prompts": prompts,
+            "Docstrings": texts["docstring"],
+            "Prompts": texts["prompt"],
         },
         to_json=lambda: {
             "a": left.to_json(),
             "b": right.to_json(),
             "efforts": {name: one.to_json() for name, one in amounts.items()},
-            "same_body": bodies.same,
-            "same_docstring": docstrings.same,
-            "same_prompt": prompts.same,
+            **{f"same_{name}": one.same for name, one in texts.items()},
             "failing_tests": [
                 {
                     "test": one.name,

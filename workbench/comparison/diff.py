@@ -22,7 +22,6 @@ _PASSES = 4  # over the common stretches of a line: what is dropped makes the di
 _NO_WORDS = 0.05  # weight of equal lines without a word, such as empty ones: enough to break a tie
 
 Places = list[tuple[int, int]]
-"""Places of two sequences that belong together, in order."""
 
 
 def line_diff(before: Sequence[str], after: Sequence[str], around: int = 3) -> list[str]:

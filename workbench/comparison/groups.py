@@ -7,13 +7,12 @@ comes from :mod:`workbench.regeneration.outcome`; here they are only set beside 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
 from workbench.comparison.failing import failed_counts, failing_pane, join_tests
-from workbench.comparison.paired import Paired
 from workbench.comparison.tasks import function_name, gaps_json, pass_pair, passed_cell, result_json
 from workbench.comparison.texts import TextSide, compare_texts, docstring_of
 from workbench.errors import UsageError
@@ -24,7 +23,7 @@ from workbench.session.groups import Group, settings_of
 from workbench.session.rows import RunRow, TaskRow
 from workbench.session.sample_counts import sample_counts
 from workbench.statistics.clusters import Value
-from workbench.statistics.paired import holm
+from workbench.statistics.paired import Paired, holm
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -58,7 +57,6 @@ class GroupSide:
 
     @property
     def parts(self) -> list[str]:
-        """What tells it from others."""
         group = self.group
         made = (getattr(group, field) or f"no {field}" for field in ("prompt", "context", "settings"))
         return [group.evaluator, f"docs {group.docs_words}", f"run {self.run_name}", self.session, *made]
@@ -98,7 +96,6 @@ def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) 
 
 
 def read_groups(left: panes.Named, right: panes.Named, *scale: object) -> panes.Comparison:
-    """Compare two groups, each named by its run and its columns."""
     groups = [Group(*columns) for _, (_, columns) in (left, right)]
 
     @cache  # both of one run are read at once
@@ -213,7 +210,6 @@ def _joined_by(function: Function, apart: bool) -> Function:
 
 
 def _conditions(left: GroupSide, right: GroupSide) -> list[tuple[str, str, str]]:
-    """Return what the groups were made by where that differs: (what, left, right)."""
     a, b = left.group, right.group
     rows = [("session", left.session, right.session), ("run", left.run_name, right.run_name)]
     for name in ("docs", "docs_scope", "evaluator", "prompt", "context"):
@@ -239,15 +235,14 @@ def _compared(
     over = next((one.difference.interval.over for one in figures.values() if one.bounds[0] is not None), "")
     note = [f"{key} {', '.join(marks)}" for key, side in (("A", left), ("B", right)) if (marks := side.outcome.marks)]
     for k, one in figures.items():
-        count, fewer = one.difference.tasks, f", {one.missing:,} with fewer samples" if one.missing else ""
-        note.append(f"pass@{k}: B wins {count.wins:,}, ties {count.ties:,}, loses {count.losses:,}{fewer}")
+        fewer = f", {one.missing:,} with fewer samples" if one.missing else ""
+        note.append(f"pass@{k}: {panes.wins(one.difference.tasks)}{fewer}")
     note += ["other snapshots: joined by file and function"] if other_snapshot else []
     of_run = (panes.Lead("run", left.run.id), panes.Lead("run", right.run.id, of_b=True))
 
     def pass_json(one: Paired) -> dict[str, Any]:
-        count = one.difference.tasks
-        return {**one.to_json(*chance(one)), "tasks": one.items, "undefined": one.missing,
-                "wins": count.wins, "ties": count.ties, "losses": count.losses}  # fmt: skip
+        count = {"tasks": one.items, "undefined": one.missing, **asdict(one.difference.tasks)}
+        return {**one.to_json(*chance(one)), **count}
 
     def choose(a: SessionReader, b: SessionReader, rows: Mapping[str, Any]) -> panes.Leads:
         row = rows["Tasks"]
@@ -269,8 +264,6 @@ def _compared(
         return found
 
     return panes.Comparison(
-        left=left,
-        right=right,
         head=panes.Head(
             names=panes.names_apart(left.parts, right.parts, 1, 4),
             shared=f"differ in: {names}" if names else "made alike",
@@ -364,7 +357,6 @@ def _task_columns(ks: Sequence[int]) -> list[panes.Column[TaskPair]]:
 
 
 def _detail(readers: Sequence[SessionReader], groups: Sequence[Group], row: TaskPair) -> dict[str, panes.Pane]:
-    """Return the failing tests and docstrings of a task on both sides."""
     failed, docs = [], []
     for name, reader, group, result in zip("AB", readers, groups, (row.left, row.right), strict=True):
         task = reader.task(result.task) if result is not None else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from workbench.comparison.texts import Texts
 from workbench.errors import UsageError
+from workbench.statistics.paired import Tally, difference
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -24,11 +25,6 @@ SAME, ONLY_A, ONLY_B, CHANGED = ("=", "dim"), ("A", "only-a"), ("B", "only-b"), 
 """The sign before a row, with its style: on both sides, only on one, on both but not the same."""
 MORE, LESS, UNKNOWN = ("▲", "good"), ("▼", "poor"), ("?", "dim")
 """The sign of what B has more, or less, of than A, and of a difference that is not known."""
-
-
-def difference(left: float | None, right: float | None) -> float | None:
-    """Return ``right`` minus ``left`` without the binary tail: 0.1, not 0.09999999999999964."""
-    return None if left is None or right is None else round(right - left, 6) + 0.0
 
 
 def figure(value: float | None, digits: int) -> str:
@@ -50,6 +46,10 @@ def change_cell(value: float | None, digits: int, unknown: str = NOTHING, none: 
 def interval_words(bounds: tuple[float | None, float | None], digits: int) -> str:
     low, high = bounds
     return "" if low is None or high is None else f"[{change(low, digits)}, {change(high, digits)}]"
+
+
+def wins(count: Tally) -> str:
+    return f"B wins {count.wins:,}, ties {count.ties:,}, loses {count.losses:,}"
 
 
 # -- rows
@@ -110,7 +110,6 @@ def joined(left: Mapping[Any, Side], right: Mapping[Any, Side]) -> list[tuple[An
 
 
 def in_each(pairs: Sequence[Pair[Any]]) -> tuple[int, int, int]:
-    """Return how many pairs both sides have, only A, and only B."""
     only_a, only_b = (sum(getattr(one, side) is None for one in pairs) for side in ("right", "left"))
     return len(pairs) - only_a - only_b, only_a, only_b
 
@@ -150,7 +149,6 @@ def gap_column(title: str, at: int, width: int, digits: int, priority: int = 0) 
 
 
 def head_column(title: str, of: Sequence[Cell], width: int, priority: int = 0, style: str = "", **more: Any) -> Column[int]:  # fmt: skip
-    """Return a column of the head, of A, of B and of B − A."""
     cells = [(one, style if at < 2 else "strong") if isinstance(one, str) else one for at, one in enumerate(of)]
     return Column(title, cells.__getitem__, width, priority=priority, **more)
 
@@ -272,8 +270,6 @@ class Comparison:
         choose: Where the rows under the cursors of all panes lead, likewise; raises UsageError where there is nothing.
     """
 
-    left: Any
-    right: Any
     head: Head
     panes: Mapping[str, Pane]
     leads: Leads

@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
-from workbench.comparison.paired import Paired
 from workbench.results.scores import card_of
 from workbench.rubric.scorecard import Criterion, Scorecard
 from workbench.session.json_forms import TIER_NAMES
 from workbench.statistics.clusters import Value
-from workbench.statistics.paired import holm
+from workbench.statistics.paired import Paired, difference, holm
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def join_criteria(left: Scorecard | None, right: Scorecard | None) -> list[Crite
 
 def _pair(a: Criterion | None, b: Criterion | None, name: str, *, heading: bool = False) -> CriterionPair:
     points = [None if one is None else one.points for one in (a, b)]
-    return panes.Pair(a, b, name, (panes.difference(*points),), points == [None, None], heading)
+    return panes.Pair(a, b, name, (difference(*points),), points == [None, None], heading)
 
 
 def _sum(tier: int, name: str, criteria: Sequence[Criterion | None]) -> Criterion:
@@ -72,7 +71,6 @@ def _sum(tier: int, name: str, criteria: Sequence[Criterion | None]) -> Criterio
 
 
 def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.Table[CriterionPair]:
-    """Return the points of both, criterion by criterion under their tiers, and why one has fewer."""
     signs = Counter(row.sign for row in rows if not row.heading)
     wins, losses, same = (signs.pop(one, 0) for one in (panes.MORE, panes.LESS, panes.SAME))
     summary = [f"B wins {wins}, loses {losses}"] if wins or losses else []
@@ -136,7 +134,6 @@ class PointsPart(panes.Pair[float]):
 
 
 def paired_points(pairs: Iterable[TrialPair], left: SessionReader, right: SessionReader) -> list[PointsPart]:
-    """Return the total, each tier and its criteria, in the order of the scorecard."""
     both: dict[Part, list[tuple[str, Criterion, Criterion]]] = defaultdict(list)
     missing: Counter[Part] = Counter()
     for pair in pairs:
@@ -145,7 +142,7 @@ def paired_points(pairs: Iterable[TrialPair], left: SessionReader, right: Sessio
         a, b = _means(pair.left, left), _means(pair.right, right)
         if pair.gap is not None:
             a[TOTAL], b[TOTAL] = (
-                Criterion(0, "", "", one.points, one.out_of, "") for one in (pair.left, pair.right)
+                Criterion(0, "", "", one.mean.points, one.mean.out_of, "") for one in (pair.left, pair.right)
             )  # fmt: skip
         for part in dict.fromkeys((TOTAL, *a, *b)):
             if part in a and part in b:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
 from workbench.comparison.failing import FailedTest, failed_counts, failing_pane, join_tests
-from workbench.comparison.texts import TextSide, alike, compare_texts, docstring_of, prompt_of, read_text
+from workbench.comparison.texts import TextSide, alike, compare_all, docstring_of, prompt_of, read_text
 from workbench.regeneration.outcome import TaskResult, ks_of, task_result
 from workbench.session.groups import Group
 from workbench.session.sample_counts import SampleCount, counts_of
+from workbench.statistics.paired import difference
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ class TaskSide:
 
     @property
     def parts(self) -> list[str]:
-        """What tells it from others."""
         return [f"{self.task.path}::{self.name}", f"docs {self.task.docs_words}", f"run {self.run}", self.session]
 
     def to_json(self) -> dict[str, Any]:
@@ -51,7 +51,6 @@ class TaskSide:
 
 
 def function_name(task: TaskRow) -> str:
-    """Return the function's qualified name, with its number where there are several."""
     return task.qualified_name + (f"#{task.occurrence}" if task.occurrence > 1 else "")
 
 
@@ -60,7 +59,7 @@ def function_name(task: TaskRow) -> str:
 
 def pass_pair(a: TaskResult | None, b: TaskResult | None, ks: Iterable[int], name: str) -> panes.Pair[TaskResult]:
     """Return a row whose gaps are those of pass@k, None unless both are defined."""
-    gaps = tuple(panes.difference(a.at(k), b.at(k)) if a and b else None for k in ks)
+    gaps = tuple(difference(a.at(k), b.at(k)) if a and b else None for k in ks)
     return panes.Pair(a, b, name, gaps, passed_cell(a) == passed_cell(b))
 
 
@@ -105,7 +104,6 @@ def read_task(reader: SessionReader, task_id: str) -> TaskSide | None:
 
 
 def _function(reader: SessionReader, task: TaskRow) -> TextSide:
-    """Return the function's lines of its file, else its body."""
     of = f"the file of task {task.id}"
     whole = read_text(reader, task.source_blob, "function", of, "the session does not keep it")
     first, last = task.start_line, task.end_line
@@ -153,9 +151,7 @@ def _facts(side: TaskSide) -> dict[str, str]:
 def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
     ks = tuple(sorted({*left.ks, *right.ks}))[: panes.MOST_KS]
     facts = [panes.Pair(a, b, what, same=a == b) for what, a, b in panes.joined(_facts(left), _facts(right))]
-    functions = compare_texts(left.function, right.function)
-    docstrings = compare_texts(left.docstring, right.docstring, optional=True)
-    prompts = compare_texts(left.prompt, right.prompt, optional=True)
+    texts = compare_all(left, right, "function", "docstring", "prompt")
     tests = join_tests(left.tests, right.tests)
     evaluators = _join_evaluators(left.results, right.results, ks)
     differ = ", ".join(one.name for one in facts if not one.same)
@@ -165,8 +161,6 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
         for side in (left, right)
     ]
     return panes.Comparison(
-        left=left,
-        right=right,
         head=panes.Head(
             names=panes.names_apart(left.parts, right.parts, 1, 4),
             shared=f"differ in: {differ}" if differ else "alike in all facts",
@@ -175,13 +169,13 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
                 panes.Amount("failing", failing[0], failing[1], 7).column,
                 panes.head_column("passed", (*passed, ""), 9),
             ),
-            alike=alike(function=functions, docstring=docstrings, prompt=prompts),
+            alike=alike(texts),
         ),
         leads=tuple(
             panes.Lead("task", one.task.id, one is right, one.task.run_id, 0, one.task.id) for one in (left, right)
         ),
         panes={
-            "Functions": functions,
+            "Functions": texts["function"],
             "Facts": panes.Table(
                 summary=panes.differing_words(facts),
                 rows=facts,
@@ -205,16 +199,14 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
                 page="all",
             ),
             "Tests": failing_pane(tests, lacking="not one of its tests", page="differences"),
-            "Docstrings": docstrings,
-            "Prompts": prompts,
+            "Docstrings": texts["docstring"],
+            "Prompts": texts["prompt"],
         },
         to_json=lambda: {
             "a": left.to_json(),
             "b": right.to_json(),
             "facts": [{"what": one.name, "a": one.left, "b": one.right, "same": one.same} for one in facts],
-            "same_function": functions.same,
-            "same_docstring": docstrings.same,
-            "same_prompt": prompts.same,
+            **{f"same_{name}": one.same for name, one in texts.items()},
             "tests": [
                 {"test": one.name, **one.to_json(lambda test: {"failed": test.failed, "samples": test.samples})}
                 for one in tests

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -50,7 +50,6 @@ class Texts:
 
     @property
     def summary(self) -> str:
-        """How much they have in common, "" where one of them is missing."""
         if self.left.absent or self.right.absent:
             return ""
         if self.same:
@@ -58,7 +57,12 @@ class Texts:
         return f"{self.diff.common_words:,} of {self.diff.left_words:,} and {self.diff.right_words:,} words in common"
 
 
-def alike(**texts: Texts) -> str:
+def compare_all(left: object, right: object, *names: str) -> dict[str, Texts]:
+    """Return the texts of these names of two sides; all but the first one are optional."""
+    return {name: compare_texts(getattr(left, name), getattr(right, name), optional=name != names[0]) for name in names}
+
+
+def alike(texts: Mapping[str, Texts]) -> str:
     """Return which texts are the same: ``docstring the same · prompt differs``."""
     return " · ".join(f"{word} {'the same' if pair.same else 'differs'}" for word, pair in texts.items())
 

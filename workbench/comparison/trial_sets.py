@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
@@ -18,7 +18,7 @@ from workbench.comparison.trials import Scale, by_judges, common_scales
 from workbench.results.scores import totals_of
 from workbench.rubric.spread import Total, comparable
 from workbench.session.groups import AGENT_LIMITS, settings_of
-from workbench.statistics.paired import tally
+from workbench.statistics.paired import difference, tally
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -30,18 +30,15 @@ _Scores = dict[tuple[str, str, str], "ScoreRow"]
 
 @dataclass(frozen=True, slots=True)
 class ScoredTrial:
-    """The repeats of a trial on one side: mean points of those with ``scores``, None for none; ``trial`` is the first of these, else of all."""
+    """The repeats of a trial on one side: the mean of those with ``scores``; ``trial`` is the first of these, else of all."""
 
     trial: TrialRow
-    points: float | None
-    out_of: float
-    tiers: tuple[int, ...] = ()
-    repeats: int = 1
-    scores: tuple[ScoreRow, ...] = ()
+    mean: Total
+    repeats: int
+    scores: tuple[ScoreRow, ...]
 
     @property
     def count(self) -> str:
-        """How many repeats are in the mean: ``3``, ``2 of 3``."""
         scored = len(self.scores)
         return f"{self.repeats:,}" if scored == self.repeats else f"{scored:,} of {self.repeats:,}"
 
@@ -51,7 +48,7 @@ class ScoredTrial:
 
     def to_json(self) -> dict[str, Any]:
         row = self.trial
-        return {"trial": row.id, "agent": row.agent, "model": row.model, "score": self.points, "out_of": self.out_of,
+        return {"trial": row.id, "agent": row.agent, "model": row.model, "score": self.mean.points, "out_of": self.mean.out_of,
                 "repeats": self.repeats, "scored": len(self.scores)}  # fmt: skip
 
 
@@ -73,7 +70,6 @@ class ChosenTrials:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What tells it from others."""
         runs = f"run {self.runs[0]}" if len(self.runs) == 1 else f"{len(self.runs):,} runs"
         return self.title, self.reader.path.name, "" if self.title in self.runs else runs
 
@@ -129,15 +125,8 @@ def _repeats(
         counted = comparable(of)
         kept = [row for row, one in zip(mine, of, strict=True) if any(one is it for it in counted)]
         points = [one.points for one in counted if one.points is not None]
-        first = counted[0] if counted else Total()
-        found[name] = ScoredTrial(
-            kept[0] if kept else mine[0],
-            statistics.fmean(points) if points else None,
-            first.out_of,
-            first.tiers,
-            len(mine),
-            tuple(scores[row.id, *scale] for row in kept),
-        )
+        mean = replace(counted[0], points=statistics.fmean(points)) if counted else Total()
+        found[name] = ScoredTrial([*kept, *mine][0], mean, len(mine), tuple(scores[row.id, *scale] for row in kept))
     return found
 
 
@@ -161,16 +150,18 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
     pairs = sorted(found, key=lambda pair: (pair.order, pair.name, pair.either.trial.agent))
     parts = paired_points(found, left.reader, right.reader)
     compared = [
-        (pair.left.points, pair.right.points) for pair in pairs if pair.gap is not None and pair.left and pair.right
+        (pair.left.mean.points, pair.right.mean.points)
+        for pair in pairs
+        if pair.gap is not None and pair.left and pair.right
     ]
     means = [statistics.fmean(float(one[at] or 0) for one in compared) if compared else None for at in (0, 1)]
-    gap = panes.difference(*means)
+    gap = difference(*means)
     count = tally(pair.gap for pair in pairs if pair.gap is not None)
     common, only_left, only_right = panes.in_each(pairs)
     conditions = _conditions(left, right)
 
     note = [
-        f"B wins {count.wins:,}, ties {count.ties:,}, loses {count.losses:,} by means of repeats",
+        f"{panes.wins(count)} by means of repeats",
         by_judges(*scales),
     ]
     if conditions:
@@ -191,8 +182,6 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
         return tuple(panes.Lead("trial", one.trial.id, of_b) for one, of_b in both if one is not None)
 
     return panes.Comparison(
-        left=left,
-        right=right,
         head=panes.Head(
             names=panes.names_apart(left.parts, right.parts, 1, 3),
             columns=(
@@ -217,9 +206,7 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
             "same_judge": same_judge,
             "conditions": {name: [a, b] for name, a, b in conditions},
             "mean": {"a": means[0], "b": means[1], "difference": gap},
-            "wins": count.wins,
-            "ties": count.ties,
-            "losses": count.losses,
+            **asdict(count),
             "points": [one.part_json() for one in parts],
             "trials": [{"case": pair.name, **pair.to_json(ScoredTrial.to_json), "difference": pair.gap} for pair in pairs],
         },
@@ -228,8 +215,8 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
 
 def _pair(a: ScoredTrial | None, b: ScoredTrial | None, same_judge: bool) -> TrialPair:
     gap = None
-    if a is not None and b is not None and same_judge and (a.tiers, a.out_of) == (b.tiers, b.out_of):
-        gap = panes.difference(a.points, b.points)
+    if a and b and same_judge and (a.mean.tiers, a.mean.out_of) == (b.mean.tiers, b.mean.out_of):
+        gap = difference(a.mean.points, b.mean.points)
     case = next(one.case for one in (a, b) if one is not None)
     return TrialPair(a, b, case, (gap,), same_judge=same_judge)
 
@@ -241,7 +228,6 @@ def _one_each(name: str, left: Sequence[TrialRow], right: Sequence[TrialRow]) ->
 
 
 def _conditions(left: ChosenTrials, right: ChosenTrials) -> list[tuple[str, str, str]]:
-    """Return by what the two were made, where that differs: name, A's and B's."""
     plans = [
         [settings_of(run.config) for run in side.reader.every_run() if run.id in side.runs] for side in (left, right)
     ]
@@ -264,9 +250,9 @@ def _trials_pane(pairs: Sequence[TrialPair]) -> panes.Table[TrialPair]:
         return "|".join(dict.fromkeys(panes.NOTHING if one is None else one.count for one in (pair.left, pair.right)))
 
     def points(one: ScoredTrial | None) -> str:
-        if one is None or one.points is None:
+        if one is None or one.mean.points is None:
             return panes.NOTHING if one is None else "?"
-        return f"{one.points:.1f}" + (f"/{one.out_of:.0f}" if one.out_of != 100 else "")
+        return f"{one.mean.points:.1f}" + (f"/{one.mean.out_of:.0f}" if one.mean.out_of != 100 else "")
 
     return panes.Table(
         summary=panes.in_each_words(pairs),

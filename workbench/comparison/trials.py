@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from workbench.session.rows import AccessedFileRow, ScoreRow, TrialRow
 
 Scale = tuple[str, str]
-"""Rubric and judge."""
 StepPair = panes.Pair[StepRow]
 _LOOKS = {None: ("· unseen", "dim"), LISTED: ("○ listed", "seen-listed"), PARTLY: ("◐ partly", "seen-read"), READ: ("● read", "seen-read")}  # fmt: skip
 """How closely an agent looked at a file, the closest last."""
@@ -64,7 +63,6 @@ class TrialSide:
 
     @property
     def no_card(self) -> str:
-        """Why there are no criteria, "" where there are some."""
         if self.score is not None:
             return "" if self.card is not None and self.card.criteria else "the scorecard has no criteria to be read"
         if self.state in {"queued", "running"}:
@@ -169,7 +167,6 @@ def read_trials(left: panes.Named, right: panes.Named, rubric: str = "", judge: 
 
 
 def align_steps(left: Sequence[StepRow], right: Sequence[StepRow]) -> list[StepPair]:
-    """Align steps by the longest common subsequence of their actions."""
     # The target of a ``respond`` step is the size of the README, which two agents hardly ever share.
     actions = [
         [(one.kind, one.action, "" if one.kind == "respond" else one.target) for one in steps]
@@ -190,7 +187,6 @@ def join_files(left: Iterable[AccessedFileRow], right: Iterable[AccessedFileRow]
 
 
 def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
-    """Compare two trials; takes time that grows with the product of their sizes, see the parts for its bounds."""
     a, b = left.trial, right.trial
     steps, points = align_steps(left.steps, right.steps), join_criteria(left.card, right.card)
     files = join_files(left.seen, right.seen)
@@ -230,8 +226,6 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
     reasons = [one_line(side.no_card, 400) for side in (left, right)]
     nothing = f"A and B: {reasons[0]}" if reasons[0] == reasons[1] else f"A: {reasons[0]}\nB: {reasons[1]}"
     return panes.Comparison(
-        left=left,
-        right=right,
         head=head,
         leads=(panes.Lead("trial", a.id), panes.Lead("trial", b.id, of_b=True)),
         scale=left.scale,

@@ -69,7 +69,6 @@ class DifferenceList(HeadedList):
     # -- what is in it
 
     def put(self, pane: panes.Pane | None) -> None:
-        """Show a pane of a comparison; the cursor stays where it is."""
         place = self.place
         self.pane = pane
         self._lay_out()
@@ -80,7 +79,6 @@ class DifferenceList(HeadedList):
         self._shown = TextRows(pane, self.text_width) if isinstance(pane, Texts) else TableRows(pane) if pane else None
 
     def show_only_differences(self, only: bool) -> None:
-        """Fold what is the same, or unfold it; the cursor stays on its row."""
         self.only_differences = only
         self._arrange(self.place)
 
@@ -90,7 +88,6 @@ class DifferenceList(HeadedList):
 
     @property
     def selected(self) -> Any:
-        """The row of the table under the cursor, None where there is none."""
         return self._shown.rows[self.place] if isinstance(self._shown, TableRows) and self.place >= 0 else None
 
     @property
@@ -193,7 +190,6 @@ class DifferenceList(HeadedList):
 
 
 def _wrapped(text: str, width: int, lines: int) -> str:
-    """Return a text in at most so many lines, with an ellipsis where it goes on."""
     text = one_line(text, 2_000)
     rows = [text[row.start : row.end].rstrip() for row in Document((Line(text),), text).rows(width)]
     if len(rows) > lines:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from workbench.session.rows import Change
 
 REFRESH_SECONDS = 0.5
-"""Time between two readings of what is at work."""
 
 
 class SideBySide(ModeScreen):
@@ -149,7 +148,6 @@ class SideBySide(ModeScreen):
         self.refresh_bindings()
 
     def _read_detail(self) -> None:
-        """Read what other panes show of the row under the cursor of the first one."""
         found, row = self.comparison, self.lists[0].selected
         if found is None or found.detail is None or row is None:
             self._show_detail({})
@@ -201,7 +199,6 @@ class SideBySide(ModeScreen):
         self.show_below()
 
     def show_below(self) -> None:
-        """Say more of the rows under the cursors."""
         lines = 4 if self.has_class("-h-tall") else 2
         for one in self.lists:
             if one.parent is not None:
@@ -252,7 +249,6 @@ class SideBySide(ModeScreen):
 
     @work
     async def action_export(self) -> None:
-        """Ask for a file and write the comparison there, as ``workbench compare`` prints it."""
         found, pair, host = self.comparison, self.pair, self.workbench
         if found is None:
             self.notify("There is nothing to export yet.", timeout=3)
@@ -315,5 +311,4 @@ def _id(title: str) -> str:
 
 
 def _key(one: Marked) -> Any:
-    """Return what a comparison calls something marked in its session."""
     return (one.run, one.key) if one.kind == "group" else (one.key, one.title) if one.kind == "trials" else one.key

@@ -59,7 +59,6 @@ def side_by_side(texts: Texts, width: int) -> list[TextRow]:
 
 
 def _lines(texts: Texts, width: int) -> Iterator[tuple[list[Half], list[Half], bool]]:
-    """Yield the rows of a line of A, those of a line of B beside it, and whether they differ."""
     sides, pairs = (texts.left, texts.right), texts.diff.pairs
     if (pairs or texts.under) and any(side.absent for side in sides):
         yield _note(sides[0].absent, width), _note(sides[1].absent, width), True
@@ -108,7 +107,6 @@ def _wrapped(pieces: Pieces, side: str, width: int, marked: bool, under: bool) -
 
 
 def _cut(styled: Sequence[Part], start: int, end: int) -> tuple[Part, ...]:
-    """Return what of some pieces stands between two characters of the whole."""
     found: list[Part] = []
     at = 0
     for text, style in styled:
