@@ -98,7 +98,7 @@ def test_criteria_are_paired_by_case_and_say_what_is_missing(tmp_path: Path) -> 
     with SessionReader(two_agents(tmp_path / "two.session", cases=8, unscored=2)) as reader:
         rows = reader.trials()
         sides = [
-            ChosenTrials.of(reader, [row for row in rows if row.agent == agent], agent) for agent in ("white", "second")
+            ChosenTrials(reader, [row for row in rows if row.agent == agent], agent) for agent in ("white", "second")
         ]
         found = compare_trials(*sides)
     by_part = {(one["tier"] or 0, one["criterion"] or ""): one for one in found.to_json()["points"]}

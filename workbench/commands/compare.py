@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from workbench.comparison.groups import GroupSide
-    from workbench.comparison.panes import Comparison
     from workbench.session import SessionReader
 
 
@@ -66,7 +65,16 @@ def run(arguments: argparse.Namespace) -> int:
         kind = kind_of(left.kind)
         alone: list[str] = []
         if left.kind == "run":
-            found, alone = _all_groups(left, right)
+            from workbench.comparison.groups import compare_groups, join_groups
+
+            # Two that are named belong together whatever they are, controls too.
+            named = len(left.groups) == len(right.groups) == 1
+            pairs, alone = (
+                ([(left.groups[0], right.groups[0])], []) if named else join_groups(left.groups, right.groups)
+            )
+            if not pairs:
+                raise UsageError("They have no samples that could be compared.")
+            found = compare_groups(pairs)
         else:
             sides = (left.reader, left.key), (right.reader, right.key)
             found = [kind.read(*sides, arguments.rubric, arguments.judge)]
@@ -82,29 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _all_groups(left: _Named, right: _Named) -> tuple[list[Comparison], list[str]]:
-    """Compare the groups of two runs that belong together, and name those that only one has.
-
-    Raises:
-        UsageError: There are none.
-    """
-    from workbench.comparison.groups import compare_groups, join_groups
-    from workbench.errors import UsageError
-
-    # Two that are named belong together whatever they are, controls too.
-    named = len(left.groups) == len(right.groups) == 1
-    pairs, alone = ([(left.groups[0], right.groups[0])], []) if named else join_groups(left.groups, right.groups)
-    if not pairs:
-        raise UsageError("They have no samples that could be compared.")
-    return compare_groups(pairs), alone
-
-
 def _split(text: str) -> tuple[Path, str]:
-    """Return the session and the item in ``SESSION/ITEM``: the longest beginning that is a session is one.
-
-    Raises:
-        UsageError: No beginning of it is a session.
-    """
+    """Return the session and the item in ``SESSION/ITEM``: the longest beginning that is a session is one."""
     from workbench.engine.session_names import resolve_session
     from workbench.errors import UsageError
 
@@ -119,11 +106,7 @@ def _split(text: str) -> tuple[Path, str]:
 
 
 def _named(reader: SessionReader, item: str) -> _Named:
-    """Return what an item's name means.
-
-    Raises:
-        UsageError: It means nothing, or several things.
-    """
+    """Return what an item's name means; raises UsageError where that is nothing, or several things."""
     from workbench.comparison.groups import groups_of
     from workbench.errors import UsageError
     from workbench.results.items import all_items, find_item

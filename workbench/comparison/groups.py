@@ -6,6 +6,7 @@ comes from :mod:`workbench.regeneration.outcome`; here they are only set beside 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -60,6 +61,13 @@ class GroupSide:
         group = self.group
         made = (getattr(group, field) or f"no {field}" for field in ("prompt", "context", "settings"))
         return [group.evaluator, f"docs {group.docs_words}", f"run {self.run_name}", self.session, *made]
+
+    @property
+    def made(self) -> dict[str, str]:
+        names = "docs", "docs_scope", "evaluator", "prompt", "context"
+        columns = {name: getattr(self.group, name) or "none" for name in names}
+        limits = {name: str(value) for name, value in settings_of(self.group.settings).items()}
+        return {"session": self.session, "run": self.run_name, **columns, **limits}
 
     def functions(self) -> dict[str, Function]:
         tasks = (self.tasks[result.task] for result in self.outcome.results)
@@ -209,16 +217,6 @@ def _joined_by(function: Function, apart: bool) -> Function:
     return ("", *function[1:]) if apart else function
 
 
-def _conditions(left: GroupSide, right: GroupSide) -> list[tuple[str, str, str]]:
-    a, b = left.group, right.group
-    rows = [("session", left.session, right.session), ("run", left.run_name, right.run_name)]
-    for name in ("docs", "docs_scope", "evaluator", "prompt", "context"):
-        rows.append((name, getattr(a, name) or "none", getattr(b, name) or "none"))
-    mine, other = settings_of(a.settings), settings_of(b.settings)
-    rows += [(key, str(mine.get(key, "not set")), str(other.get(key, "not set"))) for key in sorted({*mine, *other})]
-    return [row for row in rows if row[1] != row[2]]
-
-
 def _compared(
     left: GroupSide,
     right: GroupSide,
@@ -230,7 +228,8 @@ def _compared(
     pairs, figures, other_snapshot = joined
     ks = tuple(figures)
     common, only_left, only_right = panes.in_each(pairs)
-    conditions = _conditions(left, right)
+    made = panes.joined(left.made, right.made)
+    conditions = [(what, a or "not set", b or "not set") for what, a, b in made if a != b]
     names = ", ".join(what for what, _, _ in conditions)
     over = next((one.difference.interval.over for one in figures.values() if one.bounds[0] is not None), "")
     note = [f"{key} {', '.join(marks)}" for key, side in (("A", left), ("B", right)) if (marks := side.outcome.marks)]
@@ -371,11 +370,9 @@ def telling_samples(
     left: tuple[SessionReader, str, Group], right: tuple[SessionReader, str, Group]
 ) -> tuple[str, str] | None:
     """Return a candidate of each group for a task whose verdicts differ, or the first of each; None where one has none."""
-    mine, other = ([(row.id, row.verdict or "") for row in samples_of(*side)[:_MOST_SAMPLES]] for side in (left, right))
-    pairs = [(a, b) for a in mine for b in other]
-    apart = (pair for pair in pairs if pair[0][1] != pair[1][1] and "passed" in (pair[0][1], pair[1][1]))
-    found = next(apart, pairs[0] if pairs else None)
-    return (found[0][0], found[1][0]) if found else None
+    pairs = itertools.product(*(samples_of(*side)[:_MOST_SAMPLES] for side in (left, right)))
+    found = min(pairs, key=lambda pair: (pair[0].verdict == "passed") == (pair[1].verdict == "passed"), default=None)
+    return (found[0].id, found[1].id) if found else None
 
 
 _TITLES = ("Tasks", "Failing tests", "Docstrings")

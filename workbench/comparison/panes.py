@@ -31,6 +31,11 @@ def figure(value: float | None, digits: int) -> str:
     return NOTHING if value is None else f"{value:,.{digits}f}" if value else "0"
 
 
+def points(value: float | None, out_of: float) -> str:
+    """Return ``79.0``, or ``58.0/70``: points of a card with unscored tiers are out of less than 100."""
+    return figure(value, 1) + (f"/{out_of:.0f}" if value is not None and out_of != 100 else "")
+
+
 def change(value: float | None, digits: int) -> str:
     """Return a difference with its sign: ``+3.5``, ``−16.0``, ``0`` for none, "" where it is not known."""
     if value is None:

@@ -137,7 +137,7 @@ def paired_points(pairs: Iterable[TrialPair], left: SessionReader, right: Sessio
     both: dict[Part, list[tuple[str, Criterion, Criterion]]] = defaultdict(list)
     missing: Counter[Part] = Counter()
     for pair in pairs:
-        if pair.left is None or pair.right is None or not pair.same_judge:
+        if pair.left is None or pair.right is None:
             continue
         a, b = _means(pair.left, left), _means(pair.right, right)
         if pair.gap is not None:

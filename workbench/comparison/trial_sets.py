@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -42,10 +42,6 @@ class ScoredTrial:
         scored = len(self.scores)
         return f"{self.repeats:,}" if scored == self.repeats else f"{scored:,} of {self.repeats:,}"
 
-    @property
-    def case(self) -> str:
-        return self.trial.case_name or self.trial.case_id
-
     def to_json(self) -> dict[str, Any]:
         row = self.trial
         return {"trial": row.id, "agent": row.agent, "model": row.model, "score": self.mean.points, "out_of": self.mean.out_of,
@@ -57,12 +53,8 @@ class ChosenTrials:
     """The trials of one side: those of a run, of an agent, of a model; forks are left out, for a person took part in them."""
 
     reader: SessionReader
-    rows: tuple[TrialRow, ...]
+    rows: Sequence[TrialRow]
     title: str
-
-    @classmethod
-    def of(cls, reader: SessionReader, rows: Iterable[TrialRow], title: str) -> ChosenTrials:
-        return cls(reader, tuple(row for row in rows if not row.parent), title)
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -78,11 +70,8 @@ class ChosenTrials:
         return {"session": session, "title": self.title, "runs": self.runs, "rubric": rubric, "judge": judge}
 
 
-@dataclass(frozen=True, slots=True)
-class TrialPair(panes.Pair[ScoredTrial]):
-    """A trial of both sides, or of one; its gap is None unless both have points of the same tiers by one judge, ``same_judge``."""
-
-    same_judge: bool = True
+TrialPair = panes.Pair[ScoredTrial]
+"""A trial of both sides, or of one; its gap is None unless both have points of the same tiers by one judge."""
 
 
 # -- reading
@@ -97,10 +86,15 @@ def read_sets(left: panes.Named, right: panes.Named, rubric: str = "", judge: st
 def _chosen(reader: SessionReader, key: str | tuple[Sequence[str], str]) -> ChosenTrials | None:
     if isinstance(key, str):
         run = reader.run(key)
-        return None if run is None else ChosenTrials.of(reader, reader.trials(key), run.name or run.id)
-    ids = set(key[0])
-    rows = [row for row in reader.trials() if row.id in ids]
-    return ChosenTrials.of(reader, rows, key[1]) if rows else None
+        if run is None:
+            return None
+        rows, title = reader.trials(key), run.name or run.id
+    else:
+        ids, title = frozenset(key[0]), key[1]
+        rows = [row for row in reader.trials() if row.id in ids]
+        if not rows:
+            return None
+    return ChosenTrials(reader, [row for row in rows if not row.parent], title)
 
 
 def _scores(reader: SessionReader, trials: Sequence[TrialRow]) -> tuple[_Scores, list[Scale]]:
@@ -123,7 +117,7 @@ def _repeats(
     for name, mine in groups.items():
         of = [totals.get((row.id, *scale), Total()) for row in mine]
         counted = comparable(of)
-        kept = [row for row, one in zip(mine, of, strict=True) if any(one is it for it in counted)]
+        kept = [row for row, one in zip(mine, of, strict=True) if one in counted]
         points = [one.points for one in counted if one.points is not None]
         mean = replace(counted[0], points=statistics.fmean(points)) if counted else Total()
         found[name] = ScoredTrial([*kept, *mine][0], mean, len(mine), tuple(scores[row.id, *scale] for row in kept))
@@ -148,7 +142,7 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
     trials = [_repeats(*one, key) for one in zip(sides, scales, (mine, other), strict=True)]
     found = [_pair(a, b, same_judge) for _, a, b in panes.joined(*trials)]
     pairs = sorted(found, key=lambda pair: (pair.order, pair.name, pair.either.trial.agent))
-    parts = paired_points(found, left.reader, right.reader)
+    parts = paired_points(found if same_judge else (), left.reader, right.reader)
     compared = [
         (pair.left.mean.points, pair.right.mean.points)
         for pair in pairs
@@ -217,8 +211,8 @@ def _pair(a: ScoredTrial | None, b: ScoredTrial | None, same_judge: bool) -> Tri
     gap = None
     if a and b and same_judge and (a.mean.tiers, a.mean.out_of) == (b.mean.tiers, b.mean.out_of):
         gap = difference(a.mean.points, b.mean.points)
-    case = next(one.case for one in (a, b) if one is not None)
-    return TrialPair(a, b, case, (gap,), same_judge=same_judge)
+    row = next(one.trial for one in (a, b) if one is not None)
+    return panes.Pair(a, b, row.case_name or row.case_id, (gap,))
 
 
 def _one_each(name: str, left: Sequence[TrialRow], right: Sequence[TrialRow]) -> bool:
@@ -252,7 +246,7 @@ def _trials_pane(pairs: Sequence[TrialPair]) -> panes.Table[TrialPair]:
     def points(one: ScoredTrial | None) -> str:
         if one is None or one.mean.points is None:
             return panes.NOTHING if one is None else "?"
-        return f"{one.mean.points:.1f}" + (f"/{one.mean.out_of:.0f}" if one.mean.out_of != 100 else "")
+        return panes.points(one.mean.points, one.mean.out_of)
 
     return panes.Table(
         summary=panes.in_each_words(pairs),

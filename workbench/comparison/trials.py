@@ -13,7 +13,8 @@ from workbench.comparison.points import criteria_pane, join_criteria
 from workbench.comparison.texts import TextSide, compare_texts, read_text
 from workbench.glyphs import STATES
 from workbench.grounding.exploration import LISTED, PARTLY, READ, WHOLE
-from workbench.results.scores import card_of
+from workbench.results.scores import card_of, totals_of
+from workbench.rubric.spread import Total
 from workbench.session.judges import in_words
 from workbench.session.pending_work import trial_state
 from workbench.session.rows import StepRow
@@ -22,7 +23,7 @@ from workbench.text import one_line
 if TYPE_CHECKING:
     from workbench.rubric.scorecard import Scorecard
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import AccessedFileRow, ScoreRow, TrialRow
+    from workbench.session.rows import AccessedFileRow, TrialRow
 
 Scale = tuple[str, str]
 StepPair = panes.Pair[StepRow]
@@ -39,7 +40,7 @@ class TrialSide:
         parts: What tells it from others: agent, model, case, a mark of its content where others have other content, repeat, session.
         state: As a person should see it, ``interrupted`` and ``unscored`` included.
         seen: Files that its agent listed or read.
-        scale: By whose points it is compared; ``score`` is None where it has none by these.
+        scale: By whose points it is compared; ``no_card`` says why there are no criteria by these.
     """
 
     trial: TrialRow
@@ -50,25 +51,9 @@ class TrialSide:
     seen: Sequence[AccessedFileRow]
     readme: TextSide
     scale: Scale
-    score: ScoreRow | None
+    total: Total
     card: Scorecard | None
-
-    @property
-    def total(self) -> float | None:
-        return self.score.total if self.score is not None else None
-
-    @property
-    def out_of(self) -> float:
-        return self.score.out_of if self.score is not None else 0.0
-
-    @property
-    def no_card(self) -> str:
-        if self.score is not None:
-            return "" if self.card is not None and self.card.criteria else "the scorecard has no criteria to be read"
-        if self.state in {"queued", "running"}:
-            return "not scored yet"
-        rubric, judge = (one_line(part, 40) for part in self.scale)
-        return f"not scored by {rubric}, judge {judge}" if rubric else "not scored"
+    no_card: str
 
     def to_json(self) -> dict[str, Any]:
         trial = self.trial
@@ -81,8 +66,8 @@ class TrialSide:
             "repeat": trial.repeat,
             "state": self.state,
             "judge": self.scale[1],
-            "score": self.total,
-            "out_of": self.out_of,
+            "score": self.total.points,
+            "out_of": self.total.out_of,
         }
 
 
@@ -106,7 +91,13 @@ def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> 
         "cancelled": "no README: the trial was cancelled",
         "failed": f"no README: the trial failed: {trial.error or 'no reason was recorded'}",
     }.get(state, "no README was handed in")
-    score = next((row for row in reader.scores(trial_id) if (row.rubric, row.judge) == (rubric, judge)), None)
+    scores = [row for row in reader.scores(trial_id) if (row.rubric, row.judge) == (rubric, judge)]
+    total = totals_of(reader, scores).get((trial_id, rubric, judge), Total())
+    card = card_of(reader, scores[0]) if scores else None
+    no_card = "" if card is not None and card.criteria else "the scorecard has no criteria to be read"
+    if not scores:
+        by = f" by {one_line(rubric, 40)}, judge {one_line(judge, 40)}" if rubric else ""
+        no_card = "not scored yet" if state in {"queued", "running"} else f"not scored{by}"
     title = f"{one_line(trial.agent, 40)}, rep {trial.repeat}"
     session, case = reader.path.name, trial.case_name or trial.case_id
     named = trial.agent, trial.model.rpartition("/")[2], case, reader.told_apart(trial), f"rep {trial.repeat}", session
@@ -119,8 +110,9 @@ def read_side(reader: SessionReader, trial_id: str, rubric: str, judge: str) -> 
         _seen(reader, trial),
         read_text(reader, trial.readme_blob, title, f"the README of trial {trial.id}", no_readme),
         (rubric, judge),
-        score,
-        card_of(reader, score) if score is not None else None,
+        total,
+        card,
+        no_card,
     )
 
 
@@ -192,23 +184,18 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
     files = join_files(left.seen, right.seen)
     readme = compare_texts(left.readme, right.readme, page=False)
     tokens = [one.prompt_tokens + one.completion_tokens for one in (a, b)]
-    unscored = [one.score.unscored if one.score is not None else () for one in (left, right)]
-    same_scale = (left.scale, left.out_of, unscored[0]) == (right.scale, right.out_of, unscored[1])
+    same_scale = len({(one.scale, one.total.out_of, one.total.tiers) for one in (left, right)}) == 1
     amounts = {
         "steps": panes.Amount("steps", a.steps, b.steps, 6, 0, 3),
         "tokens": panes.Amount("tokens", tokens[0], tokens[1], 10, 0, 5),
         "seconds": panes.Amount("s", a.seconds, b.seconds, 8, 1, 4),
         "cost": panes.Amount("$", a.cost_usd, b.cost_usd, 9, 4, 1),
-        "score": panes.Amount("score", left.total, right.total, 7, 1, comparable=same_scale),
+        "score": panes.Amount("score", left.total.points, right.total.points, 7, 1, comparable=same_scale),
     }
     states = [
         (f"{STATES.get(one.state, '?')} {one.state}", _STATE_STYLES.get(one.state, "dim")) for one in (left, right)
     ]
-    # Points of a card with unscored tiers are out of less than 100.
-    scores = [
-        panes.figure(one.total, 1) + (f"/{one.out_of:.0f}" if one.total is not None and one.out_of != 100 else "")
-        for one in (left, right)
-    ]
+    scores = [panes.points(one.total.points, one.total.out_of) for one in (left, right)]
     gap = panes.change_cell(amounts["score"].difference, 1, "", "")
     shared = [mine for mine, theirs in zip(left.parts[:-1], right.parts, strict=False) if mine and mine == theirs]
     head = panes.Head(

@@ -8,9 +8,9 @@ from typing import Any
 
 from textual.strip import Strip
 
-from workbench.app.compare.text_rows import TextRows
+from workbench.app.compare.text_rows import TextRows, wrapped_at
 from workbench.app.toolkit.columns import Column, Columns, fit_end
-from workbench.app.toolkit.document import Document, Line, prepared
+from workbench.app.toolkit.document import prepared
 from workbench.app.toolkit.row_list import HeadedList
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.comparison import panes
@@ -59,8 +59,9 @@ class DifferenceList(HeadedList):
 
     ALLOW_SELECT = False
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, title: str, *, id: str) -> None:
         super().__init__(id=id)
+        self.title = title
         self.pane: panes.Pane | None = None
         self.only_differences = False
         self._shown: TableRows | TextRows | None = None
@@ -91,11 +92,7 @@ class DifferenceList(HeadedList):
         return self._shown.rows[self.place] if isinstance(self._shown, TableRows) and self.place >= 0 else None
 
     @property
-    def differences(self) -> int:
-        return sum(map(bool, self._differing))
-
-    @property
-    def _differing(self) -> Sequence[bool | None]:
+    def differing(self) -> Sequence[bool | None]:
         """Whether each row differs, None of a heading, which stays in sight whatever is shown and takes no cursor."""
         return self._shown.differing if self._shown is not None else ()
 
@@ -125,7 +122,7 @@ class DifferenceList(HeadedList):
 
     def _arrange(self, place: int) -> None:
         self._rows = []
-        for at, differs in enumerate(self._differing):
+        for at, differs in enumerate(self.differing):
             if differs is not False or not self.only_differences:
                 self._rows.append(at)
             elif self._rows and self._rows[-1] < 0:
@@ -154,7 +151,7 @@ class DifferenceList(HeadedList):
             self.set_cursor(index + 1)
 
     def _differs(self, index: int) -> bool:
-        return self._rows[index] >= 0 and bool(self._differing[self._rows[index]])
+        return self._rows[index] >= 0 and bool(self.differing[self._rows[index]])
 
     # -- painting
 
@@ -163,7 +160,7 @@ class DifferenceList(HeadedList):
 
     def selectable(self, index: int) -> bool:
         place = self._rows[index - 1] if 0 < index <= len(self._rows) else -1
-        return place >= 0 and self._differing[place] is not None
+        return place >= 0 and self.differing[place] is not None
 
     def heading_parts(self, width: int) -> Sequence[Part]:
         return self._shown.heading(width) if self._shown is not None else ()
@@ -191,7 +188,7 @@ class DifferenceList(HeadedList):
 
 def _wrapped(text: str, width: int, lines: int) -> str:
     text = one_line(text, 2_000)
-    rows = [text[row.start : row.end].rstrip() for row in Document((Line(text),), text).rows(width)]
+    rows = [text[at] for at in wrapped_at(text, width)]
     if len(rows) > lines:
         rows[lines - 1] = fit(rows[lines - 1] + " …", width)
     return "\n".join(rows[:lines])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -37,11 +37,7 @@ REFRESH_SECONDS = 0.5
 
 
 class SideBySide(ModeScreen):
-    """Two things of the open session, or of others.
-
-    Args:
-        pair: What is A, and what is B; differences are B minus A.
-    """
+    """Two things of the open session, or of others; differences are B minus A."""
 
     mode_name = "Side by side"
     CSS_PATH = "../styles/compare.tcss"
@@ -83,7 +79,8 @@ class SideBySide(ModeScreen):
     def compose_body(self) -> Iterable[Widget]:
         found: list[Container] = []
         for title in self.kind.titles:
-            inside, name = (DifferenceList(id=f"{_id(title)}-list"), Static("", classes="below")), _id(title)
+            name = _id(title)
+            inside = DifferenceList(title, id=f"{name}-list"), Static("", classes="below")
             found.append(Container(*inside, id=name, classes="pane -current" if name == self.first_pane else "pane"))
             set_title(found[-1], title)
         yield LinesBeside(self._head_lines, id="head")
@@ -95,9 +92,6 @@ class SideBySide(ModeScreen):
     @property
     def lists(self) -> list[DifferenceList]:
         return list(self.query(DifferenceList))
-
-    def _named_lists(self) -> Iterator[tuple[str, DifferenceList]]:
-        return zip(self.kind.titles, self.lists, strict=True)
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
         self._load()
@@ -116,14 +110,11 @@ class SideBySide(ModeScreen):
             from workbench.session.reader import SessionReader
 
             with ExitStack() as stack:
-                return read(
-                    *(
-                        opened
-                        if opened is not None and opened.path == session
-                        else stack.enter_context(SessionReader(session, surveyed=surveyed))
-                        for session in sessions
-                    )
-                )
+                readers = []
+                for session in sessions:
+                    known = opened if opened is not None and opened.path == session else None
+                    readers.append(known or stack.enter_context(SessionReader(session, surveyed=surveyed)))
+                return read(*readers)
 
         return work
 
@@ -137,9 +128,9 @@ class SideBySide(ModeScreen):
 
     def _show(self, found: panes.Comparison | None, why: str = "") -> None:
         self.comparison, self._why = found, why
-        for name, one in self._named_lists():
-            if found is None or name in found.panes:
-                one.put(None if found is None else found.panes[name])
+        for one in self.lists:
+            if found is None or one.title in found.panes:
+                one.put(None if found is None else found.panes[one.title])
                 if self._first and found is not None:
                     one.go_to_first_difference()
         self._first = self._first and found is None
@@ -157,9 +148,9 @@ class SideBySide(ModeScreen):
 
     def _show_detail(self, detail: Mapping[str, panes.Pane]) -> None:
         self.detail = detail
-        for name, one in self._named_lists():
-            if self.comparison is None or name not in self.comparison.panes:
-                one.put(detail.get(name))
+        for one in self.lists:
+            if self.comparison is None or one.title not in self.comparison.panes:
+                one.put(detail.get(one.title))
         self.show_figures()
 
     def _head_lines(self, width: int) -> Sequence[list[Part]]:
@@ -191,20 +182,21 @@ class SideBySide(ModeScreen):
         if status := self.comparison.head.status:
             self.set_status(f"side by side · {status}")
         folded = "only what differs" if self.only_differences else ""
-        for name, one in self._named_lists():
-            pane, shown = self.query_one(f"#{_id(name)}"), one.pane
-            pane.set_class(isinstance(shown, Texts) and shown.optional and shown.same and name != self.asked, "-off")
-            set_title(pane, f"{name} · {shown.summary}" if shown is not None and shown.summary else name, folded)
+        for one in self.lists:
+            pane, shown = self.query_one(f"#{_id(one.title)}"), one.pane
+            pane.set_class(
+                isinstance(shown, Texts) and shown.optional and shown.same and one.title != self.asked, "-off"
+            )
+            set_title(pane, " · ".join(filter(None, (one.title, shown.summary if shown is not None else ""))), folded)
         self._refresh_tabs()
         self.show_below()
 
     def show_below(self) -> None:
         lines = 4 if self.has_class("-h-tall") else 2
-        for one in self.lists:
-            if one.parent is not None:
-                below, text = one.parent.query_one(".below", Static), one.below(lines)
-                below.display = bool(text)
-                below.update(text)
+        for one, below in zip(self.lists, self.query(".below").results(Static), strict=True):
+            text = one.below(lines)
+            below.display = bool(text)
+            below.update(text)
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         if message.row_list is self.lists[0] and self.comparison is not None and self.comparison.detail is not None:
@@ -216,9 +208,8 @@ class SideBySide(ModeScreen):
 
     def _refresh_tabs(self) -> None:
         # Where only one pane has room there is none for counts either.
-        shown = {_id(title): title for title in self.kind.titles}
-        tabs = [(shown[pane.id or ""], pane.has_class("-current")) for pane in self.panes]
-        self.query_one(PaneTabs).show(tabs)
+        titles = {_id(title): title for title in self.kind.titles}
+        self.query_one(PaneTabs).show([(titles[pane.id or ""], pane.has_class("-current")) for pane in self.panes])
 
     # -- what one can do
 
@@ -278,7 +269,7 @@ class SideBySide(ModeScreen):
         if found is None:
             self._open(())
         elif found.choose is not None:
-            choose, rows = found.choose, {name: one.selected for name, one in self._named_lists()}
+            choose, rows = found.choose, {one.title: one.selected for one in self.lists}
             choosing = self._with_both(lambda left, right: choose(left, right, rows))
             self.acting.ask(choosing, self._open, lambda why: self.notify(why, timeout=4))
         elif isinstance(current, DifferenceList):

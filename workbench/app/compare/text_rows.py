@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, zip_longest
+from itertools import accumulate, groupby, zip_longest
 
 from rich.cells import cell_len
 
@@ -80,12 +80,15 @@ def _lines(texts: Texts, width: int) -> Iterator[tuple[list[Half], list[Half], b
     yield ends[0], ends[1], False
 
 
+def wrapped_at(line: str, width: int) -> list[slice]:
+    """Return where the rows of a line begin and end; the space at which it is cut may be one cell too many and is left out."""
+    rows = Document((Line(line),), line).rows(width)
+    return [slice(row.start, row.start + len(line[row.start : row.end].rstrip())) for row in rows]
+
+
 def _note(text: str, width: int) -> list[Half]:
-    if not text:
-        return []
     shown = f"({text})"
-    rows = Document((Line(shown),), shown).rows(width)
-    return [Half(" ", ((shown[row.start : row.end].rstrip(), "notice"),)) for row in rows]
+    return [Half(" ", ((shown[at], "notice"),)) for at in wrapped_at(shown, width)] if text else []
 
 
 def _wrapped(pieces: Pieces, side: str, width: int, marked: bool, under: bool) -> list[Half]:
@@ -97,24 +100,17 @@ def _wrapped(pieces: Pieces, side: str, width: int, marked: bool, under: bool) -
         (prepared(piece.text), alike) if piece.same else (f"{before}{prepared(piece.text)}{after}", style)
         for piece in pieces
     ]
-    line = "".join(text for text, _ in styled)
-    rows = Document((Line(line),), line).rows(width)
-    # Wrapping leaves the space at which a line was cut, which may be one cell too many.
-    ends = [row.start + len(line[row.start : row.end].rstrip()) for row in rows]
-    return [
-        Half(sign if not row.start else " ", _cut(styled, row.start, end)) for row, end in zip(rows, ends, strict=True)
-    ]
+    rows = wrapped_at("".join(text for text, _ in styled), width)
+    return [Half(sign if not row.start else " ", _cut(styled, row)) for row in rows]
 
 
-def _cut(styled: Sequence[Part], start: int, end: int) -> tuple[Part, ...]:
-    found: list[Part] = []
-    at = 0
-    for text, style in styled:
-        part = text[max(0, start - at) : max(0, end - at)]
-        if part:
-            found.append((part, style))
-        at += len(text)
-    return tuple(found)
+def _cut(styled: Sequence[Part], row: slice) -> tuple[Part, ...]:
+    starts = accumulate((len(text) for text, _ in styled), initial=0)
+    cut = (
+        (text[max(0, row.start - at) : max(0, row.stop - at)], style)
+        for at, (text, style) in zip(starts, styled, strict=False)
+    )
+    return tuple((text, style) for text, style in cut if text)
 
 
 class TextRows:
