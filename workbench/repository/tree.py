@@ -30,7 +30,7 @@ class Tree:
     """A finished tree."""
 
     digest: str  # hex SHA-256 over the sorted (path, mode, content) triples
-    entries: tuple[tuple[str, int, Mode], ...]
+    entries: tuple[tuple[str, int, Mode], ...]  # sorted (path, bytes, mode); ``-`` plain, ``x`` executable, ``l`` link
 
     @property
     def files(self) -> tuple[FileEntry, ...]:
