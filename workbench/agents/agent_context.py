@@ -61,7 +61,6 @@ class StepLog(Protocol):
 
     def step(self, step: Step) -> None:
         """Store a step durably before returning."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ class Agent(Protocol):
 
     async def document(self, context: AgentContext) -> Submission:
         """Return the README and metadata; raises :class:`workbench.models.types.ModelError`."""
-        ...
 
 
 def make_agent(name: str, folders: Sequence[str] = ()) -> Agent:

@@ -66,7 +66,6 @@ class DocSystem(Protocol):
         Raises:
             WorkbenchError: It cannot be documented; the run ends with the sentence.
         """
-        ...
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         """Return the docstring of one function of the repository.
@@ -79,4 +78,3 @@ class DocSystem(Protocol):
         Raises:
             ModelError: A model gave no answer; that function's task is left out.
         """
-        ...

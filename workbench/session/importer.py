@@ -21,7 +21,6 @@ class Importer(Protocol):
 
         What a file does not say is left empty. An exception is told with the file's name; what was yielded before stays.
         """
-        ...
 
 
 class ReportFormat(Protocol):
@@ -31,4 +30,3 @@ class ReportFormat(Protocol):
 
     def render(self, session: SessionReader) -> str:
         """Return the whole report; ``session`` is in one read transaction, so that its rows agree with each other."""
-        ...

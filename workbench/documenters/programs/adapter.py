@@ -92,7 +92,6 @@ class Adapter(Protocol):
 
     def start(self, place: Place) -> Start:
         """Return how to start it in ``place``."""
-        ...
 
     def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> Written:
         """Return what it has written about the Python files ``paths`` of the folder ``pristine``.
@@ -102,7 +101,6 @@ class Adapter(Protocol):
         Raises:
             DocumentationFailed: It left nothing that can be read.
         """
-        ...
 
 
 def read_edited(pristine: Path, copy: Path, paths: Iterable[str]) -> Written:
