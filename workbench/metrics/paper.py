@@ -75,7 +75,7 @@ class Paper:
     keeping: tuple[str, ...]  # repositories with RepoAgent > OSA > default, strictly, in every setting
     keeping_in: Mapping[Setting, int]  # the same by setting
     whole_order: Mapping[Setting, int]  # repositories with the strict order of all five columns, by setting
-    orders: Mapping[Setting, tuple[PairOrder, ...]]  # share of repositories that keep each overall order of two columns
+    orders: Mapping[Setting, tuple[PairOrder, ...]]  # how often two columns keep their overall order
     paired: tuple[PairedCell, ...]  # RepoAgent minus OSA in eight settings
     spreads: Mapping[tuple[Cell, Setting], float]  # interquartile ranges over repositories, by column and setting
     strata: tuple[Stratum, ...]  # popular repositories and others
