@@ -164,7 +164,7 @@ def _number(value: float | None, digits: int) -> str:
 
 
 def _tier(number: int) -> Callable[[LeaderLine], float | None]:
-    return lambda line: line.tiers[number][0] if number < len(line.tiers) else None
+    return lambda line: line.tiers[number]
 
 
 def _leader_columns(lines: Sequence[LeaderLine]) -> tuple[Column[LeaderLine], ...]:
