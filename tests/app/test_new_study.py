@@ -128,10 +128,10 @@ async def test_the_other_kind_keeps_what_was_marked_and_each_mistake_is_said_at_
         assert "1 source × 2 doc systems" in screen_text(app)
         await until(pilot, lambda: isinstance(dialog.focused, Choice), "the field where one was")
         for field, text, said in (
-            ("k", "1, 9", "pass@9 of 3 is not defined"),
+            ("k", "1, 9", "pass@9 of 3 samples is not defined"),
             ("samples", "0", "samples must be a whole number of 1 or more"),
             ("spend", "much", "spend must be a number of 0 or more"),
-            ("name", "", "The name must have 1 to 60 characters"),
+            ("name", "", "name must be a text that is not empty"),
             ("name", "docs", "comes with the program"),
             ("session", "..", "names a folder"),
         ):

@@ -29,7 +29,9 @@ def in_points(measure: str) -> bool:
 
 
 class BadStudy(UsageError):
-    """A study cannot be what it is declared as; the message names the file, the key and what is expected."""
+    """A study cannot be what it is declared as; the message names the file, the ``key`` and what is ``expected``."""
+
+    key = expected = ""
 
 
 @dataclass(frozen=True, slots=True)
