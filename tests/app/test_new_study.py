@@ -20,7 +20,7 @@ from trajectory_app import screen_text, until
 from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.cases.screen import CasesScreen
-from workbench.app.new_study import offering
+from workbench.app.new_study import starting
 from workbench.app.new_study.starting import NewStudyDialog
 from workbench.app.study.nothing import BeginList
 from workbench.app.study.screen import StudyScreen
@@ -258,9 +258,9 @@ def test_a_field_names_as_much_as_has_room() -> None:
 
 
 def test_a_case_named_like_a_repository_of_the_paper_is_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    cases, problems = offering.load_cases()
+    cases, problems = starting.load_cases()
     own = replace(cases[0], id="Schema", kind="own")
-    monkeypatch.setattr(offering, "load_cases", lambda: ((*cases, own), problems))
-    names = [option.name for option in offering.offered("agents").rows]
+    monkeypatch.setattr(starting, "load_cases", lambda: ((*cases, own), problems))
+    names = [option.name for option in starting.offered("agents")["cases"]]
     assert len({name.casefold() for name in names}) == len(names)
     assert {"Schema", "keleshev/schema"} <= set(names)
