@@ -14,7 +14,9 @@ from workbench.text import one_line
 
 
 class BadCase(WorkbenchError):
-    """A ``case.toml`` or its ground truth is not valid; the message names the file, the key and what is expected."""
+    """A ``case.toml`` or its ground truth is not valid; the message names the file, the ``key`` and what is ``expected``."""
+
+    key = expected = ""
 
 
 class CannotBeCase(UsageError, BadCase):
@@ -113,7 +115,9 @@ class Table:
         return key in self._values
 
     def wrong(self, key: str, expected: str) -> BadCase:
-        return BadCase(f"{self.file}: '{self._shown(key)}' must be {expected}.")
+        problem = BadCase(f"{self.file}: '{self._shown(key)}' must be {expected}.")
+        problem.key, problem.expected = self._shown(key), expected
+        return problem
 
     def text(self, key: str, default: str | None = None) -> str:
         """Return a string; without a default it must be present and not blank."""
