@@ -22,10 +22,7 @@ _KEYS = {
     "confirm": "no=escape,n yes=y other=left,right down=down,j up=up,k",
     "dialog": "cancel=escape complete=tab next=down previous=up save=ctrl+s start=ctrl+g",
     "edit": "done=ctrl+s cancel=escape",
-    "file": (
-        "down=j,down up=k,up page-down=ctrl+d,pagedown page-up=ctrl+u,pageup top=g,home end=G,end find=slash "
-        "next-hit=n previous-hit=N forget=escape"
-    ),
+    "file": "find=slash next-hit=n previous-hit=N forget=escape",
     "filter": "keep=enter keep-too=f cancel=escape clear=F,delete next=down,j,tab previous=up,k,shift+tab",
     "find": "leave=escape keep=down,tab",
     "help": (
@@ -43,7 +40,6 @@ _KEYS = {
     "outline": "go=enter",
     "pane": "next=tab previous=shift+tab copy=y",
     "pick": "done=enter cancel=escape type=tab,shift+tab mark=space mark-all=A",
-    "plot": "next=down,j previous=up,k",
     "prompt": "leave=escape",
     "regeneration": (
         "open-task=enter resume=u clear-filter=F filter=f went-wrong=w sort=o reverse=O group=b "
@@ -51,7 +47,6 @@ _KEYS = {
         "next-hit=n previous-hit=N new=ctrl+n search=slash dropped=D mark=space mark-evaluator=M compare=C export=x "
         "open=ctrl+e next-sample=l,right previous-sample=h,left next-task=J previous-task=K next-run=L previous-run=H "
         "evaluator=v next-tab=right_square_bracket previous-tab=left_square_bracket zoom=z more=greater_than_sign "
-        "copy=y down=j,down up=k,up page-down=ctrl+d,pagedown page-up=ctrl+u,pageup first=g,home last=G,end "
         "enter=enter escape=escape"
     ),
     "runs": (
@@ -75,8 +70,7 @@ _KEYS = {
         "resume=u next-step=l,right previous-step=h,left next-trial=L previous-trial=H trials=T search=slash "
         "next-hit=n previous-hit=N scores=s score-view=W evidence=e where-from=w check=V check-block=Z rerun=r "
         "rerun-model=ctrl+r fork=E cancel=c export=x next-tab=right_square_bracket previous-tab=left_square_bracket "
-        "raw=m annotate=a copy=y open=ctrl+e more=greater_than_sign down=j,down up=k,up page-down=ctrl+d,pagedown "
-        "page-up=ctrl+u,pageup first=g,home last=G,end enter=enter escape=escape"
+        "raw=m annotate=a open=ctrl+e more=greater_than_sign enter=enter escape=escape"
     ),
     "tree": "open=enter,l,right close=h,left open-all=ctrl+right",
     "trials": (

@@ -34,7 +34,7 @@ _TITLES = {
     "trajectory.next-tab": "next tab",
     "trajectory.raw": "README as source or rendered",
     "trajectory.open": "open in another program",
-    "trajectory.copy": "copy this pane's text",
+    "pane.copy": "copy this pane's text",
     "trajectory.export": "export a report",
     "trajectory.rerun": "rerun this trial",
     "cases.study": "new study of the marked cases",
@@ -63,7 +63,9 @@ class WorkbenchCommands(Provider):
         for active in self.screen.active_bindings.values():
             binding = active.binding
             # Moving the cursor is what keys are for; everything else can be found by its name as well.
-            moves = binding.id is None or binding.id.startswith(("list.", "file.", "pane.", "choice."))
+            moves = binding.id is None or binding.id.startswith(
+                ("list.", "file.", "pane.next", "pane.previous", "choice.")
+            )
             if moves or binding.system or not binding.description or binding.description in seen:
                 continue
             seen.add(binding.description)

@@ -30,14 +30,12 @@ from workbench.app.toolkit.pane import Pane, PaneTabs, Target
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.texts import Static
-from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import samples_of
 from workbench.results.tasks import TaskLine
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow
 
 
@@ -83,13 +81,6 @@ KEYS: list[BindingType] = [
     bind("regeneration.previous-tab", "tab(-1)", "Previous tab", show=False),
     bind("regeneration.zoom", "zoom", "zoom", show=False),
     bind("regeneration.more", "more", "Show more of a long text", show=False),
-    bind("regeneration.copy", "copy", "Copy", show=False),
-    bind("regeneration.down", "move(1)", "Down", show=False),
-    bind("regeneration.up", "move(-1)", "Up", show=False),
-    bind("regeneration.page-down", "page(1)", "Page down", show=False),
-    bind("regeneration.page-up", "page(-1)", "Page up", show=False),
-    bind("regeneration.first", "edge(False)", "First", show=False),
-    bind("regeneration.last", "edge(True)", "Last", show=False),
     bind("regeneration.enter", "zoom", "Zoom the pane", show=False),
     bind("regeneration.escape", "leave", "Leave search, zoom, pane", show=False),
 ]
@@ -111,6 +102,7 @@ class RunPanes(RunScreen):
     mode_name = "Regeneration"
     CSS_PATH = "../styles/regeneration.tcss"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
+    first_pane = "tasks"
     view: RunView | None = None
     improvements = ""
     following: Following
@@ -128,13 +120,6 @@ class RunPanes(RunScreen):
         yield Building(id="building", classes="pane-group -off")
         yield Detail()
         yield Static("", id="nothing", classes="state")
-
-    def main_list(self) -> VirtualView:
-        return self.building.query_one(ExcludedList) if self.shows_building else self.table
-
-    @property
-    def reader(self) -> SessionReader | None:
-        return self.workbench.reader
 
     @property
     def selected_task(self) -> TaskLine | None:

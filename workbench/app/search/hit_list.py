@@ -24,8 +24,8 @@ class HitList(RowList):
     narrows: ClassVar[bool] = False  # here / changes what is searched for
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("search.open", "choose", "open"),
-        bind("search.next", "move_cursor(1)", "Next hit", show=False),
-        bind("search.previous", "move_cursor(-1)", "Previous hit", show=False),
+        bind("search.next", "move(1)", "Next hit", show=False),
+        bind("search.previous", "move(-1)", "Previous hit", show=False),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.binding import BindingType
 from textual.dom import DOMNode
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from workbench.app.keys import bind
 from workbench.text import clean
 
 Part = tuple[str, str]
@@ -60,6 +64,15 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         & > .row--bar-rest { color: $foreground 20%; }
     }
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        bind("list.down", "move(1)", "Down", show=False),
+        bind("list.up", "move(-1)", "Up", show=False),
+        bind("list.page-down", "page(1)", "Page down", show=False),
+        bind("list.page-up", "page(-1)", "Page up", show=False),
+        bind("list.first", "edge(False)", "First", show=False),
+        bind("list.last", "edge(True)", "Last", show=False),
+    ]
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -197,7 +210,13 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         """Go down (or, negative, up) by so many rows; panes with a cursor move that instead."""
         self.scroll_to(y=self.scroll_offset.y + rows, animate=False, immediate=True)
 
-    def go_to_end(self, last: bool) -> None:
+    def action_move(self, rows: int) -> None:
+        self.move(rows)
+
+    def action_page(self, step: int) -> None:
+        self.move(step * max(1, self.page_height() - 1))
+
+    def action_edge(self, last: bool) -> None:
         self.scroll_to(y=self.row_count() if last else 0, animate=False, immediate=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import getters
 from textual.binding import BindingType
@@ -27,9 +27,6 @@ from workbench.app.trajectory.scores import plain_text
 from workbench.app.trajectory.step_content import ContentPane
 from workbench.app.trajectory.step_list import StepList
 from workbench.session.labels import criterion_of
-
-if TYPE_CHECKING:
-    from workbench.session.reader import SessionReader
 
 
 class TrialPanes(RunScreen):
@@ -62,15 +59,8 @@ class TrialPanes(RunScreen):
         bind("trajectory.annotate", "annotate", "annotate"),
         bind("labels.star", "star", "star", show=False),
         bind("labels.tags", "tags", "tags"),
-        bind("trajectory.copy", "copy", "Copy what has the focus", show=False),
         bind("trajectory.open", "open_outside", "open in editor"),
         bind("trajectory.more", "more", "Show more of a long text", show=False),
-        bind("trajectory.down", "move(1)", "Down", show=False),
-        bind("trajectory.up", "move(-1)", "Up", show=False),
-        bind("trajectory.page-down", "page(1)", "Page down", show=False),
-        bind("trajectory.page-up", "page(-1)", "Page up", show=False),
-        bind("trajectory.first", "edge(False)", "First", show=False),
-        bind("trajectory.last", "edge(True)", "Last, and follow while live", show=False),
         bind("trajectory.enter", "open_here", "Open what is under the cursor", show=False),
         bind("trajectory.escape", "leave", "Leave the search", show=False),
     ]
@@ -85,13 +75,6 @@ class TrialPanes(RunScreen):
         yield OutcomePane(id="outcome", classes="pane")
         yield Score(id="score", classes="pane")
         yield Static("", id="nothing", classes="state")
-
-    def main_list(self) -> VirtualView:
-        return self.step_list
-
-    @property
-    def reader(self) -> SessionReader | None:
-        return self.workbench.reader
 
     @property
     def step_number(self) -> int:
@@ -123,14 +106,6 @@ class TrialPanes(RunScreen):
         """Bring a pane to the front where only one has room."""
         if self.has_class("-w-tabs") or self.has_class("-h-tabs"):
             self.focus_pane(pane)
-
-    def _show_nothing(self, sentence: str) -> None:
-        """Show a sentence over the panes, or ("") the panes."""
-        nothing = self.query_one("#nothing", Static)
-        nothing.update(sentence)
-        nothing.display = bool(sentence)
-        if sentence:
-            self.set_status("")
 
     # -- what is selected
 
