@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 
@@ -152,7 +151,7 @@ async def test_former_verdicts_stay_marked_until_there_are_new_ones(
             )  # fmt: skip
             recorder.writer.update("candidates", {"id": key}, {"state": "done", "verdict": "passed", "at": 200.0})
         await until(pilot, lambda: "sample 2 ✓ passed in 0.03 s ─" in screen_text(screen.app), "the new verdict")
-        assert re.search(r"before: ✗ failed on .*, hot, 0.03 s: 1 of 14 tests failed.", screen_text(screen.app))
+        assert "before: ✗ failed on " in screen_text(screen.app)
         assert "5 of 12 samples are being tested again" in screen_text(screen.app)
 
         # An interrupted rerun says what is left, and that it can be resumed.
