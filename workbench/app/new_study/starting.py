@@ -6,14 +6,13 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import work
-from textual.binding import BindingType
 
 from workbench.app import runs
 from workbench.app.key_table import key_of
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.new_study import offering
 from workbench.app.new_study.offering import Offered, Reckoned
 from workbench.app.toolkit.fields import Field, Values
@@ -86,10 +85,7 @@ class NewStudyDialog(OrderForm[Study]):
         session: Session to start with, "" for the one of `workbench study NAME`.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("dialog.save", "save", "save as study.toml"),
-        bind("dialog.start", "start", "start"),
-    ]
+    BINDINGS = bindings("dialog/study")
     DEFAULT_CSS = """
     NewStudyDialog #frame { width: 92; }
     NewStudyDialog.-high .field { margin-bottom: 0; }

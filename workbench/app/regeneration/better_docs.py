@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import cleandoc
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import getters, work
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.regeneration.findings import COMING, Entry, Listing, columns
 from workbench.app.regeneration.went_wrong import FindingList
 from workbench.app.toolkit.document import (
@@ -218,14 +217,7 @@ class ImprovingScreen(ModeScreen):
 
     mode_name = "Improve docstrings"
     CSS_PATH = "../styles/improving.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("improving.resume", "resume", "resume"),
-        bind("improving.cancel", "cancel", "cancel"),
-        bind("improving.export", "export", "patch or branch"),
-        bind("improving.next-attempt", "attempt(1)", "Next attempt from any pane", show=False),
-        bind("improving.previous-attempt", "attempt(-1)", "Previous attempt from any pane", show=False),
-        bind("improving.back", "leave", "back"),
-    ]
+    BINDINGS = bindings("improving")
 
     def __init__(self, run: str) -> None:
         super().__init__()

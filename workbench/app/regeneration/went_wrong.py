@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import getters
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.regeneration import findings
 from workbench.app.regeneration.findings import BY_FILE, CURVE, FAILURES, LEVELS, TABS, Detail, Entry, Findings, Listing
 from workbench.app.regeneration.wording import short_name
@@ -39,7 +38,7 @@ class FindingList(Table[Entry]):
     """The entries of a listing."""
 
     LEAD = 1
-    BINDINGS: ClassVar[list[BindingType]] = [bind("went-wrong.open", "choose", "open candidate")]
+    BINDINGS = bindings("went-wrong.open")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__((), key=lambda entry: entry.cells, id=id)
@@ -62,15 +61,7 @@ class WentWrongScreen(ModeScreen):
 
     mode_name = "What went wrong"
     CSS_PATH = "../styles/went_wrong.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("went-wrong.next-tab", "tab(1)", "tab", key_display="[ ]"),
-        bind("went-wrong.previous-tab", "tab(-1)", "Previous tab", show=False),
-        bind("went-wrong.evaluator", "evaluator", "next evaluator"),
-        bind("went-wrong.group", "group", "group by"),
-        bind("went-wrong.open-group", "members(True)", "members", key_display="l"),
-        bind("went-wrong.close-group", "members(False)", "All groups", show=False),
-        bind("went-wrong.back", "leave", "back"),
-    ]
+    BINDINGS = bindings("went-wrong")
 
     def __init__(self, view: RunView, opened: Callable[[FailedCandidate], None]) -> None:
         super().__init__()
