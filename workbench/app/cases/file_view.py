@@ -32,10 +32,10 @@ class FileView(TextPane):
     """A text pane with the keys of a pager."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        bind("file.down", "scroll_rows(1)", "Down", show=False),
-        bind("file.up", "scroll_rows(-1)", "Up", show=False),
-        bind("file.page-down", "scroll_pages(1)", "page down", show=False),
-        bind("file.page-up", "scroll_pages(-1)", "page up", show=False),
+        bind("file.down", "move(1)", "Down", show=False),
+        bind("file.up", "move(-1)", "Up", show=False),
+        bind("file.page-down", "page(1)", "page down", show=False),
+        bind("file.page-up", "page(-1)", "page up", show=False),
         bind("file.top", "edge(False)", "Top", show=False),
         bind("file.end", "edge(True)", "End", show=False),
         bind("file.find", "find", "find in the text", show=False),
@@ -43,15 +43,6 @@ class FileView(TextPane):
         bind("file.previous-hit", "hit(-1)", "previous hit", show=False),
         bind("file.forget", "forget", "no hits marked", show=False),
     ]
-
-    def action_scroll_rows(self, rows: int) -> None:
-        self.move(rows)
-
-    def action_scroll_pages(self, pages: int) -> None:
-        self.move(pages * self.page_height())
-
-    def action_edge(self, last: bool) -> None:
-        self.go_to_end(last)
 
     @property
     def followed(self) -> str:

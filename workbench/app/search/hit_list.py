@@ -24,8 +24,8 @@ class HitList(RowList):
     narrows: ClassVar[bool] = False  # here / changes what is searched for
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("search.open", "choose", "open"),
-        bind("search.next", "move_cursor(1)", "Next hit", show=False),
-        bind("search.previous", "move_cursor(-1)", "Previous hit", show=False),
+        bind("search.next", "move(1)", "Next hit", show=False),
+        bind("search.previous", "move(-1)", "Previous hit", show=False),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -35,12 +35,10 @@ class HitList(RowList):
         self.everywhere = False
 
     def put(self, found: Found, lines: Sequence[Line], *, cursor: int = 0) -> None:
-        """Show hits with the lines that are known so far."""
         self.found, self.lines = found, list(lines)
         self.rows_changed(cursor=cursor)
 
     def add_lines(self, lines: Sequence[Line]) -> None:
-        """Show the lines of the hits that follow."""
         self.lines += lines
         self.refresh()
 

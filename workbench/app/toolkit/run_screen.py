@@ -12,7 +12,7 @@ from textual import work
 from textual.app import ComposeResult
 
 from workbench.app.key_table import WHY_NOT
-from workbench.app.toolkit.document import prepared
+from workbench.app.toolkit.document import places_of, prepared
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.texts import Static
@@ -27,7 +27,7 @@ HITS_LIMIT = 10_000
 
 
 class Needle:
-    """A text that is looked for: in lower case it matches any case. Each distinct blob is read once."""
+    """A text that is looked for; each distinct blob is read once."""
 
     def __init__(self, reader: SessionReader, text: str) -> None:
         self._reader = reader
@@ -36,15 +36,7 @@ class Needle:
 
     def in_text(self, text: str) -> list[int]:
         """Return where it begins in a text, by the characters that are shown of that."""
-        text = prepared(text)
-        if self._text == self._text.lower():
-            text = text.lower()
-        places: list[int] = []
-        at = text.find(self._text)
-        while at >= 0 and len(places) < HITS_LIMIT:
-            places.append(at)
-            at = text.find(self._text, at + len(self._text))
-        return places
+        return list(islice(places_of(self._text, prepared(text)), HITS_LIMIT))
 
     def in_blob(self, digest: str | None) -> list[int]:
         if digest is None:
@@ -66,18 +58,9 @@ class Finder:
         self.at = -1
 
     def begin(
-        self,
-        text: str,
-        hits: Callable[[Needle, Callable[[], bool]], Iterator[Any]],
-        first: Callable[[Sequence[Any]], int],
-    ) -> None:
-        """Search in a thread and go to a hit.
-
-        Args:
-            text: What is looked for.
-            hits: Yields the hits in their order; its second argument says whether to stop.
-            first: Returns the place of the hit to go to.
-        """
+        self, text: str, hits: Callable[[Needle, Callable[[], bool]], Iterator[Any]], first: Callable[[Sequence[Any]], int]
+    ) -> None:  # fmt: skip
+        """Search in a thread for ``hits`` in their order, told whether to stop, and go to the one at the place that ``first`` returns."""
         screen, reader = self._screen, self._screen.workbench.reader
         self.forget()
         if reader is None or not text:
@@ -95,7 +78,6 @@ class Finder:
         screen.searching.ask(lambda: list(islice(hits(needle, stop.is_set), HITS_LIMIT + 1)), done)
 
     def forget(self) -> None:
-        """Drop the search and its marks."""
         self._stop.set()
         self.found, self.at = None, -1
         self._screen.mark_hits("")
@@ -124,11 +106,7 @@ _OTHER = "It was not done: something else is shown now."
 
 
 class RunScreen(ModeScreen):
-    """A mode that follows a run.
-
-    A subclass says which list takes keys while no painted pane has the focus (:meth:`main_list`), sets ``actions``, and shows
-    the hits of its ``finder``.
-    """
+    """A mode that follows a run: it says which list takes keys while no painted pane has the focus, and shows the hits of its ``finder``."""
 
     searches = True
     actions: RunActions
@@ -140,32 +118,23 @@ class RunScreen(ModeScreen):
         self.doing = Latest(self, "actions", every=True)
         self._remark = ""
         self.reading = True  # what is to be shown has not been read yet
-        self._once_read: dict[
-            str, tuple[Path | None, Callable[[], object]]
-        ] = {}  # by action, with the session it is for
+        # By action, with the session that it is for.
+        self._once_read: dict[str, tuple[Path | None, Callable[[], object]]] = {}
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
         yield Static("", id="remark")
         yield PromptLine()
 
-    def main_list(self) -> VirtualView:
-        """Return the pane that keys move in while no other painted one has the focus."""
-        raise NotImplementedError
-
-    def mark_hits(self, needle: str) -> None:
-        """Mark a text wherever it is shown, "" for no marks."""
-        raise NotImplementedError
-
-    def go_to_hit(self, hit: Any) -> None:
-        raise NotImplementedError
+    main_list: Callable[[], VirtualView]
+    mark_hits: Callable[[str], None]
+    go_to_hit: Callable[[Any], None]
+    search_for: Callable[[str], None]
 
     def remark_on(self, hit: Any) -> str:
-        """Return what stands behind the number of a hit."""
         return ""
 
     def offers(self, action: str) -> bool:
-        """Return whether an action on the run makes sense now, or may once the run has been read."""
         return (self.reading and action in _WHILE_READING) or self.actions.can(action)
 
     def do(self, action: str, what: Callable[[], object]) -> None:
@@ -190,7 +159,6 @@ class RunScreen(ModeScreen):
         self.refresh_bindings()
 
     def leave_run(self) -> None:
-        """Something else is asked for: what waits for the one before is not done, and that is said."""
         if self._once_read:
             self._once_read.clear()
             self.notify(_OTHER, severity="warning")
@@ -214,18 +182,17 @@ class RunScreen(ModeScreen):
         return self.focused if isinstance(self.focused, VirtualView) else self.main_list()
 
     def action_move(self, rows: int) -> None:
-        self.current_view().move(rows)
+        self.current_view().action_move(rows)
 
     def action_page(self, step: int) -> None:
-        pane = self.current_view()
-        pane.move(step * max(1, pane.page_height() - 1))
+        self.current_view().action_page(step)
 
     def action_edge(self, last: bool) -> None:
-        self.current_view().go_to_end(last)
+        self.current_view().action_edge(last)
 
     def action_search(self) -> None:
         self.workbench.forget_hits()
-        self.query_one(PromptLine).ask("search", "/")
+        self.query_one(PromptLine).ask("/", self.search_for)
 
     def action_hit(self, step: int) -> None:
         if not (self.workbench.goes_through_hits and self.workbench.go_on(step)):
