@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
-from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
 from workbench.app.key_table import with_keys
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
 __all__ = ["HeadedList", "Part", "RowList", "fit"]
@@ -37,16 +36,7 @@ class RowList(VirtualView):
         & > .row--only-b { color: $text-warning; text-style: bold; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("list.down", "move(1)", "Down", show=False),
-        bind("list.up", "move(-1)", "Up", show=False),
-        bind("list.page-down", "page(1)", "Page down", show=False),
-        bind("list.page-up", "page(-1)", "Page up", show=False),
-        bind("list.first", "edge(False)", "First", show=False),
-        bind("list.last", "edge(True)", "Last", show=False),
-        bind("list.narrow", "narrow", "only rows with…", show=False),
-        bind("list.all", "widen", "show all rows again", show=False),
-    ]
+    BINDINGS = bindings("list/rows")
     narrows: ClassVar[bool] = True  # whether `/` narrows the list; not where it searches more than what the rows say
     headings: ClassVar[int] = 0  # rows that stay above those to which the list is narrowed
 

@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.texts import Label
 from workbench.text import clean
 
@@ -123,19 +122,13 @@ class FollowedLine(TypedLine):
 class NarrowLine(FollowedLine):
     """Narrows a list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("narrow.leave", "leave", "Show all", show=False),
-        bind("narrow.keep", "keep", "Go to the rows", show=False),
-    ]
+    BINDINGS = bindings("narrow")
 
 
 class FindLine(FollowedLine):
     """Finds in a text."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("find.leave", "leave", "No hits marked", show=False),
-        bind("find.keep", "keep", "Go to the text", show=False),
-    ]
+    BINDINGS = bindings("find")
 
 
 async def ask_line(kind: type[FollowedLine], target: Any) -> None:
@@ -151,7 +144,7 @@ async def ask_line(kind: type[FollowedLine], target: Any) -> None:
 class PromptLine(TypedLine):
     """Asks for one line; the focus goes back to where it was, also without an answer."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [bind("prompt.leave", "leave", "Leave", show=False)]
+    BINDINGS = bindings("prompt")
 
     def ask(self, sign: str, answered: Callable[[str], object]) -> None:
         self._answered, self._before = answered, self.screen.focused

@@ -11,6 +11,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from workbench.app.keys import bindings
 from workbench.text import clean
 
 Part = tuple[str, str]
@@ -60,6 +61,8 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         & > .row--bar-rest { color: $foreground 20%; }
     }
     """
+
+    BINDINGS = bindings("list")
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
