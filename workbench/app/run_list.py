@@ -16,9 +16,9 @@ from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location, ResultList
 from workbench.app.marks import Marked
+from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.amounts import age, duration, spend_in_figures
 from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen

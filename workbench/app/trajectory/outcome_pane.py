@@ -10,10 +10,10 @@ from textual import getters
 from textual.app import ComposeResult
 from textual.widget import Widget
 
-from workbench.app.toolkit.document import Document, note, position
+from workbench.app.toolkit.document import Document, Range, note, position
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine, Target
-from workbench.app.toolkit.text_pane import Mark, TextPane
+from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory import why as wording
 from workbench.app.trajectory.check_list import CheckList, ShownCheck, load_check
 from workbench.app.trajectory.loading import TrialState, state_of
@@ -115,7 +115,7 @@ class OutcomePane(TabbedText):
         found = self.why.grounding if self.why is not None else None
         if found is not None and self._places:
             mine = {number for number, item in enumerate(found.items) if self._step in item.steps}
-            self.text.light([Mark(line, start, end) for line, start, end, number in self._places if number in mine])
+            self.text.light([Range(line, start, end) for line, start, end, number in self._places if number in mine])
 
     def _ask_why(self, reader: SessionReader, state: TrialState) -> None:
         """Ground the trial where that is shown."""
@@ -207,7 +207,7 @@ class OutcomePane(TabbedText):
             super().bring_into_sight(target)
         elif readme := self._outcome.readme:
             document = self._outcome.document
-            marks = [Mark(*place) for place in locate(document, readme, *target.span)]
+            marks = [Range(*place) for place in locate(document, readme, *target.span)]
             self.text.mark_evidence(marks)
             if not marks:
                 self.text.go_to(document.line_at(position(readme, target.span[0])[0]))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from textual import work
 
 from workbench.app.location import Place
-from workbench.app.toolkit.document import Subject
 from workbench.app.toolkit.pane import Pane, Target
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.text_pane import TextPane
@@ -48,7 +47,6 @@ class TrajectoryScreen(TrialPanes):
         super().__init__()
         self.actions = Actions(self.workbench, self.doing, self)
         self.following = Following(self)
-        self._remarked = Subject("", "", "")
         self._evidence: tuple[Criterion | None, int] = (None, -1)  # that was shown last
         self._state_shown = ""
         self._legend_lines = 0
@@ -203,16 +201,6 @@ class TrajectoryScreen(TrialPanes):
 
     # -- what is looked for
 
-    def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
-        self.on_prompt_line_left()
-        if message.purpose == "search":
-            self.search_for(message.text)
-        else:
-            self.actions.annotate(self._remarked, message.text)
-
-    def on_prompt_line_left(self) -> None:
-        self.focus_pane(self.current_pane or self.steps)
-
     def search_for(self, text: str, near: int | None = None) -> None:
         """Search for a text and go to the first hit from step ``near`` on, by default from the selected one."""
         reader, state = self.reader, self.state
@@ -279,7 +267,7 @@ class TrajectoryScreen(TrialPanes):
         return True
 
     def action_step(self, step: int) -> None:
-        self.step_list.move(step)
+        self.step_list.action_move(step)
 
     def action_trial(self, step: int) -> None:
         if self.workbench.go_on(step):
@@ -372,5 +360,5 @@ class TrajectoryScreen(TrialPanes):
             self.finder.forget()
 
     def action_annotate(self) -> None:
-        self._remarked = self.subject()
-        self.query_one(PromptLine).ask("annotate", self._remarked.question)
+        subject = self.subject()
+        self.query_one(PromptLine).ask(subject.question, lambda text: self.actions.annotate(subject, text))

@@ -10,9 +10,9 @@ from textual.widget import Widget
 
 from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
+from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.document import Subject
-from workbench.app.toolkit.labelling import Labelled
-from workbench.app.toolkit.pane import Pane, PaneTabs
+from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
@@ -58,8 +58,6 @@ class TrialPanes(RunScreen):
 
     def _make_current(self, current: Widget) -> None:
         super()._make_current(current)
-        named = [(pane.short if isinstance(pane, Pane) else "", pane is current) for pane in self.panes]
-        self.query_one(PaneTabs).show(named)
         # Reasons are read, not glanced at: the scores take more room while they have the focus.
         self.set_class(isinstance(current, Score), "-at-score")
 
