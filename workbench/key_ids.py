@@ -70,7 +70,7 @@ _KEYS = {
         "resume=u next-step=l,right previous-step=h,left next-trial=L previous-trial=H trials=T search=slash "
         "next-hit=n previous-hit=N scores=s score-view=W evidence=e where-from=w check=V check-block=Z rerun=r "
         "rerun-model=ctrl+r fork=E cancel=c export=x next-tab=right_square_bracket previous-tab=left_square_bracket "
-        "raw=m annotate=a open=ctrl+e more=greater_than_sign enter=enter escape=escape"
+        "raw=m open=ctrl+e more=greater_than_sign enter=enter escape=escape"
     ),
     "tree": "open=enter,l,right close=h,left open-all=ctrl+right",
     "trials": (

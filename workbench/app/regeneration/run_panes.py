@@ -184,7 +184,9 @@ class RunPanes(RunScreen):
     def search_for(self, text: str) -> None:
         """Search for a text and go to the first hit in the selected task or below it."""
         reader, view, lines, selected = self.reader, self.view, tuple(self.table.rows), self.selected_task
-        if reader is None or view is None:
+        if self.shows_building:
+            self.building.find(text)
+        if self.shows_building or reader is None or view is None:
             return
         places = {line.id: place for place, line in enumerate(lines)}
         here = places.get(selected.id, 0) if selected is not None else 0

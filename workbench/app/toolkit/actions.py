@@ -16,7 +16,7 @@ from workbench.app.key_table import key_of
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.app.toolkit.document import Subject
-    from workbench.app.toolkit.latest import Latest
+    from workbench.app.toolkit.run_screen import RunScreen
     from workbench.engine.estimate import Estimate
 
 
@@ -102,14 +102,10 @@ def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
 class RunActions:
     """Carries out keys that touch the engine, the disk or another program; all of it in a thread, in its order, but the editor."""
 
-    def __init__(self, host: WorkbenchApp, jobs: Latest) -> None:
-        self._host = host
-        self._jobs = jobs
+    def __init__(self, screen: RunScreen) -> None:
+        self._host, self._jobs, self._subject = screen.workbench, screen.doing, screen.subject
 
     def can(self, action: str) -> bool:
-        raise NotImplementedError
-
-    def subject(self) -> Subject:
         raise NotImplementedError
 
     def rerun(self) -> None:
@@ -121,10 +117,17 @@ class RunActions:
     def cancel(self) -> None:
         raise NotImplementedError
 
-    def on_own(self, work: Callable[[Path], Any], done: Callable[[Path, Any], str]) -> None:
+    def on_own(
+        self,
+        work: Callable[[Path], Any],
+        say: Callable[[Any], str],
+        elsewhere: Callable[[Any], object],
+        here: Callable[[Any], object] = lambda value: None,
+    ) -> None:
         """Do something that writes into the session, or into a copy of an example, which is only read.
 
-        ``work`` is called with the session in a thread, ``done`` with it and the result; that returns what to tell.
+        ``work`` is called with that in a thread, ``say`` with the result. ``here`` shows the result in the session, ``elsewhere``
+        in the copy, once that is open.
         """
         host = self._host
         session = host.session_path
@@ -140,8 +143,13 @@ class RunActions:
 
         def finished(begun: tuple[Path, Any]) -> None:
             own, value = begun
-            said = done(own, value)
-            host.notify(said if own == session else f"{said} In a copy of the example: {own.stem}.")
+            said = say(value)
+            if own == session:
+                here(value)
+            else:
+                host.open_session(own, then=lambda: elsewhere(value))
+                said += f" In a copy of the example: {own.stem}."
+            host.notify(said)
 
         self._jobs.ask(in_thread, finished)
 
@@ -160,12 +168,12 @@ class RunActions:
         self._jobs.ask(estimate, known)
 
     def copy(self) -> None:
-        subject = self.subject()
+        subject = self._subject()
         self._with_all(subject, "copy", lambda text, cut: copy(self._host, subject.name, text, cut))
 
     def open_outside(self) -> None:
         """Show all of the text of the current pane in $EDITOR or $PAGER."""
-        subject = self.subject()
+        subject = self._subject()
         self._with_all(subject, "open", lambda text, cut: self._open(subject, text, cut))
 
     def _with_all(self, subject: Subject, what: str, then: Callable[[str, str], None]) -> None:

@@ -184,6 +184,9 @@ class RunScreen(ModeScreen):
         """Return what has the focus."""
         raise NotImplementedError
 
+    def search_for(self, text: str) -> None:
+        raise NotImplementedError
+
     def mark_hits(self, needle: str) -> None:
         """Mark a text wherever it is shown, "" for no marks."""
         raise NotImplementedError
@@ -293,7 +296,14 @@ class RunScreen(ModeScreen):
 
     def action_search(self) -> None:
         self.workbench.forget_hits()
-        self.query_one(PromptLine).ask("search", "/")
+        self.query_one(PromptLine).ask()
+
+    def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
+        self.on_prompt_line_left()
+        self.search_for(message.text)
+
+    def on_prompt_line_left(self) -> None:
+        self.focus_pane(self.current_pane or self.panes[0])
 
     def action_hit(self, step: int) -> None:
         if not (self.workbench.goes_through_hits and self.workbench.go_on(step)):

@@ -154,31 +154,28 @@ async def ask_line(kind: type[FollowedLine], target: Any) -> None:
 
 
 class PromptLine(TypedLine):
-    """Hidden until :meth:`ask`; ends with :class:`Answered` or silently."""
+    """Hidden until :meth:`ask`; ends with :class:`Answered` or :class:`Left`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [bind("prompt.leave", "leave", "Leave", show=False)]
 
     class Answered(Message):
-        """A text was entered for ``purpose``."""
+        """A text was entered."""
 
-        def __init__(self, purpose: str, text: str) -> None:
+        def __init__(self, text: str) -> None:
             super().__init__()
-            self.purpose = purpose
             self.text = text
 
     class Left(Message):
         """The line was closed without an answer."""
 
-    def ask(self, purpose: str, sign: str) -> None:
-        self._purpose = purpose
-        self.query_one("#typed-sign", Label).update(sign)
+    def ask(self) -> None:
         self.put("")
         self.begin()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.remove_class("-open")
-        self.post_message(self.Answered(self._purpose, event.value))
+        self.post_message(self.Answered(event.value))
 
     def action_leave(self) -> None:
         self.remove_class("-open")
