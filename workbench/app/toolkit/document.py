@@ -13,6 +13,7 @@ from typing import Any
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
+from workbench.comparison.line_diff import ADDED, REMOVED, SAME, LineDiff
 from workbench.reports import page
 from workbench.text import clean
 
@@ -158,6 +159,28 @@ def closed(lines: tuple[Line, ...], cut: str | None) -> tuple[Line, ...]:
     return (*lines, Line(""), Line(cut, ((0, len(cut), "notice"),))) if cut else lines
 
 
+_SIGNS = {SAME: ("  ", ""), REMOVED: ("- ", "removed"), ADDED: ("+ ", "added")}
+
+
+def difference(diff: LineDiff, before: Sequence[str], after: Sequence[str], *, places: bool = True) -> Document:
+    """Return how two texts differ, with ``places`` above each stretch where it stands in both; copied, lines are as they were."""
+    lines, copied = [], []
+    for hunk in diff.hunks:
+        (first, last), (begins, ends) = hunk.before, hunk.after
+        if places:
+            copied.append(f"@@ lines {first}–{last} → {begins}–{ends} @@")
+            lines.append(styled((copied[-1], "hunk")))
+        old, new = iter(before[first - 1 : last]), iter(after[begins - 1 : ends])
+        for sign, _ in hunk.lines:
+            margin, style = _SIGNS[sign]
+            line = next(new if sign == ADDED else old)
+            if sign == SAME:
+                next(new)
+            copied.append(margin + line)
+            lines.append(styled((margin + prepared(line), style), indent=2))
+    return Document(tuple(lines), "\n".join(copied))
+
+
 def _wrap(line: Line, width: int) -> list[tuple[int, int]]:
     pieces: list[tuple[int, int]] = []
     text = line.text
@@ -184,7 +207,6 @@ def _wrap(line: Line, width: int) -> list[tuple[int, int]]:
 # -- parts of pages
 
 _NOTES = {"problem": "warn", "advice": "notice", "remark": "notice", "said": ""}
-_CHANGES = {"-": "removed", "+": "added", "@": "hunk"}
 
 
 def of_page(parts: Iterable[page.Part]) -> Document:
@@ -213,10 +235,6 @@ def of_page(parts: Iterable[page.Part]) -> Document:
                     lines.append(styled(("  ".join(cells).rstrip(), "" if number else "dim"), indent=-1))
             case page.Heading():
                 lines += heading(part.title, part.small).lines
-            case page.Literal(language="diff"):
-                lines += [
-                    styled((line, _CHANGES.get(line[:1], "")), indent=2) for line in prepared(part.text).split("\n")
-                ]
             case page.Literal():
                 lines += plain(part.text).lines
     return of_lines(lines)

@@ -12,6 +12,8 @@ from workbench.app.toolkit.document import (
     Document,
     Line,
     code,
+    difference,
+    joined,
     note,
     of_page,
     position,
@@ -177,8 +179,4 @@ def _difference(reader: SessionReader, state: TrialState) -> Document:
         page.Heading("README", said),
         *(page.Note(f"Only the beginning of {one.title} is compared.") for one in readmes if one.cut),
     ]
-    lines: list[str] = []
-    for hunk in diff.hunks:
-        lines.append(f"@@ lines {hunk.before[0]}–{hunk.before[1]} → {hunk.after[0]}–{hunk.after[1]} @@")
-        lines += [f"{sign} {line}" for sign, line in hunk.lines]
-    return of_page([*parts, page.Literal("\n".join(lines), language="diff")])
+    return joined([of_page(parts), difference(diff, old, new)])
