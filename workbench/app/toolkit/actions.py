@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.latest import Latest, sentence_of
+from workbench.app.toolkit.run_screen import RunScreen
 from workbench.errors import WorkbenchError
 from workbench.session.labels import STAR, check_remark, differences, parse_tags
 from workbench.text import one_line
@@ -105,18 +106,26 @@ def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
 class RunActions:
     """Carries out keys that touch the engine, the disk or another program; all of it in a thread, in its order, but the editor."""
 
-    def __init__(self, host: WorkbenchApp, jobs: Latest) -> None:
-        self._host = host
-        self._jobs = jobs
+    def __init__(self, screen: RunScreen) -> None:
+        self._host, self._jobs, self._subject = screen.workbench, screen.doing, screen.subject
 
     can: Callable[[str], bool]
-    subject: Callable[[], Subject]
     rerun: Callable[[], None]
     resume: Callable[[], None]
     cancel: Callable[[], None]
 
-    def on_own(self, work: Callable[[Path], Any], done: Callable[[Path, Any], str]) -> None:
-        """Do something in a thread that writes into the session, or into a copy of an example; ``done`` returns what to tell."""
+    def on_own(
+        self,
+        work: Callable[[Path], Any],
+        say: Callable[[Any], str],
+        elsewhere: Callable[[Any], object],
+        here: Callable[[Any], object] = lambda value: None,
+    ) -> None:
+        """Do something that writes into the session, or into a copy of an example, which is only read.
+
+        ``work`` is called with that in a thread, ``say`` with the result. ``here`` shows the result in the session, ``elsewhere``
+        in the copy, once that is open.
+        """
         host = self._host
         session = host.session_path
         if session is None:
@@ -131,8 +140,13 @@ class RunActions:
 
         def finished(begun: tuple[Path, Any]) -> None:
             own, value = begun
-            said = done(own, value)
-            host.notify(said if own == session else f"{said} In a copy of the example: {own.stem}.")
+            said = say(value)
+            if own == session:
+                here(value)
+            else:
+                host.open_session(own, then=lambda: elsewhere(value))
+                said += f" In a copy of the example: {own.stem}."
+            host.notify(said)
 
         self._jobs.ask(in_thread, finished)
 
@@ -148,11 +162,11 @@ class RunActions:
         self._jobs.ask(estimate, lambda told: self._host.run_worker(ask(told)))
 
     def copy(self) -> None:
-        subject = self.subject()
+        subject = self._subject()
         self._with_all(subject, "copy", lambda text, cut: copy(self._host, subject.name, text, cut))
 
     def open_outside(self) -> None:
-        subject = self.subject()
+        subject = self._subject()
         self._with_all(subject, "open", lambda text, cut: self._open(subject, text, cut))
 
     def _with_all(self, subject: Subject, what: str, then: Callable[[str, str], None]) -> None:
