@@ -10,7 +10,6 @@ from typing import NamedTuple
 import workbench
 from workbench.regeneration.self_check import self_check
 from workbench.reports.page import Facts, Grid, Note, Part, Points, Section, grid_of
-from workbench.reports.study_figures import NOTHING, dollars
 from workbench.results.costs import CallSum, calls_of
 from workbench.results.runs import snapshot_sources
 from workbench.results.tasks import dropped_stages
@@ -23,6 +22,7 @@ from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, Study
 from workbench.studies.items import counted_missing
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.wording import NOTHING, dollars
 from workbench.text import plural, shortened
 
 _SAID_ELSEWHERE = {

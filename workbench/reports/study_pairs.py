@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 
 from workbench.catalog.published import QUARTILES_APART, Score, published_counts, published_name, published_scores
 from workbench.reports.page import Bar, Forest, Grid, Note, Part, Points, Section, grid_of
-from workbench.reports.study_figures import NOTHING, cell_words, chance_words, difference_words, figure
 from workbench.statistics.paired import Difference, Tally
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
@@ -15,6 +14,7 @@ from workbench.studies.chances import Chance, chances, every_pair, resampled_ord
 from workbench.studies.comparing import Ranking, Setting, not_ranked, rankings, system_name, taus
 from workbench.studies.declaration import DOCS, in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.wording import NOTHING, cell_words, chance_words, difference_words, figure
 from workbench.text import plural
 
 MOST_PAIRS = 15
@@ -145,11 +145,10 @@ def ranking_section(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
         parts.append(_taus([one.setting for one in found], between))
     elif known:
         parts.append(Note(f"Kendall's tau between these rankings: {min(known):.2f} to {max(known):.2f}."))
-    digits = {measure: 1 if in_points(measure) else 3 for measure in outcome.study.measures}
     rows = tuple(
         (
             f"{one.better} {'>' if one.difference > EQUAL else '='} {one.worse}", model, measure,
-            f"{one.difference:.{digits[measure]}f}", f"{one.repositories} ({one.ties}) of {one.of}", figure(one.resampled, 3),
+            f"{one.difference:.{1 if in_points(measure) else 3}f}", f"{one.repositories} ({one.ties}) of {one.of}", figure(one.resampled, 3),
         )
         for (model, measure), pairs in resampled_orders(outcome, resamples=resamples).items()
         for one in pairs
@@ -231,7 +230,7 @@ def _series(beside: BesidePaper) -> Iterator[Part]:
 
 
 def _of(one: Series, beside: BesidePaper) -> str:
-    count = f"{one.over} {'repository' if one.over == 1 else 'repositories'}"
+    count = plural(one.over, "repository")
     if one.own:
         return f"this study, {count}"
     return f"published, {count}" + (" of this study" if one in beside.published_here else "")

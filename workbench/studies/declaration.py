@@ -125,6 +125,10 @@ class Study:
     def row_noun(self) -> str:
         return "case" if self.kind == AGENTS else "repository"
 
+    @property
+    def item_noun(self) -> str:
+        return "trial" if self.kind == AGENTS else "task"
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from workbench.app.location import Location, Place, ResultList
 from workbench.app.marks import Marked, Pair
 from workbench.app.study.nothing import FILE
-from workbench.app.study.wording import count
 from workbench.app.toolkit.latest import Latest
 from workbench.errors import WorkbenchError
 from workbench.results.samples import samples_of
 from workbench.session.groups import Group
 from workbench.studies.declaration import AGENTS, PAPER
 from workbench.studies.items import TaskTally, TrialTally
-from workbench.text import one_line
+from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.app.study.screen import StudyScreen
@@ -54,7 +53,7 @@ class StudyActions:
             if not lacking:
                 host.notify("Nothing is missing in it that can be had now.", title=study)
                 return
-            host.notify(f"Going on: {count(lacking, 'run', 'runs')} lack something.", title=study)
+            host.notify(f"Going on: {plural(lacking, 'run')} lack something.", title=study)
             if own != host.session_path:
                 host.open_session(own, then=lambda: host.show_study(study))
 

@@ -13,13 +13,15 @@ from textual.binding import BindingType
 
 from workbench.app.key_table import with_keys
 from workbench.app.keys import bind
-from workbench.app.study.wording import NOTHING, UNKNOWN, bounds, chance, count, figure, signed
+from workbench.app.study.wording import UNKNOWN
 from workbench.app.toolkit.plot import Axis, axis, interval_bar, place
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.statistics.paired import Difference, Tally
 from workbench.studies.comparing import Comparison, ItemPair
-from workbench.text import one_line, shortened
+from workbench.studies.outcome import StudyOutcome
+from workbench.studies.wording import NOTHING, chance_words, difference_words, figure, signed
+from workbench.text import many, one_line, plural, shortened
 
 _LEAST = 11
 """Cells that a plot needs."""
@@ -68,7 +70,7 @@ class ComparisonList(RowList):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.comparison: Comparison | None = None
-        self._nouns = ("item", "items", "row", "rows")
+        self._nouns = ("item", "row")
         self._test: Mapping[str, Any] | None = None
         self._compared = 1
         self._problem = ""
@@ -76,10 +78,11 @@ class ComparisonList(RowList):
 
     # -- what is in it
 
-    def put(self, comparison: Comparison | None, nouns: tuple[str, str, str, str]) -> None:
-        """Show a comparison; ``nouns`` name an item and a row, each for one and for several."""
+    def put(self, comparison: Comparison | None, outcome: StudyOutcome | None) -> None:
         sides = [one and (one.left, one.right) for one in (self.comparison, comparison)]
-        self.comparison, self._nouns = comparison, nouns
+        self.comparison = comparison
+        if outcome is not None:
+            self._nouns = (outcome.study.item_noun, outcome.study.row_noun)
         self._lay_out(keep=sides[0] == sides[1] and comparison is not None)
 
     def put_test(self, test: Mapping[str, Any] | None, compared: int, problem: str = "") -> None:
@@ -116,15 +119,15 @@ class ComparisonList(RowList):
             differing = f"Not comparable, made under other conditions (A and B): {'; '.join(found.differing)}."
             yield from _wrapped(differing, width, "strong")
             return
-        item, items, row, rows = self._nouns
+        item, row = self._nouns
         difference, measure = found.difference, found.measure
-        size = count(len(found.values), item, items)
-        mean = f"{signed(difference.value, measure)} {bounds(difference.interval, measure, difference=True)}".rstrip()
-        yield from _wrapped(f"{mean}  {measure}, {size} of both", width, "strong")
+        interval = difference.interval
+        mean = difference_words(difference.value, interval.low, interval.high, measure)
+        yield from _wrapped(f"{mean}  {measure}, {plural(found.items, item)} of both", width, "strong")
         yield from _wrapped(self._test_words(), width)
-        names = max(len(items), len(rows)) + 2
-        yield _text(f" {items:<{names}}{_tally(difference.tasks)}")
-        yield _text(f" {rows:<{names}}{_tally(difference.repositories)}")
+        names = max(len(many(item)), len(many(row))) + 2
+        yield _text(f" {many(item):<{names}}{_tally(difference.tasks)}")
+        yield _text(f" {many(row):<{names}}{_tally(difference.repositories)}")
         yield from _wrapped(difference.interval.words, width, "dim")
         if found.judged is not None:
             (a, of_a), (b, of_b) = found.judged
@@ -146,7 +149,9 @@ class ComparisonList(RowList):
         if self._test is None:
             return f"p {UNKNOWN}  paired permutation test"
         holm, several = self._test.get("p_holm"), self._compared > 1
-        adjusted = f"; by Holm {chance(holm)} of {self._compared} compared here" if holm is not None and several else ""
+        adjusted = (
+            f"; by Holm {chance_words(holm)} of {self._compared} compared here" if holm is not None and several else ""
+        )
         return f"{self._test.get('test', '')}{adjusted}"
 
     # -- painting

@@ -10,13 +10,15 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from workbench.app.keys import bind
-from workbench.app.study.wording import NOTHING, UNKNOWN, share, signed
+from workbench.app.study.wording import UNKNOWN
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.statistics.rankings import EQUAL, PairOrder
 from workbench.studies.comparing import Ranking, Setting
 from workbench.studies.declaration import Column
-from workbench.text import one_line, shortened
+from workbench.studies.outcome import StudyOutcome
+from workbench.studies.wording import NOTHING, figure, percent, signed
+from workbench.text import many, one_line, shortened
 
 Resampled = Mapping[tuple[str, str, str, str], float]
 """Share of resamples that keep an order, by model, measure, better and worse system."""
@@ -57,17 +59,18 @@ class RankingList(RowList):
 
     def put(
         self,
-        noun: str,
+        outcome: StudyOutcome | None,
         rankings: Sequence[Ranking],
         taus: Taus,
         refused: Sequence[tuple[Column, Column, Sequence[str]]],
     ) -> None:
-        """Show rankings, and which pairs are not comparable and why; ``noun`` is what several rows of the study are called."""
+        """Show rankings, and which pairs are not comparable and why."""
         self._below = [] if rankings else ["No model has two systems that could be ranked."]
         self._below += [
             f"Not comparable: {left.name} and {right.name}: {'; '.join(why)}" for left, right, why in refused
         ]
-        self._all, self._taus, self._noun = tuple(rankings), taus, noun
+        self._all, self._taus = tuple(rankings), taus
+        self._noun = many(outcome.study.row_noun) if outcome is not None else "rows"
         if self._open not in {one.setting for one in rankings}:
             self._open = rankings[0].setting if rankings else None
         self._arrange()
@@ -148,7 +151,7 @@ class RankingList(RowList):
         if self._open is None:
             return ""
         tau = self._taus.get((self._open, setting), self._taus.get((setting, self._open)))
-        return NOTHING if tau is None else f"{tau:.2f}".replace("-", "−")
+        return figure(tau, 2).replace("-", "−")
 
     def _pair(self, ranking: Ranking, pair: PairOrder, width: int) -> Sequence[Part]:
         setting = ranking.setting
@@ -157,7 +160,7 @@ class RankingList(RowList):
         elif self._resampled is None:
             drawn = UNKNOWN
         else:
-            drawn = share(self._resampled.get((setting.model, setting.measure, pair.better, pair.worse)))
+            drawn = percent(self._resampled.get((setting.model, setting.measure, pair.better, pair.worse)))
         names, wide = self._divided(width)
         half = (names - 8) // 2
         sign = ">" if pair.difference > EQUAL else "="
