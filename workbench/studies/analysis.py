@@ -38,7 +38,7 @@ WHOLE = "all functions"
 
 @dataclass(frozen=True, slots=True)
 class Stratum(InJson):
-    """Functions of a kind (of the length of docs, those under some doc system), with pass@k by name of the column and measure."""
+    """Functions of a kind (by length of docs: those under some doc system), with pass@k by column and measure."""
 
     property: str
     name: str
@@ -48,10 +48,7 @@ class Stratum(InJson):
 
 @dataclass(frozen=True, slots=True)
 class LeakLine(InJson):
-    """Docs that carry the code, under one column; ``level`` is the mean share of a body that its docstring repeats.
-
-    ``whole`` is pass@k of all tasks by measure, ``without`` that of the tasks whose docstring does not carry the code.
-    """
+    """Docs that carry the code, under one column, and pass@k without them; ``level`` is the mean share of a body that is repeated."""
 
     column: Column
     tasks: int
@@ -63,10 +60,7 @@ class LeakLine(InJson):
 
 @dataclass(frozen=True, slots=True)
 class RankedPart(InJson):
-    """Systems ranked on a part of the functions that all of them have, unweighted over rows; those of equal scores stand together.
-
-    ``tau`` is Kendall's with the ranking on all functions; None where one of the two has no order.
-    """
+    """Systems ranked on a part of the functions that all have; ``tau`` is Kendall's with the ranking on all functions."""
 
     JSON = "model measure part places:ranking scores items tau stratum"
 
@@ -86,10 +80,7 @@ class RankedPart(InJson):
 
 @dataclass(frozen=True, slots=True)
 class Analysis(InJson):
-    """What a study of docs says of its functions; without ``metrics`` there is a ``problem``.
-
-    ``beside`` is None where the paper and the study have no two doc systems in common.
-    """
+    """What a study of docs says of its functions; without ``metrics`` there is a ``problem``, ``beside`` needs two systems of the paper."""
 
     JSON = "leaks strata stability metrics problem beside:beside_the_paper"
 
@@ -106,13 +97,8 @@ def analyse(
 ) -> Analysis | None:
     """Return the analysis of a study; None of one of agents, or without a task.
 
-    Without ``metrics`` the usual ones are computed as far as their packages are installed; ``model`` is the folder with the weights of
-    ``codebertscore``.
-
-    Raises:
-        UsageError: there is no metric of such a name, or one was named for a study of agents.
-        MetricUnavailable: a package or model of a metric that was named is missing.
-        SessionError: a session cannot be read.
+    Without ``metrics`` the usual ones are computed as far as their packages are installed, MetricUnavailable where one of those that
+    were named lacks its own; ``model`` is the folder with the weights of ``codebertscore``.
     """
     if outcome.study.kind != DOCS:
         if metrics:

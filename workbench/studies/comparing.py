@@ -33,7 +33,7 @@ from workbench.studies.reading import CellWork
 
 @dataclass(frozen=True, slots=True)
 class SideItem:
-    """A trial or task under one column; ``session`` is "" for the study's own, ``judged`` good ones of those judged (``works``, ``claims``)."""
+    """A trial or task under one column; of ``works`` and ``claims`` ``judged`` are the good ones of those that were judged."""
 
     id: str
     run: str
@@ -59,11 +59,8 @@ class ItemPair:
 class Comparison(InJson):
     """Two columns by one measure; every difference is right minus left, in points of 100 or as a share.
 
-    Attributes:
-        difference: Mean difference with its interval; wins, ties and losses by item and by row.
-        pairs: All items of either: those with a difference by its size, then those of both without, then of one alone.
-        apart: Rows of which nothing is paired, because both sides were made under other conditions.
-        differing: Each difference in conditions, in words.
+    ``pairs`` are all items of either: those with a difference by its size, then those of both without, then of one alone. Of rows that
+    are ``apart`` nothing is paired, because the sides are ``differing`` in conditions.
     """
 
     JSON = "measure left right difference by_row items undefined only_left only_right judged comparable differing"
@@ -189,8 +186,8 @@ class Setting:
 
     Attributes:
         weighting: What counts alike: ``repositories``, ``tasks`` or ``tests``; of agents ``cases`` or ``trials``.
-        without: What of candidates counts for nothing: ``doubtful`` or ``repaired`` passes, ``cut`` answers; "" where all count.
-        apart: Under which other conditions the systems were made than the main ones of the model, "" for these.
+        without: What of candidates counts for nothing: ``doubtful`` or ``repaired`` passes, ``cut`` answers.
+        apart: Under which other conditions the systems were made than the main ones of the model.
     """
 
     model: str
@@ -208,12 +205,10 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Ranking(InJson):
-    """Systems from the best to the worst under one setting.
+    """Systems from the best to the worst under one setting, by their means over the common items.
 
-    Attributes:
-        scores: The mean of each system by the name of its column, over the common items.
-        judged: Of ``works`` and ``claims``, by name: how many blocks or claims are good, and of how many that were judged.
-        orders: Each pair, the better first, with how often rows keep that order; for the first weighting, else empty.
+    ``judged`` says of ``works`` and ``claims`` how many are good of how many, ``orders`` (of the first weighting) how often rows keep that
+    of a pair.
     """
 
     JSON = (
@@ -251,11 +246,9 @@ def weightings_of(study: Study) -> dict[str, str]:
 
 
 def rankings(outcome: StudyOutcome) -> tuple[Ranking, ...]:
-    """Return all rankings of a study; a system is a column, named by its system alone within one model.
+    """Return all rankings of a study; columns that were made otherwise are ranked apart.
 
-    Columns of others take part where they have results on the same items, made under the same conditions; those that were
-    made otherwise are ranked apart. Where passes are doubtful or repaired, or answers were cut, systems are also ranked
-    without these, each row counted alike.
+    Where passes are doubtful or repaired, or answers were cut, systems are also ranked without these, each row counted alike.
     """
     found = []
     for one in ranked_columns(outcome):

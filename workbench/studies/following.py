@@ -27,20 +27,12 @@ from workbench.studies.reading import (
 
 
 def read_study(reader: SessionReader, name: str) -> StudyOutcome:
-    """Read a study and compute its figures; see :class:`StudyReader` for one that is watched.
-
-    Raises:
-        BadStudy: The session has no such study, or its declaration is damaged.
-    """
+    """Read a study (BadStudy) and compute its figures; see :class:`StudyReader` for one that is watched."""
     return StudyReader(reader, name).look()
 
 
 class StudyReader:
-    """Reads a study again and again while it is executed: of what did not change nothing is read or computed anew.
-
-    Raises:
-        BadStudy: The session has no such study, or its declaration is damaged.
-    """
+    """Reads a study again and again while it is executed; BadStudy as of :func:`declared`."""
 
     def __init__(self, reader: SessionReader, name: str) -> None:
         self._reader = reader
@@ -142,11 +134,7 @@ class StudyReader:
 
 
 def declared(reader: SessionReader, name: str) -> Study:
-    """Return the declaration of a study.
-
-    Raises:
-        BadStudy: The session has no such study, or its declaration is damaged.
-    """
+    """Return the declaration of a study; BadStudy where the session has none of that name, or it is damaged."""
     row = reader.study(name)
     if row is None:
         known = ", ".join(one.name for one in reader.studies())

@@ -28,7 +28,7 @@ Key = str
 
 @dataclass(frozen=True, slots=True)
 class RowFacts:
-    """What is known of a case or repository; None, or "", for what is not. ``bytes`` are of all its files, ``tasks`` of the column with most."""
+    """What is known of a case or repository; ``bytes`` are of all its files, ``tasks`` of the column with most."""
 
     domain: str = ""
     kind: str = ""
@@ -141,11 +141,7 @@ def groupings(outcome: StudyOutcome, facts: Facts) -> tuple[str, ...]:
 
 
 def grouped(outcome: StudyOutcome, by: str, facts: Facts) -> tuple[Group, ...]:
-    """Return the groups of a study in their natural order: steps from low to high, names from A to Z, what is not known last.
-
-    Raises:
-        KeyError: It cannot be grouped by that.
-    """
+    """Return the groups of a study in their natural order: steps from low to high, names from A to Z, what is not known last."""
     if by == FILE:
         return tuple(_of_files(outcome, one) for one in outcome.by_row)
     members: dict[Key, list[RowSummary]] = {}

@@ -27,12 +27,7 @@ _TITLE = 60
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary(InJson):
-    """A column over the rows that it has results of.
-
-    Attributes:
-        means: By measure: unweighted over rows; the interval is over rows, over files or trials where there is one.
-        apart: Why it is not compared with the other columns: each difference in conditions; empty where it is.
-    """
+    """A column over the rows that it has results of: means unweighted over them, and in what it was made ``apart`` from the others."""
 
     JSON = "column title means documented done planned tokens cost_usd:cost seconds doubts apart:not_comparable column.mark?:source"
 
@@ -51,7 +46,7 @@ class ColumnSummary(InJson):
 
 @dataclass(frozen=True, slots=True)
 class Common(InJson):
-    """What columns have in common by a measure: how many items all of them have, of how many that any has, and the means over these.
+    """How many items all columns have by a measure, of how many that any has, and the means over these.
 
     Means are unweighted over rows; columns that are apart, or have nothing, lack.
     """
@@ -79,13 +74,9 @@ class RowSummary:
 
 @dataclass(frozen=True)
 class StudyOutcome:
-    """What came of a study.
+    """What came of a study; ``scale`` is the rubric and judge by which trials are measured.
 
-    Attributes:
-        cells: By row and column name; a cell that nothing is known of is ``missing``.
-        scale: Rubric and judge by which trials are measured.
-        problems: What could not be read of others, and why the study does not go on.
-        common: By measure what the columns have in common; without those by which all have the same.
+    Cells are by row and column name; ``common`` lacks measures by which all columns have the same items.
     """
 
     study: Study
@@ -172,11 +163,7 @@ class StudyOutcome:
         return self.cells[row, column if isinstance(column, str) else column.name]
 
     def column(self, name: str) -> Column:
-        """Return the column of a name or title.
-
-        Raises:
-            KeyError: There is none.
-        """
+        """Return the column of a name or title; KeyError where there is none."""
         for one in self.by_column:
             if name in (one.column.name, one.title):
                 return one.column

@@ -35,18 +35,14 @@ PUT_AWAY = "its run is put away"
 
 @dataclass(frozen=True, slots=True)
 class CellWork:
-    """What there is of a cell.
+    """What there is of a cell, in the study's own session or in another one.
 
     Attributes:
-        run: The run that has it, "" while there is none.
-        session: The session file that has it, "" for the study's own.
-        run_state: State of that run, "" without one.
-        problem: Why it could not be planned, or why its run ended, "" for nothing.
+        problem: Why it could not be planned, or why its run ended.
         planned: Trials or candidates that it will have, None where that is not known yet.
         counts: Of each task what it is and how many of its samples are what, as in :class:`TaskTally`; see :attr:`tasks`.
-        cost_usd: Of all its requests, None where no price is known.
         settings: How its candidates were sampled; with :attr:`group` it says which candidates these are.
-        conditions: Under what it was made, by name; what is not known is left out.
+        conditions: Under what it was made, by name, as far as that is known.
         left_out: What the session has of it besides, in words: made otherwise, so in no figure.
     """
 
@@ -85,10 +81,9 @@ class StudyWork:
 
 
 def scale_of(study: Study, cells: Iterable[CellWork]) -> tuple[str, str]:
-    """Return by which rubric and judge trials are measured: the first that the study names, whatever other scores there are.
+    """Return by which rubric and judge trials are measured: the first that the study names, else what most of its own trials are scored by.
 
-    Where it names none it is what most of its own trials are scored by, the usual ones before others. The offline judge's
-    former rule counts as that judge where no trial is scored by the one of now.
+    The offline judge's former rule counts as that judge where no trial is scored by the one of now.
     """
     found = Counter(scale for cell in cells if not cell.session for trial in cell.trials for scale in trial.scores)
     found = found or Counter(scale for cell in cells for trial in cell.trials for scale in trial.scores)
@@ -220,10 +215,7 @@ def snapshots_of(reader: SessionReader, pointed: Sequence[StudyCellRow]) -> dict
 
 
 def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots: Mapping[str, str]) -> list[CellWork]:
-    """Return what another session has of the repositories of a study, found by source or content, as cells of further columns.
-
-    A column may have several cells of a row, each made otherwise; see :func:`workbench.studies.conditions.nearest`.
-    """
+    """Return what another session has of a study's repositories, by source or content; of a row and column also several cells."""
     rows: dict[str, tuple[str, str]] = {}
     for run in reader.runs():
         plan = run.plan
@@ -384,10 +376,7 @@ def run_states(reader: SessionReader, runs: Iterable[str | None]) -> dict[str, t
 
 
 def state_of(reader: SessionReader, run: RunRow) -> str:
-    """Return the state of a run as its cells show it: one that no engine has begun yet is ``queued``, its turn in the study comes.
-
-    That a judge failed is seen from the scores themselves, so it is ``done``.
-    """
+    """Return the state of a run as its cells show it: ``queued`` until an engine begins it, ``done`` also where a judge failed."""
     if run.state == "done" or (run.state == "queued" and run.started_at is None):
         return run.state
     return reader.run_state(run)

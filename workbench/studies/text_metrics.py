@@ -62,10 +62,7 @@ class MetricsOf:
 
 @dataclass(frozen=True, slots=True)
 class TextMetrics(InJson):
-    """The metrics of a study: one for each column, and ``together`` for each evaluator of several; of ``tasks`` of so many.
-
-    ``notes`` say what could not be computed, and why.
-    """
+    """The metrics of ``tasks`` of so many, by column and for those of an evaluator ``together``; ``notes`` say what is left out."""
 
     together: tuple[MetricsOf, ...]
     by_column: tuple[MetricsOf, ...]
@@ -82,13 +79,9 @@ def text_metrics(
     *,
     model: Path | None = None,
 ) -> TextMetrics:
-    """Compute metrics of a study's docs and bodies, see :func:`workbench.studies.analysis.analyse`.
+    """Compute metrics of a study's docs and bodies as in :func:`workbench.studies.analysis.analyse`; UsageError for an unknown one.
 
     Without any named, helpfulness is among them as far as a judge was asked (``workbench metrics --helpfulness``).
-
-    Raises:
-        UsageError: there is no metric of such a name.
-        MetricUnavailable: a package or model of a metric that was named is missing.
     """
     notes: dict[str, None] = {}
     scores = _scores(metrics, model, notes)
