@@ -10,7 +10,7 @@ import pytest
 from studies.declared_studies import put_agents, put_matrix
 
 from workbench.app.study.actions import can_go_on, going
-from workbench.app.study.comparison_list import forest_row
+from workbench.app.study.line_lists import forest_row
 from workbench.app.study.loading import StudyLoader, Wanted
 from workbench.app.study.wording import cell_sentence, cell_text, header, mean_text, shape, state_of
 from workbench.app.toolkit.cell_table import Grid

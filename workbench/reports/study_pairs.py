@@ -14,7 +14,7 @@ from workbench.studies.chances import Chance, chances, every_pair, resampled_ord
 from workbench.studies.comparing import Ranking, Setting, not_ranked, rankings, system_name, taus
 from workbench.studies.declaration import DOCS, in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.wording import NOTHING, cell_words, chance_words, difference_words, figure
+from workbench.studies.wording import NOTHING, cell_words, chance_words, difference_words, figure, left_out_words
 from workbench.text import plural
 
 MOST_PAIRS = 15
@@ -104,14 +104,9 @@ class _Sided:
         )
 
     def left_out(self, row: str) -> str:
-        """Return what is in no figure of the comparison, "" for nothing."""
         found = self.chance.comparison
-        said = [f"{found.undefined:,} without a value on one side"] if found.undefined else []
-        alone = ((found.only_left, found.left), (found.only_right, found.right))
-        said += [f"{count:,} only under {system_name(side)}" for count, side in alone if count]
-        if found.apart:
-            said.append(f"{row} {', '.join(sorted(found.apart))}, made otherwise: {'; '.join(found.differing)}")
-        return f"Left out of {self.name}: {', '.join(said)}." if said else ""
+        said = left_out_words(found, system_name(found.left), system_name(found.right), row)
+        return f"Left out of {self.name}: {said}." if said else ""
 
     def judged(self) -> str:
         """Return of how many blocks or claims both shares are, "" of other measures."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from workbench.studies.cells import Cell, Mean
+from workbench.studies.comparing import Comparison
 from workbench.studies.declaration import in_points
 from workbench.studies.items import brief
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
@@ -94,6 +95,15 @@ def doubt_words(doubts: Mapping[str, int]) -> str:
 def difference_words(value: float | None, low: float | None, high: float | None, measure: str) -> str:
     """Return ``+0.050 [−0.010, +0.110]``."""
     return signed(value, measure) + bounds(low, high, measure, signed)
+
+
+def left_out_words(found: Comparison, left: str, right: str, row: str) -> str:
+    """Return what is in no figure of a comparison of two columns that are called so, "" for nothing."""
+    said = [f"{found.undefined:,} without a value on one side"] if found.undefined else []
+    said += [f"{n:,} only under {side}" for n, side in ((found.only_left, left), (found.only_right, right)) if n]
+    if found.apart:
+        said.append(f"{row} {', '.join(sorted(found.apart))}, made otherwise: {'; '.join(found.differing)}")
+    return ", ".join(said)
 
 
 def chance_words(p: float | None) -> str:

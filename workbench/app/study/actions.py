@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.app.location import Location, Place, ResultList
 from workbench.app.marks import Marked, Pair
-from workbench.app.study.nothing import FILE
+from workbench.app.study.nothing import FILE, NEW
 from workbench.app.toolkit.latest import Latest
 from workbench.errors import WorkbenchError
 from workbench.results.samples import samples_of
@@ -76,7 +76,7 @@ class StudyActions:
             if answer := await self._host.push_screen_wait(question):
                 await self._host.ask_for_study(like=answer)
         else:
-            await self._host.ask_for_study(like=way)
+            await self._host.ask_for_study(like="" if way == NEW else way)
 
     async def ask_for_report(self, session: Path | None, study: str) -> None:
         """Ask for a file and have the report on a study written there, without a session on the published tables; call it from a worker."""

@@ -11,10 +11,9 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.keys import bind
-from workbench.app.study.comparison_list import ComparisonList
+from workbench.app.study.line_lists import ComparisonList, RankingList
 from workbench.app.study.loading import StudyLine, StudyView
 from workbench.app.study.matrix import SPREAD, StudyMatrix
-from workbench.app.study.ranking_list import RankingList
 from workbench.app.study.wording import CELL, COMPARISON, LEADERBOARD, RANKINGS, SCORE, STYLES, TABS, progress, shape
 from workbench.app.toolkit.amounts import spend_in_figures
 from workbench.app.toolkit.columns import Column, Columns, number_column
@@ -66,9 +65,6 @@ class StudyList(Table[StudyLine]):
 
     def lead_of(self, row: StudyLine) -> str:
         return "›" if row.name == self._current else ""
-
-    def words_of_row(self, row: StudyLine) -> str:
-        return f"{row.name} {row.study.title if row.study is not None else ''}"
 
 
 Item = TrialTally | TaskTally
@@ -137,11 +133,6 @@ class CellItems(Table[Item]):
             self.cursor = -1
         self.put((cell.work.trials or cell.work.tasks) if cell is not None else ())
 
-    def words_of_row(self, row: Item) -> str:
-        if isinstance(row, TaskTally):
-            return row.name
-        return " ".join(missing_of(row, self._measure, self._scale) or (row.state, row.error))
-
 
 def _number(value: float | None, digits: int) -> str:
     return NOTHING if value is None else f"{value:,.{digits}f}"
@@ -188,9 +179,6 @@ class LeaderList(Table[LeaderLine]):
         self.columns = Columns(_leader_columns(lines))
         self.notes = (*_rests_on(lines), *_judges(lines, agreements))
         self.put(lines)
-
-    def words_of_row(self, row: LeaderLine) -> str:
-        return row.summary.title
 
 
 def _of(mean: Mean | None) -> str:

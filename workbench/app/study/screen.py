@@ -20,7 +20,7 @@ from workbench.app.study.actions import StudyActions, can_go_on, going
 from workbench.app.study.detail import Detail, detail_title, matrix_title
 from workbench.app.study.loading import StudyLoader, StudyView, Wanted
 from workbench.app.study.matrix import StudyMatrix
-from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, BeginList, Beginning, NothingHere
+from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, BeginList, NothingHere
 from workbench.app.study.wording import CELL, COMPARISON, RANKINGS, STUDIES, cell_sentence, header
 from workbench.app.toolkit.cell_table import LinesBeside
 from workbench.app.toolkit.latest import Latest, Live
@@ -346,8 +346,8 @@ class StudyScreen(ModeScreen):
         await self.workbench.ask_for_study()
 
     @work
-    async def _begin(self, way: Beginning) -> None:
-        await self._actions.begin(way.name)
+    async def _begin(self, way: str) -> None:
+        await self._actions.begin(way)
 
     def action_leave(self) -> None:
         if self.current_pane is self.detail and self.outcome is not None:
@@ -375,20 +375,19 @@ class StudyScreen(ModeScreen):
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         detail, outcome, chosen = self.detail, self.outcome, message.row_list
         if isinstance(chosen, BeginList) and chosen.selected is not None:
-            self._begin(chosen.selected)
+            self._begin(chosen.selected.name)
         elif chosen is self.matrix and self.matrix.cell is not None:
             self._open_cell(self.matrix.cell)
         elif chosen is detail.cell_items and detail.cell_items.cell is not None and detail.cell_items.selected:
             items = detail.cell_items.in_order()
             at = items.index(detail.cell_items.selected)
             self._actions.go_to_item(self.wanted.name, detail.cell_items.cell, items, at)
-        elif chosen is detail.comparison and detail.comparison.selected_row:
-            _, right = self.wanted.pair or ("", "")
-            self.matrix.go_to_cell(detail.comparison.selected_row, right)
         elif chosen is detail.comparison and outcome is not None:
-            compared, pair = detail.comparison.comparison, detail.comparison.selected
-            if compared is not None and pair is not None:
-                self._actions.go_to_pair(outcome, compared, pair)
+            compared, of = detail.comparison.comparison, detail.comparison.selected
+            if isinstance(of, str):
+                self.matrix.go_to_cell(of, compared.right.name if compared is not None else "")
+            elif compared is not None and of is not None:
+                self._actions.go_to_pair(outcome, compared, of)
         elif chosen is detail.rankings and detail.rankings.selected is not None and outcome is not None:
             ranking, order = detail.rankings.selected
             if order is None:
