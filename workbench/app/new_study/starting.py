@@ -8,15 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import work
-from textual.binding import BindingType
 
 from workbench.agents.names import AGENTS as AGENT_INFOS
 from workbench.app import runs
 from workbench.app.key_table import key_of
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit import ordering
 from workbench.app.toolkit.fields import Field, Offer, Values
 from workbench.app.toolkit.form import AskText, Confirm
@@ -102,10 +101,7 @@ class NewStudyDialog(ordering.OrderForm[Study]):
         session: Session to start with, "" for the one of `workbench study NAME`.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("dialog.save", "save", "save as study.toml"),
-        bind("dialog.start", "start", "start"),
-    ]
+    BINDINGS = bindings("dialog/study")
     DEFAULT_CSS = """
     NewStudyDialog #frame { width: 92; }
     NewStudyDialog.-high .field { margin-bottom: 0; }

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.study.line_lists import ComparisonList, RankingList
 from workbench.app.study.loading import StudyLine, StudyView
 from workbench.app.study.matrix import SPREAD, StudyMatrix
@@ -51,7 +50,7 @@ COLUMNS: tuple[Column[StudyLine], ...] = (
 class StudyList(Table[StudyLine]):
     """Studies, the newest first."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [bind("study.open-study", "choose", "show it")]
+    BINDINGS = bindings("study.open-study")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda line: line.name, id=id)
@@ -109,7 +108,7 @@ def _trial_columns(measure: str, scale: tuple[str, str]) -> tuple[Column[Any], .
 class CellItems(Table[Item]):
     """The trials or tasks of the cell under the matrix's cursor."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [bind("study.open-item", "choose", "open")]
+    BINDINGS = bindings("study.open-item")
     LEAD = 1
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -169,7 +168,7 @@ class LeaderList(Table[LeaderLine]):
     """The agents, the best first, then what places rest on and how the judges agree."""
 
     LEAD = 1
-    BINDINGS: ClassVar[list[BindingType]] = [bind("study.open-leader", "choose", "its column")]
+    BINDINGS = bindings("study.open-leader")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__((), key=lambda line: line.summary.column.name, id=id)

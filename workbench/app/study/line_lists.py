@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Any, ClassVar
-
-from textual.binding import BindingType
+from typing import Any
 
 from workbench.app.key_table import with_keys
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.study.wording import UNKNOWN
 from workbench.app.toolkit.plot import Axis, axis, interval_bar, place
 from workbench.app.toolkit.row_list import RowList, fit
@@ -102,7 +100,7 @@ _HINT = "Mark a column with {study.mark}, go to another one and press {study.com
 class ComparisonList(LineList):
     """Sentences, a line for each row of the study, of which it is, and one for each pair of items."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [bind("study.open-pair", "choose", "side by side")]
+    BINDINGS = bindings("study.open-pair")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -250,7 +248,7 @@ _APART, _KEPT, _RESAMPLED = 8, 9, 11
 class RankingList(LineList):
     """Two lines for each setting; below the one that is open its pairs. Tau is to the setting that is open."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [bind("study.open-ranking", "choose", "its pairs")]
+    BINDINGS = bindings("study.open-ranking")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

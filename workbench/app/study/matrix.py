@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 from rich.cells import cell_len
-from textual.binding import BindingType
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.study.wording import cell_text, mean_text, progress
 from workbench.app.toolkit.cell_table import CellTable, Grid
 from workbench.app.toolkit.columns import Column
@@ -30,12 +28,7 @@ SPREAD = "spread"
 class StudyMatrix(CellTable[RowSummary]):
     """The rows of a study, or the groups of rows or of parts of these; of the columns in ``marked`` the first is A."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("study.open", "choose", "open"),
-        bind("study.mark", "mark", "mark column"),
-        bind("study.matrix-left", "column(-1)", "Previous column", show=False),
-        bind("study.matrix-right", "column(1)", "Next column", show=False),
-    ]
+    BINDINGS = bindings("study/matrix")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(Grid(_names(""), ()), key=lambda row: (row.group, row.row, row.part), id=id)

@@ -6,15 +6,14 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import getters, work
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.key_table import with_keys
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.location import Location
 from workbench.app.study.actions import StudyActions, can_go_on, going
 from workbench.app.study.detail import Detail, detail_title, matrix_title
@@ -59,24 +58,7 @@ class StudyScreen(ModeScreen):
     first_pane = "study-matrix-pane"
     own_resume = True
     CSS_PATH = "../styles/study.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("study.resume", "resume_study", "go on"),
-        bind("study.cancel", "cancel_study", "cancel"),
-        bind("study.compare", "compare", "compare"),
-        bind("study.measure", "measure", "measure"),
-        bind("study.sort", "sort_next", "sort"),
-        bind("study.reverse", "reverse", "reverse", show=False),
-        bind("study.group", "group", "group"),
-        bind("study.fold", "fold", "Fold or unfold a group", show=False),
-        bind("study.next-tab", "tab(1)", "tab", key_display="[ ]"),
-        bind("study.previous-tab", "tab(-1)", "Previous tab", show=False),
-        bind("study.weighting", "weighting", "weighting of rankings"),
-        bind("study.next-study", "study(1)", "Next study", show=False),
-        bind("study.previous-study", "study(-1)", "Previous study", show=False),
-        bind("study.export", "export", "export"),
-        bind("study.new", "new_study", "new study"),
-        bind("study.back", "leave", "Back to the matrix", show=False),
-    ]
+    BINDINGS = bindings("study")
 
     def __init__(self) -> None:
         super().__init__()

@@ -8,16 +8,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import ClassVar
 
 from textual.app import RenderResult
-from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from workbench.app.keys import bind
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
 _BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # by column, from below
@@ -191,10 +188,6 @@ class ScatterPlot(VirtualView):
             self.step = step
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("plot.next", "step(1)", "next group", show=False),
-        bind("plot.previous", "step(-1)", "previous group", show=False),
-    ]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -219,8 +212,8 @@ class ScatterPlot(VirtualView):
         self._drawn = None
         self.refresh()
 
-    def action_step(self, step: int) -> None:
-        self.post_message(self.Stepped(step))
+    def move(self, rows: int) -> None:
+        self.post_message(self.Stepped(1 if rows > 0 else -1))
 
     def on_resize(self) -> None:
         self._again()

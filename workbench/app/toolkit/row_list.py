@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events
-from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
 from workbench.app.key_table import with_keys
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
 __all__ = ["HeadedList", "Part", "RowList", "fit"]
@@ -36,16 +35,7 @@ class RowList(VirtualView):
         & > .row--only-b { color: $text-warning; text-style: bold; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("list.down", "move_cursor(1)", "Down", show=False),
-        bind("list.up", "move_cursor(-1)", "Up", show=False),
-        bind("list.page-down", "page(1)", "Page down", show=False),
-        bind("list.page-up", "page(-1)", "Page up", show=False),
-        bind("list.first", "edge(False)", "First", show=False),
-        bind("list.last", "edge(True)", "Last", show=False),
-        bind("list.narrow", "narrow", "only rows with…", show=False),
-        bind("list.all", "widen", "show all rows again", show=False),
-    ]
+    BINDINGS = bindings("list/rows")
     narrows: ClassVar[bool] = True
     """Whether ``/`` narrows the list; not where it searches more than what the rows say."""
 
@@ -252,14 +242,8 @@ class RowList(VirtualView):
                 self.refresh_line(self.line_of(at))
             self.post_message(self.Moved(self, at))
 
-    def action_move_cursor(self, step: int) -> None:
-        self.set_cursor(self.cursor + step, step)
-
     def move(self, rows: int) -> None:
         self.set_cursor(self.cursor + rows, 1 if rows > 0 else -1)
-
-    def go_to_end(self, last: bool) -> None:
-        self.action_edge(last)
 
     def action_page(self, step: int) -> None:
         line = min(max(self.line_of(self.cursor) + step * self.page_height(), 0), max(0, self.lines_shown() - 1))

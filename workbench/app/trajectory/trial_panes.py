@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters
-from textual.binding import BindingType
 from textual.widget import Widget
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
 from workbench.app.toolkit.document import Subject
 from workbench.app.toolkit.labelling import Labelled
@@ -28,52 +26,11 @@ from workbench.app.trajectory.step_content import ContentPane
 from workbench.app.trajectory.step_list import StepList
 from workbench.session.labels import criterion_of
 
-if TYPE_CHECKING:
-    from workbench.session.reader import SessionReader
-
 
 class TrialPanes(RunScreen):
     """The widgets of a trial; ``state`` is None before one was read."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("trajectory.resume", "resume", "resume"),
-        bind("trajectory.next-step", "step(1)", "step", key_display="h/l"),
-        bind("trajectory.previous-step", "step(-1)", "Previous step", show=False),
-        bind("trajectory.next-trial", "trial(1)", "trial", key_display="H/L"),
-        bind("trajectory.previous-trial", "trial(-1)", "Previous trial", show=False),
-        bind("trajectory.trials", "trials", "all trials"),
-        bind("trajectory.search", "search", "search"),
-        bind("trajectory.next-hit", "hit(1)", "next hit"),
-        bind("trajectory.previous-hit", "hit(-1)", "Previous hit", show=False),
-        bind("trajectory.scores", "scores", "scores"),
-        bind("trajectory.score-view", "score_view", "what it takes", show=False),
-        bind("trajectory.evidence", "evidence", "evidence"),
-        bind("trajectory.where-from", "where", "where from"),
-        bind("trajectory.check", "check_readme", "check"),
-        bind("trajectory.check-block", "check_block", "run this block again", show=False),
-        bind("trajectory.rerun", "rerun", "rerun"),
-        bind("trajectory.rerun-model", "rerun_model", "rerun with another model"),
-        bind("trajectory.fork", "fork", "edit, go on from here"),
-        bind("trajectory.cancel", "cancel", "cancel"),
-        bind("trajectory.export", "export", "export"),
-        bind("trajectory.next-tab", "tab(1)", "tab", key_display="[ ]"),
-        bind("trajectory.previous-tab", "tab(-1)", "Previous tab", show=False),
-        bind("trajectory.raw", "raw", "source"),
-        bind("trajectory.annotate", "annotate", "annotate"),
-        bind("labels.star", "star", "star", show=False),
-        bind("labels.tags", "tags", "tags"),
-        bind("trajectory.copy", "copy", "Copy what has the focus", show=False),
-        bind("trajectory.open", "open_outside", "open in editor"),
-        bind("trajectory.more", "more", "Show more of a long text", show=False),
-        bind("trajectory.down", "move(1)", "Down", show=False),
-        bind("trajectory.up", "move(-1)", "Up", show=False),
-        bind("trajectory.page-down", "page(1)", "Page down", show=False),
-        bind("trajectory.page-up", "page(-1)", "Page up", show=False),
-        bind("trajectory.first", "edge(False)", "First", show=False),
-        bind("trajectory.last", "edge(True)", "Last, and follow while live", show=False),
-        bind("trajectory.enter", "open_here", "Open what is under the cursor", show=False),
-        bind("trajectory.escape", "leave", "Leave the search", show=False),
-    ]
+    BINDINGS = bindings("trajectory")
     first_pane = "steps-pane"
     state: TrialState | None = None
 
@@ -85,13 +42,6 @@ class TrialPanes(RunScreen):
         yield OutcomePane(id="outcome", classes="pane")
         yield Score(id="score", classes="pane")
         yield Static("", id="nothing", classes="state")
-
-    def main_list(self) -> VirtualView:
-        return self.step_list
-
-    @property
-    def reader(self) -> SessionReader | None:
-        return self.workbench.reader
 
     @property
     def step_number(self) -> int:
@@ -123,14 +73,6 @@ class TrialPanes(RunScreen):
         """Bring a pane to the front where only one has room."""
         if self.has_class("-w-tabs") or self.has_class("-h-tabs"):
             self.focus_pane(pane)
-
-    def _show_nothing(self, sentence: str) -> None:
-        """Show a sentence over the panes, or ("") the panes."""
-        nothing = self.query_one("#nothing", Static)
-        nothing.update(sentence)
-        nothing.display = bool(sentence)
-        if sentence:
-            self.set_status("")
 
     # -- what is selected
 
