@@ -214,11 +214,7 @@ class StudyScreen(ModeScreen):
 
     def _show_cell(self) -> None:
         outcome, cell = self.outcome, self.matrix.cell
-        text = (
-            cell_sentence(outcome, cell, self.measure, self.matrix.part)
-            if outcome is not None and cell is not None
-            else ""
-        )
+        text = cell_sentence(outcome, cell, self.measure, self.matrix.part) if outcome and cell else ""
         # Its height is fixed: the cursor moves without a layout of the screen.
         self.query_one("#study-line", Static).update(text, layout=False)
         self.detail.cell_items.show(outcome, cell, self.measure)
@@ -308,7 +304,8 @@ class StudyScreen(ModeScreen):
 
     def action_study(self, step: int) -> None:
         if names := self._names:
-            self.show_study(names[(names.index(self.wanted.name) + step) % len(names)])
+            at = names.index(self.wanted.name) if self.wanted.name in names else 0
+            self.show_study(names[(at + step) % len(names)])
 
     @work
     async def action_export(self) -> None:
