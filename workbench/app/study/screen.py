@@ -360,7 +360,7 @@ class StudyScreen(ModeScreen):
         elif chosen is detail.cell_items and detail.cell_items.cell is not None and detail.cell_items.selected:
             items = detail.cell_items.in_order()
             at = items.index(detail.cell_items.selected)
-            self._actions.go_to_item(self.wanted.name, detail.cell_items.cell, items, at)
+            self._actions.go_to(self.wanted.name, detail.cell_items.cell, items, at)
         elif chosen is detail.comparison and outcome is not None:
             compared, of = detail.comparison.comparison, detail.comparison.selected
             if isinstance(of, str):
@@ -384,7 +384,7 @@ class StudyScreen(ModeScreen):
             self.focus_pane(self.detail)
             self.call_after_refresh(self.detail.cell_items.focus)
         elif cell.run or cell.work.trials:
-            self._actions.go_to_cell(self.wanted.name, cell)
+            self._actions.go_to(self.wanted.name, cell, cell.work.trials)
         else:
             self.notify(cell.problem or "Nothing is behind this cell yet.", timeout=6)
 
