@@ -255,7 +255,7 @@ def rankings(outcome: StudyOutcome) -> tuple[Ranking, ...]:
         for measure in outcome.study.measures:
             found += _rankings(outcome, one, measure)
             for without in (DOUBTFUL, REPAIRED, CUT) if outcome.study.kind != AGENTS else ():
-                if any(outcome.doubts(column, without) for column in one.columns):
+                if any(outcome.summary(column).doubts.get(without) for column in one.columns):
                     found += _rankings(outcome, one, measure, without)[:1]
     return tuple(found)
 

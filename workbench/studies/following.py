@@ -15,8 +15,6 @@ from workbench.studies.declaration import AGENTS, SESSION, BadStudy, Study
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import (
     CellWork,
-    StudyWork,
-    scale_of,
     snapshots_of,
     state_of,
     task_cells,
@@ -38,7 +36,7 @@ class StudyReader:
         self._reader = reader
         self._name = name
         self._seen = -1
-        self._work: StudyWork | None = None
+        self._cells: dict[tuple[str, str], CellWork] | None = None
         self._outcome: StudyOutcome | None = None
         self._others: dict[str, tuple[tuple[object, ...], list[CellWork]]] = {}
         declared(reader, name)
@@ -51,16 +49,14 @@ class StudyReader:
             changed |= (left := self._left_runs())
             if self._outcome is not None and not left and newest == self._seen:
                 return self._outcome
-        before = self._outcome
-        self._work = self._read(changed)
+        self._outcome = self._read(changed)
         self._seen = newest
-        self._outcome = StudyOutcome.of(self._work, before)
         return self._outcome
 
     def _left_runs(self) -> set[str]:
         """Return the runs whose state is another one now although nothing was written: their engine is gone, or has come."""
         known: dict[str, str] = {}
-        for cell in self._work.cells.values() if self._work is not None else ():
+        for cell in (self._cells or {}).values():
             if cell.run and not cell.session and cell.run_state in ("running", "queued", "interrupted"):
                 known[cell.run] = cell.run_state
         rows = [row for run in known if (row := self._reader.run(run)) is not None]
@@ -68,7 +64,7 @@ class StudyReader:
 
     def _changed_runs(self, newest: int) -> set[str] | None:
         """Return the runs in which something changed since the last look, None for all of them."""
-        if self._work is None or self._seen < 0:
+        if self._cells is None:
             return None
         found: set[str] = set()
         since = self._seen
@@ -88,11 +84,11 @@ class StudyReader:
             found |= runs_of_tasks(self._reader, many)
         return found
 
-    def _read(self, changed: set[str] | None) -> StudyWork:
+    def _read(self, changed: set[str] | None) -> StudyOutcome:
         study = declared(self._reader, self._name)
         row = self._reader.study(self._name)
         pointed = self._reader.study_cells(self._name)
-        before = self._work.cells if self._work is not None else {}
+        before = self._cells or {}
         cells: dict[tuple[str, str], CellWork] = {}
         if study.kind == AGENTS:
             cells = trial_cells(self._reader, study, pointed)
@@ -119,8 +115,10 @@ class StudyReader:
             cells.update({(one.row, one.column.name): one for one in others})
             if not others:
                 problems.append(f"{source} has no result for a row of this study.")
-        problem = (row.problem or "") if row is not None else ""
-        return StudyWork(study, tuple(columns), cells, scale_of(study, cells.values()), tuple(problems), problem)
+        if row is not None and row.problem:
+            problems.append(row.problem)
+        self._cells = cells
+        return StudyOutcome.of(study, columns, cells, problems, self._outcome)
 
     def _of_others(self, study: Study, source: str, pointed: Sequence[StudyCellRow]) -> list[CellWork]:
         path = expanded(source.removeprefix(SESSION))

@@ -69,18 +69,6 @@ class CellWork:
         return tuple(TaskTally(*info, *numbers) for info, *numbers in self.counts)
 
 
-@dataclass(frozen=True, slots=True)
-class StudyWork:
-    """All that there is of a study, and what could not be read of others."""
-
-    study: Study
-    columns: tuple[Column, ...]
-    cells: Mapping[tuple[str, str], CellWork]
-    scale: tuple[str, str] = ("", "")
-    problems: tuple[str, ...] = ()
-    problem: str = ""
-
-
 def scale_of(study: Study, cells: Iterable[CellWork]) -> tuple[str, str]:
     """Return by which rubric and judge trials are measured: the first that the study names, else what most of its own trials are scored by.
 
