@@ -25,7 +25,7 @@ from workbench.statistics.rankings import (
 )
 from workbench.studies.cells import as_trials
 from workbench.studies.conditions import apart, classes, comparable_rows, difference_words, rows_apart
-from workbench.studies.declaration import AGENTS, Column, InJson, Study
+from workbench.studies.declaration import AGENTS, Column, InJson
 from workbench.studies.items import CUT, DOUBTFUL, REPAIRED, SHARES, pass_of, value_of
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import CellWork
@@ -237,12 +237,7 @@ class Ranking(InJson):
 
 
 _OF_AGENTS = {"cases": "repositories", "trials": "tasks"}
-"""What counts alike in a study of agents, and the rule of :mod:`workbench.statistics.rankings` for it."""
-
-
-def weightings_of(study: Study) -> dict[str, str]:
-    """Return what can count alike in a study, the rows first, with the rule of :func:`workbench.statistics.rankings.scores`."""
-    return _OF_AGENTS if study.kind == AGENTS else {name: name for name in WEIGHTINGS}
+"""What counts alike in a study of agents, the rows first, and the rule of :mod:`workbench.statistics.rankings` for it."""
 
 
 def rankings(outcome: StudyOutcome) -> tuple[Ranking, ...]:
@@ -262,13 +257,14 @@ def rankings(outcome: StudyOutcome) -> tuple[Ranking, ...]:
 
 def _rankings(outcome: StudyOutcome, one: RankedColumns, measure: str, without: str = "") -> list[Ranking]:
     every = list(_common_items(outcome, one.columns, measure, without))
-    tasks = [_measured(*item) for item in every]
+    tasks = [task for task, _ in every]
     orders = pair_orders(tasks)
-    means = {weighting: scores(tasks, rule) for weighting, rule in weightings_of(outcome.study).items()}
+    rules = _OF_AGENTS if outcome.study.kind == AGENTS else dict(zip(WEIGHTINGS, WEIGHTINGS, strict=True))
+    means = {weighting: scores(tasks, rule) for weighting, rule in rules.items()}
     first = next(iter(means))
     judged = {
-        name: summed(side.judged for _, _, sides in every if (side := sides[name]).judged is not None)
-        for name in (every[0][2] if every and measure in SHARES else ())
+        name: summed(side.judged for _, sides in every if (side := sides[name]).judged is not None)
+        for name in (every[0][1] if every and measure in SHARES else ())
     }
     return [
         Ranking(
@@ -337,18 +333,13 @@ def columns_of(outcome: StudyOutcome, model: str, left: str, right: str) -> tupl
 
 def common_items(outcome: StudyOutcome, columns: Iterable[Column], measure: str, without: str = "") -> list[Measured]:
     """Return the items of which every one of some columns has a value; a column without any result is left out."""
-    return [_measured(*item) for item in _common_items(outcome, columns, measure, without)]
-
-
-def _measured(row: str, file: str, sides: Mapping[str, SideItem]) -> Measured:
-    values = {name: side.value or 0.0 for name, side in sides.items()}
-    return Measured(row, file, values, next(iter(sides.values())).tests)
+    return [task for task, _ in _common_items(outcome, columns, measure, without)]
 
 
 def _common_items(
     outcome: StudyOutcome, columns: Iterable[Column], measure: str, without: str
-) -> Iterator[tuple[str, str, dict[str, SideItem]]]:
-    """Yield the items of which every column has a value: row, file, and the item under each by the name of its system."""
+) -> Iterator[tuple[Measured, dict[str, SideItem]]]:
+    """Yield the items of which every column has a value, and each under all of them by the name of its system."""
     having = [one for one in columns if any(outcome.cell(row, one).means[measure].items for row in outcome.rows)]
     comparable = comparable_rows(outcome.works, outcome.rows, having) if len(having) > 1 else set()
     for row in outcome.rows:
@@ -358,7 +349,8 @@ def _common_items(
         for key in next(iter(sides.values())):
             found = {name: item for name, mine in sides.items() if (item := mine.get(key)) and item.value is not None}
             if len(found) == len(sides):
-                yield row, key[0], found
+                values = {name: side.value or 0.0 for name, side in found.items()}
+                yield Measured(row, key[0], values, next(iter(found.values())).tests), found
 
 
 def taus(found: Iterable[Ranking]) -> dict[tuple[Setting, Setting], float | None]:

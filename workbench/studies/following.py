@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.errors import WorkbenchError
@@ -80,28 +80,20 @@ class StudyReader:
                 elif change.kind in ("task", "stage") and change.part:
                     found.add(change.part if change.kind == "task" else change.item)
             since = changes[-1].seq
-        for many in _parts(sorted(tasks)):
-            found |= runs_of_tasks(self._reader, many)
-        return found
+        return found | runs_of_tasks(self._reader, tasks)
 
     def _read(self, changed: set[str] | None) -> StudyOutcome:
         study = declared(self._reader, self._name)
         row = self._reader.study(self._name)
         pointed = self._reader.study_cells(self._name)
         before = self._cells or {}
-        cells: dict[tuple[str, str], CellWork] = {}
         if study.kind == AGENTS:
             cells = trial_cells(self._reader, study, pointed)
         else:
-            stale = [
-                one
-                for one in pointed
-                if changed is None or one.run_id in changed or (one.row_name, one.column_name) not in before
-            ]
-            fresh = task_cells(self._reader, study, stale)
-            for one in pointed:
-                key = (one.row_name, one.column_name)
-                cells[key] = fresh[key] if key in fresh else before[key]
+            keyed = {(one.row_name, one.column_name): one for one in pointed}
+            stale = [one for key, one in keyed.items() if changed is None or one.run_id in changed or key not in before]
+            known = {**before, **task_cells(self._reader, study, stale)}
+            cells = {key: known[key] for key in keyed if key in known}
         columns = list(study.columns)
         problems: list[str] = []
         own = dict(cells)
@@ -149,7 +141,3 @@ def _file_state(path: Path) -> tuple[object, ...]:
         return (status.st_mtime_ns, status.st_size)
     except OSError:
         return ()
-
-
-def _parts(items: Sequence[str], size: int = 5_000) -> Iterable[Sequence[str]]:
-    return (items[start : start + size] for start in range(0, len(items), size))

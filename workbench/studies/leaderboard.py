@@ -193,10 +193,8 @@ def judge_agreement(outcome: StudyOutcome) -> tuple[JudgeAgreement, ...]:
         column.name: [trial for row in outcome.rows for trial in outcome.cell(row, column).work.trials]
         for column in outcome.columns
     }
-    every = [trial for trials in by_column.values() for trial in trials]
-    judges = sorted({judge for trial in every for of, judge in trial.scores if of == rubric})
     found = []
-    for left, right in itertools.combinations(judges, 2):
+    for left, right in itertools.combinations(_judges(outcome), 2):
         both: dict[str, list[tuple[float, float]]] = {}
         for column, trials in by_column.items():
             for trial in trials:
