@@ -211,21 +211,13 @@ def documented_share(counts: Counts) -> float | None:
     return sum(one[0].documented for one in counts) / len(counts) if counts else None
 
 
-def _by_file(counts: Counts, k: int) -> tuple[dict[str, list[float]], int]:
-    files: dict[str, list[float]] = {}
-    undefined = 0
-    for info, _, _, counted, passed, *_ in counts:
-        value = pass_at(counted, passed, k)
-        if value is None:
-            undefined += 1
-        else:
-            files.setdefault(info.file, []).append(value)
-    return files, undefined
-
-
 def _pass(work: CellWork, k: int, samples: int) -> Mean:
-    files, undefined = _by_file(work.counts, k)
-    count = len(work.counts) - undefined
+    files: dict[str, list[float]] = {}
+    for info, _, _, counted, passed, *_ in work.counts:
+        if (value := pass_at(counted, passed, k)) is not None:
+            files.setdefault(info.file, []).append(value)
+    count = sum(map(len, files.values()))
+    undefined = len(work.counts) - count
     waiting = sum(bool(one[2]) and one[3] < k for one in work.counts) if undefined else 0
     ahead = 0 if work.session else max(0, (work.planned or 0) // samples - len(work.counts))
     few = f"fewer than {k} counted samples" if k > 1 else "no counted sample"
