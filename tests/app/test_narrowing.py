@@ -53,9 +53,7 @@ ABSTRACT = {HeadedList, Table, CellTable}
 SEARCHED_BY_THEIR_SCREEN = {
     "CheckList",
     "TaskTable",
-    "StageList",
-    "CountList",
-    "ExcludedList",
+    "BuildingList",
     "HitList",
     "GroundingList",
     "RepositoryPane",
