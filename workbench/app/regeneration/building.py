@@ -241,6 +241,9 @@ class Building(Container):
         title = "Building tasks" if view.building else "How the tasks were built"
         self.query_one("#stages", Pane).titled(title, one_line(_note(row)[0], 100) if row is not None else "")
 
+    def find(self, text: str) -> None:
+        self.listed.narrow(text)
+
     def forget(self) -> bool:
         """Take away the text or the stage by which the list is narrowed; False if it is not."""
         if self.listed.narrowed:

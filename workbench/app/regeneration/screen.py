@@ -180,7 +180,7 @@ class RegenerationScreen(RunPanes):
     def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
         self.on_prompt_line_left()
         if self.shows_building:
-            self.building.listed.narrow(message.text)
+            self.building.find(message.text)
         else:
             self.search_for(message.text)
 
