@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import cleandoc
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import work
-from textual.binding import BindingType
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.regeneration.findings import Entry, FindingsScreen, Listing, Texts, columns
 from workbench.app.regeneration.sample_content import title_of
 from workbench.app.toolkit.document import Document, Line, heading, joined, note, of_lines, plain, prepared, styled
@@ -186,14 +185,7 @@ class ImprovingScreen(FindingsScreen):
 
     mode_name = "Improve docstrings"
     names = ("Attempts", "as it is", "attempt")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("improving.resume", "resume", "resume"),
-        bind("improving.cancel", "cancel", "cancel"),
-        bind("improving.export", "export", "patch or branch"),
-        bind("improving.next-attempt", "attempt(1)", "Next attempt from any pane", show=False),
-        bind("improving.previous-attempt", "attempt(-1)", "Previous attempt from any pane", show=False),
-        bind("improving.back", "leave", "back"),
-    ]
+    BINDINGS = bindings("improving")
 
     def __init__(self, run: str) -> None:
         super().__init__()

@@ -8,11 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import getters
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.columns import Column, Columns
 from workbench.app.toolkit.document import EMPTY, Document, note
 from workbench.app.toolkit.latest import Latest
@@ -85,7 +84,7 @@ class FindingList(Table[Entry]):
     """The rows of a listing."""
 
     LEAD = 1
-    BINDINGS: ClassVar[list[BindingType]] = [bind("went-wrong.open", "choose", "open candidate")]
+    BINDINGS = bindings("went-wrong.open")
 
     def __init__(self) -> None:
         super().__init__((), key=lambda entry: entry.key)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import getters
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
 from workbench.app.marks import SEVERAL, Marked, Pair
 from workbench.app.regeneration.building import Building
@@ -39,51 +38,6 @@ if TYPE_CHECKING:
     from workbench.session.rows import CandidateRow
 
 
-KEYS: list[BindingType] = [
-    bind("regeneration.resume", "resume", "resume"),
-    bind("pane.next", "next_pane(1)", "next pane", show=False),
-    bind("regeneration.clear-filter", "clear_filter", "clear filter"),
-    bind("regeneration.filter", "filter", "filter"),
-    bind("regeneration.went-wrong", "what_went_wrong", "what went wrong"),
-    # Also where what shows a sample has the focus.
-    bind("regeneration.sort", "arrange('sort_next')", "sort"),
-    bind("regeneration.reverse", "arrange('reverse')", "Sort the other way round", show=False),
-    bind("regeneration.group", "arrange('group_next')", "group by"),
-    bind("regeneration.rerun-task", "rerun", "rerun task"),
-    bind("regeneration.rerun-failed", "rerun_failed", "rerun failed"),
-    bind("regeneration.samples", "add_samples", "5 more samples"),
-    bind("regeneration.problem", "problem", "failed self-check"),
-    bind("regeneration.cancel", "cancel", "cancel"),
-    bind("regeneration.docs", "docs", "docstring"),
-    bind("regeneration.improve", "improve", "improve docs"),
-    bind("regeneration.improvements", "improvements", "improvements"),
-    bind("regeneration.next-hit", "hit(1)", "next hit"),
-    bind("regeneration.previous-hit", "hit(-1)", "Previous hit", show=False),
-    bind("regeneration.new", "new", "new run"),
-    bind("regeneration.search", "search", "search"),
-    bind("regeneration.dropped", "dropped", "stages, dropped"),
-    bind("labels.star", "star", "star", show=False),
-    bind("labels.tags", "tags", "tags"),
-    bind("labels.remark", "remark", "remark", show=False),
-    bind("regeneration.mark", "mark", "mark"),
-    bind("regeneration.mark-evaluator", "mark_group", "Mark the evaluator", show=False),
-    bind("regeneration.compare", "compare", "compare"),
-    bind("regeneration.export", "export", "export"),
-    bind("regeneration.open", "open_outside", "open in editor"),
-    bind("regeneration.next-sample", "sample(1)", "sample", key_display="h/l"),
-    bind("regeneration.previous-sample", "sample(-1)", "Previous sample", show=False),
-    bind("regeneration.next-task", "task(1)", "Next task from any pane", show=False),
-    bind("regeneration.previous-task", "task(-1)", "Previous task from any pane", show=False),
-    bind("regeneration.next-run", "run(1)", "Next run", show=False),
-    bind("regeneration.previous-run", "run(-1)", "Previous run", show=False),
-    bind("regeneration.evaluator", "evaluator", "next evaluator"),
-    bind("regeneration.next-tab", "tab(1)", "tab", key_display="[ ]"),
-    bind("regeneration.previous-tab", "tab(-1)", "Previous tab", show=False),
-    bind("regeneration.zoom", "zoom", "zoom", show=False),
-    bind("regeneration.more", "more", "Show more of a long text", show=False),
-    bind("regeneration.enter", "zoom", "Zoom the pane", show=False),
-    bind("regeneration.escape", "leave", "Leave search, zoom, pane", show=False),
-]
 _ON_THE_RUN = frozenset({"resume", "cancel", "rerun", "rerun_failed", "add_samples", "export", "open_outside", "copy"})
 """Actions on the run, which say themselves whether they make sense."""
 _ON_TASKS = frozenset(
@@ -101,7 +55,7 @@ class RunPanes(RunScreen):
 
     mode_name = "Regeneration"
     CSS_PATH = "../styles/regeneration.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = KEYS
+    BINDINGS = bindings("regeneration")
     first_pane = "tasks"
     view: RunView | None = None
     improvements = ""

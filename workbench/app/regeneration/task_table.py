@@ -5,13 +5,12 @@ from __future__ import annotations
 from bisect import insort
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import events
-from textual.binding import BindingType
 
 from workbench.app.key_table import key_of
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.standings import OtherSamples
 from workbench.app.regeneration.wording import NOTHING, cell_of, percent, share, test_name
@@ -135,7 +134,7 @@ class TaskTable(Table[TaskLine]):
         & > .row--picked { background: $foreground; color: $background; text-style: bold; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [bind("regeneration.open-task", "choose", "open")]
+    BINDINGS = bindings("regeneration.open-task")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__((), key=lambda line: line.id, groupings=GROUPINGS, id=id)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from workbench.app.key_table import with_keys
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.regeneration.findings import COMING, Entry, FindingsScreen, Listing, Texts, columns
 from workbench.app.regeneration.sample_content import laid_out
 from workbench.app.regeneration.wording import NOTHING, share, short_name, test_name
@@ -265,15 +264,7 @@ class WentWrongScreen(FindingsScreen):
 
     mode_name = "What went wrong"
     names = ("What went wrong", "test", "difference")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("went-wrong.next-tab", "tab(1)", "tab", key_display="[ ]"),
-        bind("went-wrong.previous-tab", "tab(-1)", "Previous tab", show=False),
-        bind("went-wrong.evaluator", "evaluator", "next evaluator"),
-        bind("went-wrong.group", "group", "group by"),
-        bind("went-wrong.open-group", "members(True)", "members", key_display="l"),
-        bind("went-wrong.close-group", "members(False)", "All groups", show=False),
-        bind("went-wrong.back", "leave", "back"),
-    ]
+    BINDINGS = bindings("went-wrong")
 
     def __init__(self, view: RunView, opened: Callable[[FailedCandidate], None]) -> None:
         super().__init__()

@@ -7,17 +7,16 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import getters
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Input
 
 from workbench import paths
 from workbench.app.key_table import key_of
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.location import Location, Place, ResultList
 from workbench.app.search.hit_list import FacetList, HitList
 from workbench.app.toolkit.latest import Latest
@@ -64,13 +63,7 @@ class SearchScreen(ModeScreen):
 
     mode_name = "Search"
     CSS_PATH = "../styles/search.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("search.query", "query", "change the search"),
-        # Before the field's own keys: the search is widened while something is typed.
-        bind("search.all-sessions", "everywhere", "this session, all sessions", priority=True),
-        bind("search.results", "results", "Go to the hits", show=False),
-        bind("search.back", "leave", "back"),
-    ]
+    BINDINGS = bindings("search")
 
     def __init__(self, last: Searched) -> None:
         super().__init__()

@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Any, ClassVar
-
-from textual.binding import BindingType
+from typing import Any
 
 from workbench.app.key_table import with_keys
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.study.wording import NOTHING, UNKNOWN, bounds, chance, count, figure, signed
 from workbench.app.toolkit.plot import Axis, axis, interval_bar, place
 from workbench.app.toolkit.row_list import RowList, fit
@@ -63,7 +61,7 @@ class ComparisonList(RowList):
     """Sentences, then a row for each row of the study, then a row for each item; the cursor goes over the last two."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [bind("study.open-pair", "choose", "side by side")]
+    BINDINGS = bindings("study.open-pair")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
@@ -50,7 +48,7 @@ class BeginList(Table[Beginning]):
     """A row for each way to begin."""
 
     LEAD = 1
-    BINDINGS: ClassVar[list[BindingType]] = [bind("study.begin", "choose", "begin")]
+    BINDINGS = bindings("study.begin")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(_COLUMNS, key=lambda way: way.name, id=id)

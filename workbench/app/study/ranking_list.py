@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
-from textual.binding import BindingType
-
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.study.wording import NOTHING, UNKNOWN, share, signed
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
@@ -39,7 +36,7 @@ class RankingList(RowList):
     """Two lines for each setting; below the one that is open its pairs. Tau is to the setting that is open."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [bind("study.open-ranking", "choose", "its pairs")]
+    BINDINGS = bindings("study.open-ranking")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from textual import events, widgets
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.document._document import Document
 from textual.document._document_navigator import DocumentNavigator
 from textual.document._wrapped_document import WrappedDocument
 
 from workbench.app.key_table import key_of
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Static
@@ -72,10 +69,7 @@ class EditScreen(Dialog[str | None]):
     """Ends with the edited text, or with None."""
 
     AUTO_FOCUS = "TextArea"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("edit.done", "done", "done", priority=True),
-        bind("edit.cancel", "dismiss(None)", "cancel", priority=True),
-    ]
+    BINDINGS = bindings("edit")
     DEFAULT_CSS = """
     EditScreen #frame { width: 96%; height: 92%; padding: 0 1; }
     EditScreen TextArea { height: 1fr; border: none; padding: 0; background: $surface; }

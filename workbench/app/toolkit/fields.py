@@ -7,11 +7,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import events, work
 from textual.app import ComposeResult, RenderResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
@@ -21,7 +20,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from workbench.app.key_table import key_of
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.row_list import RowList, fit
@@ -157,10 +156,7 @@ class Choice(Widget, can_focus=True):
     Choice { height: 1; width: 1fr; background: $panel; }
     Choice:focus { background: $primary-muted; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("choice.next", "step(1)", "next", show=False),
-        bind("choice.previous", "step(-1)", "previous", show=False),
-    ]
+    BINDINGS = bindings("choice")
     at = reactive(0)
 
     def __init__(self, options: Sequence[tuple[str, str, str]], value: str, *, id: str | None = None) -> None:
@@ -198,7 +194,7 @@ class Several(Widget, can_focus=True):
     Several { height: 1; width: 1fr; background: $panel; }
     Several:focus { background: $primary-muted; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [bind("several.pick", "pick", "choose", show=False)]
+    BINDINGS = bindings("several")
 
     def __init__(self, field: Field) -> None:
         super().__init__(id=field.name)
@@ -251,10 +247,7 @@ class PickRows(RowList):
     """A row for each name, marked or not; what is marked and not offered stands below what is."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("pick.mark", "mark", "mark"),
-        bind("pick.mark-all", "mark_all", "all or none"),
-    ]
+    BINDINGS = bindings("pick/rows")
 
     def __init__(self, offered: Sequence[Offer], chosen: Sequence[str]) -> None:
         super().__init__(id="pick-rows")
@@ -311,11 +304,7 @@ class PickList(Dialog[tuple[str, ...] | None]):
     """Ends with what is marked, or with None; a line below takes what the list does not offer."""
 
     AUTO_FOCUS = "PickRows"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("pick.done", "done", "done"),
-        bind("pick.cancel", "dismiss(None)", "as before"),
-        bind("pick.type", "other", "Type another one", show=False),
-    ]
+    BINDINGS = bindings("pick")
     DEFAULT_CSS = """
     PickList #frame { width: 96; max-height: 92%; padding: 0 1; }
     PickList PickRows { height: auto; max-height: 70vh; background: $surface; }

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
 from workbench.app.key_table import key_of
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.fields import Choice
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
@@ -108,14 +107,7 @@ class FilterDialog(Dialog[Filter[LineT]]):
     what the text is looked for in.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("filter.keep", "accept", "keep"),
-        bind("filter.keep-too", "accept", "keep", show=False),
-        bind("filter.cancel", "cancel", "as before"),
-        bind("filter.clear", "clear", "clear"),
-        bind("filter.next", "app.focus_next", "Next question", show=False),
-        bind("filter.previous", "app.focus_previous", "Previous question", show=False),
-    ]
+    BINDINGS = bindings("filter")
     DEFAULT_CSS = """
     FilterDialog { align: center bottom; background: $background 0%; }
     FilterDialog #frame {

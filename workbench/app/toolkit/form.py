@@ -7,11 +7,10 @@ from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Input
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.fields import Field, Values, Words
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.lifecycle import Dialog
@@ -34,12 +33,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
     """Whether what comes of the fields, or what is wrong with them, is said while they are filled."""
     AUTO_FOCUS = "#start"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("dialog.cancel", "dismiss(None)", "cancel"),
-        bind("dialog.complete", "complete", "Complete, or next field", show=False),
-        bind("dialog.next", "app.focus_next", "Next field", show=False),
-        bind("dialog.previous", "app.focus_previous", "Previous field", show=False),
-    ]
+    BINDINGS = bindings("dialog")
     DEFAULT_CSS = """
     Form #frame { width: 78; overflow-y: auto; padding: 1 2 0 2; }
     Form .field { height: 1; margin-bottom: 1; }
@@ -264,13 +258,7 @@ class Confirm(Dialog[bool]):
     Confirm #question Static { height: auto; }
     Confirm #buttons { margin-top: 1; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("confirm.no", "dismiss(False)", "no"),
-        bind("confirm.yes", "dismiss(True)", "yes"),
-        bind("confirm.other", "app.focus_next", "Other", show=False),
-        bind("confirm.down", "scroll(1)", "Down", show=False),
-        bind("confirm.up", "scroll(-1)", "Up", show=False),
-    ]
+    BINDINGS = bindings("confirm")
 
     def __init__(self, title: str, question: str, yes: str) -> None:
         super().__init__()

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.geometry import Size
 from textual.widget import Widget
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.header import Header, StatusLine
 from workbench.app.toolkit.keybar import KeyBar
 from workbench.app.toolkit.labelling import Labelled, Labelling
@@ -47,11 +46,7 @@ class ModeScreen(BaseScreen[None]):
     AUTO_FOCUS = ""
     HORIZONTAL_BREAKPOINTS = [(0, "-w-none"), (40, "-w-tabs"), (80, "-w-narrow"), (100, "-w-wide"), (160, "-w-huge")]
     VERTICAL_BREAKPOINTS = [(0, "-h-none"), (12, "-h-tabs"), (24, "-h-full"), (48, "-h-tall")]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("pane.next", "next_pane(1)", "next pane"),
-        bind("pane.previous", "next_pane(-1)", "previous pane", show=False),
-        bind("pane.copy", "copy", "Copy what has the focus", show=False),
-    ]
+    BINDINGS = bindings("pane")
 
     mode_name: ClassVar[str] = ""
     #: The id of the pane that is current at first; else the first one on the page is.

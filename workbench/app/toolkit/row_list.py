@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events
-from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 
 from workbench.app.key_table import with_keys
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
 __all__ = ["HeadedList", "Part", "RowList", "fit"]
@@ -36,10 +35,7 @@ class RowList(VirtualView):
         & > .row--only-b { color: $text-warning; text-style: bold; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("list.narrow", "narrow", "only rows with…", show=False),
-        bind("list.all", "widen", "show all rows again", show=False),
-    ]
+    BINDINGS = bindings("list/rows")
     narrows: ClassVar[bool] = True
     """Whether ``/`` narrows the list; not where it searches more than what the rows say."""
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic
 
 from textual import events
-from textual.binding import BindingType
 from textual.message import Message
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.columns import Column, Columns, Row, cell_text
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
@@ -63,12 +62,7 @@ class Table(HeadedList, Generic[Row]):
     """Attributes that are as they were left where the list is shown again."""
     LEAD = 2
     """Cells before the first column: a mark, or whether a group is folded."""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("table.sort", "sort_next", "sort"),
-        bind("table.reverse", "reverse", "reverse", show=False),
-        bind("table.group", "group_next", "group"),
-        bind("table.fold", "fold", "Fold the group", show=False),
-    ]
+    BINDINGS = bindings("table")
 
     class Arranged(Message):
         """Rows are sorted, grouped or folded in another way."""

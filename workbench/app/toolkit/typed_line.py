@@ -6,12 +6,11 @@ from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.texts import Label
 from workbench.text import clean
 
@@ -128,19 +127,13 @@ class FollowedLine(TypedLine):
 class NarrowLine(FollowedLine):
     """Narrows a list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("narrow.leave", "leave", "Show all", show=False),
-        bind("narrow.keep", "keep", "Go to the rows", show=False),
-    ]
+    BINDINGS = bindings("narrow")
 
 
 class FindLine(FollowedLine):
     """Finds in a text."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("find.leave", "leave", "No hits marked", show=False),
-        bind("find.keep", "keep", "Go to the text", show=False),
-    ]
+    BINDINGS = bindings("find")
 
 
 async def ask_line(kind: type[FollowedLine], target: Any) -> None:
@@ -156,7 +149,7 @@ async def ask_line(kind: type[FollowedLine], target: Any) -> None:
 class PromptLine(TypedLine):
     """Hidden until :meth:`ask`; ends with :class:`Answered` or silently."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [bind("prompt.leave", "leave", "Leave", show=False)]
+    BINDINGS = bindings("prompt")
 
     class Answered(Message):
         """A text was entered for ``purpose``."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import BindingType
 from textual.dom import DOMNode
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.text import clean
 
 Part = tuple[str, str]
@@ -65,14 +62,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("list.down", "move(1)", "Down", show=False),
-        bind("list.up", "move(-1)", "Up", show=False),
-        bind("list.page-down", "page(1)", "Page down", show=False),
-        bind("list.page-up", "page(-1)", "Page up", show=False),
-        bind("list.first", "edge(False)", "First", show=False),
-        bind("list.last", "edge(True)", "Last", show=False),
-    ]
+    BINDINGS = bindings("list")
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)

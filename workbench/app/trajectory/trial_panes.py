@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import ClassVar
 
 from textual import getters
-from textual.binding import BindingType
 from textual.widget import Widget
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
 from workbench.app.toolkit.document import Subject
 from workbench.app.toolkit.labelling import Labelled
@@ -32,38 +30,7 @@ from workbench.session.labels import criterion_of
 class TrialPanes(RunScreen):
     """The widgets of a trial; ``state`` is None before one was read."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("trajectory.resume", "resume", "resume"),
-        bind("trajectory.next-step", "step(1)", "step", key_display="h/l"),
-        bind("trajectory.previous-step", "step(-1)", "Previous step", show=False),
-        bind("trajectory.next-trial", "trial(1)", "trial", key_display="H/L"),
-        bind("trajectory.previous-trial", "trial(-1)", "Previous trial", show=False),
-        bind("trajectory.trials", "trials", "all trials"),
-        bind("trajectory.search", "search", "search"),
-        bind("trajectory.next-hit", "hit(1)", "next hit"),
-        bind("trajectory.previous-hit", "hit(-1)", "Previous hit", show=False),
-        bind("trajectory.scores", "scores", "scores"),
-        bind("trajectory.score-view", "score_view", "what it takes", show=False),
-        bind("trajectory.evidence", "evidence", "evidence"),
-        bind("trajectory.where-from", "where", "where from"),
-        bind("trajectory.check", "check_readme", "check"),
-        bind("trajectory.check-block", "check_block", "run this block again", show=False),
-        bind("trajectory.rerun", "rerun", "rerun"),
-        bind("trajectory.rerun-model", "rerun_model", "rerun with another model"),
-        bind("trajectory.fork", "fork", "edit, go on from here"),
-        bind("trajectory.cancel", "cancel", "cancel"),
-        bind("trajectory.export", "export", "export"),
-        bind("trajectory.next-tab", "tab(1)", "tab", key_display="[ ]"),
-        bind("trajectory.previous-tab", "tab(-1)", "Previous tab", show=False),
-        bind("trajectory.raw", "raw", "source"),
-        bind("trajectory.annotate", "annotate", "annotate"),
-        bind("labels.star", "star", "star", show=False),
-        bind("labels.tags", "tags", "tags"),
-        bind("trajectory.open", "open_outside", "open in editor"),
-        bind("trajectory.more", "more", "Show more of a long text", show=False),
-        bind("trajectory.enter", "open_here", "Open what is under the cursor", show=False),
-        bind("trajectory.escape", "leave", "Leave the search", show=False),
-    ]
+    BINDINGS = bindings("trajectory")
     first_pane = "steps-pane"
     state: TrialState | None = None
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import ClassVar
 
-from textual.binding import BindingType
-
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.cell_table import CellTable, Grid
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.virtual_view import Part
@@ -24,11 +21,7 @@ _CELL = 12
 class MatrixView(CellTable[str]):
     """A row per case under the agents and, where one has several, their models; left and right go from agent to agent."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("trials.matrix-left", "column(-1)", "Previous agent", show=False),
-        bind("trials.matrix-right", "column(1)", "Next agent", show=False),
-        bind("trials.matrix-open", "choose", "show these"),
-    ]
+    BINDINGS = bindings("trials/matrix")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(Grid(_CASES, ()), key=str, id=id)

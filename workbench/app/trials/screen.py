@@ -6,15 +6,14 @@ import threading
 from collections.abc import Iterable
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import work
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.location import Location, ResultList
 from workbench.app.toolkit.cell_table import LinesBeside
 from workbench.app.toolkit.labelling import Labelled
@@ -63,22 +62,7 @@ class TrialsScreen(ModeScreen):
 
     mode_name = "Trials"
     CSS_PATH = "../styles/trials.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        # Also where the matrix or a plot has the focus: they follow the table.
-        bind("trials.sort", "sort_next", "sort"),
-        bind("trials.reverse", "reverse", "reverse", show=False),
-        bind("trials.group", "group_next", "group by"),
-        bind("trials.filter", "filter", "filter"),
-        bind("trials.clear-filter", "clear_filter", "clear filter", show=False),
-        bind("trials.compare", "compare", "compare"),
-        bind("trials.plots", "plots", "plots"),
-        bind("trials.scale", "scale", "rubric, judge"),
-        bind("labels.star", "star", "star", show=False),
-        bind("labels.tags", "tags", "tags"),
-        bind("labels.remark", "remark", "remark", show=False),
-        bind("trials.export", "export", "export"),
-        bind("trials.back", "leave", "back"),
-    ]
+    BINDINGS = bindings("trials")
 
     def __init__(self, current: str = "") -> None:
         super().__init__()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
-
-from textual.binding import BindingType
+from typing import Any
 
 from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.marks import Marked, Marks
 from workbench.app.toolkit.columns import Column, number_column
 from workbench.app.toolkit.table import Group, Grouping, Table
@@ -122,10 +120,7 @@ class TrialTable(Table[TrialLine]):
     """Trials, in groups with their means; ``current`` is the one that is open behind the table."""
 
     KEPT = (*Table.KEPT, "trials", "filter", "session")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("trials.open", "choose", "open"),
-        bind("trials.mark", "mark", "mark"),
-    ]
+    BINDINGS = bindings("trials/list")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda line: line.id, groupings=GROUPINGS, next_order="score", id=id)
@@ -229,7 +224,7 @@ class LossList(Table[Loss]):
     """A row a criterion, the dearest first."""
 
     LEAD = 1
-    BINDINGS: ClassVar[list[BindingType]] = [bind("trials.loss-open", "choose", "show these")]
+    BINDINGS = bindings("trials.loss-open")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(LOSS_COLUMNS, key=lambda loss: loss.title, id=id)
