@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.app.regeneration import building
-from workbench.app.regeneration.filters import EVERYTHING, QUESTIONS
-from workbench.app.regeneration.task_table import route_of
+from workbench.app.regeneration.task_table import EVERYTHING, QUESTIONS, route_of
 from workbench.regeneration.self_check import Control, Problem, Rechecks, banner
 from workbench.results.regeneration_runs import Excluded
 from workbench.results.samples import SampleState
