@@ -14,7 +14,7 @@ labels
   -remark                     a                       remark                  remark
 pane
   next/previous               tab/shift+tab           next_pane(±1)           next pane/previous pane
-  -copy                       y                       copy                    Copy what has the focus
+  -copy                       y                       copy                    Copy what has the focus | copy this pane's text
 app
   -cases                      1                       mode('cases')           Cases
   -trajectory                 2                       mode('trajectory')      Trajectory
@@ -72,9 +72,6 @@ edit
   !done                       ctrl+s                  done                    done
   !cancel                     escape                  dismiss(None)           cancel
 file
-  -down/up                    j,down/k,up             scroll_rows(±1)         Down/up
-  -page-down/page-up          ctrl+d,pagedown/ctrl+u,pageup scroll_pages(±1)        page down/page up
-  -top/end                    g,home/G,end            edge(False)/edge(True)  Top/end
   -find                       slash                   find                    find in the text
   -next-hit/previous-hit      n/N                     hit(±1)                 hit
   -forget                     escape                  forget                  no hits marked
@@ -99,10 +96,11 @@ improving
   export                      x                       export                  patch or branch
   -next-attempt/previous-attempt J/K                     attempt(±1)             attempt from any pane
   back                        escape,I                leave                   back
+list/move
+  -down/up                    down,j/up,k             move(±1)                down/up
+  -page-down/page-up          pagedown,ctrl+d/pageup,ctrl+u page(±1)              page down/page up
+  -first/last                 g,home/G,end            edge(False)/edge(True)  first/last
 list
-  -down/up                    down,j/up,k             move_cursor(±1)         Down/up
-  -page-down/page-up          pagedown,ctrl+d/pageup,ctrl+u page(±1)                Page down/page up
-  -first/last                 g,home/G,end            edge(False)/edge(True)  First/last
   -narrow                     slash                   narrow                  only rows with…
   -all                        escape                  widen                   show all rows again
 marked
@@ -120,8 +118,6 @@ pick
 pick/rows
   mark                        space                   mark                    mark
   mark-all                    A                       mark_all                all or none
-plot
-  -next/previous              down,j/up,k             step(±1)                group
 prompt
   -leave                      escape                  leave                   Leave
 regeneration
@@ -158,10 +154,6 @@ regeneration
   next-tab/previous-tab       right_square_bracket/left_square_bracket tab(±1)                 tab
   -zoom                       z                       zoom                    zoom
   -more                       greater_than_sign       more                    Show more of a long text
-  -copy                       y                       copy                    Copy
-  -down/up                    j,down/k,up             move(±1)                Down/up
-  -page-down/page-up          ctrl+d,pagedown/ctrl+u,pageup page(±1)                Page down/page up
-  -first/last                 g,home/G,end            edge(False)/edge(True)  First/last
   -enter                      enter                   zoom                    Zoom the pane
   -escape                     escape                  leave                   Leave search, zoom, pane
 regeneration/enter
@@ -191,7 +183,7 @@ search/enter
   facet                       enter,space             choose                  only these
 search/hits
   open                        enter                   choose                  open
-  -next/previous              n/N                     move_cursor(±1)         hit
+  -next/previous              n/N                     move(±1)                hit
 sessions
   -reload                     f5                      reload                  read again
   merge                       ampersand               merge                   merge marked
@@ -265,12 +257,8 @@ trajectory
   raw                         m                       raw                     source | README as source or rendered
   annotate                    a                       annotate                annotate
   -labels.star labels.tags
-  -copy                       y                       copy                    Copy what has the focus | copy this pane's text
   open                        ctrl+e                  open_outside            open in editor | open in another program
   -more                       greater_than_sign       more                    Show more of a long text
-  -down/up                    j,down/k,up             move(±1)                Down/up
-  -page-down/page-up          ctrl+d,pagedown/ctrl+u,pageup page(±1)                Page down/page up
-  -first/last                 g,home/G,end            edge(False)/edge(True)  First/last, and follow while live
   -enter                      enter                   open_here               Open what is under the cursor
   -escape                     escape                  leave                   Leave the search
 tree

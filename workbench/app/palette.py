@@ -45,7 +45,9 @@ class WorkbenchCommands(Provider):
         for active in self.screen.active_bindings.values():
             binding = active.binding
             # Moving the cursor is what keys are for; everything else can be found by its name as well.
-            moves = binding.id is None or binding.id.startswith(("list.", "file.", "pane.", "choice."))
+            moves = binding.id is None or binding.id.startswith(
+                ("list.", "file.", "pane.next", "pane.previous", "choice.")
+            )
             if moves or binding.system or not binding.description or binding.description in seen:
                 continue
             seen.add(binding.description)

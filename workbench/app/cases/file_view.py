@@ -31,15 +31,6 @@ class FileView(TextPane):
 
     BINDINGS = bindings("file")
 
-    def action_scroll_rows(self, rows: int) -> None:
-        self.move(rows)
-
-    def action_scroll_pages(self, pages: int) -> None:
-        self.move(pages * self.page_height())
-
-    def action_edge(self, last: bool) -> None:
-        self.go_to_end(last)
-
     @property
     def followed(self) -> str:
         """What the line at the bottom finds in the text."""

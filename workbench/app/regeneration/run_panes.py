@@ -29,14 +29,12 @@ from workbench.app.toolkit.pane import Pane, PaneTabs, Target
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.texts import Static
-from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import samples_of
 from workbench.results.tasks import TaskLine
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow
 
 
@@ -58,6 +56,7 @@ class RunPanes(RunScreen):
     mode_name = "Regeneration"
     CSS_PATH = "../styles/regeneration.tcss"
     BINDINGS = bindings("regeneration")
+    first_pane = "tasks"
     view: RunView | None = None
     improvements = ""
     following: Following
@@ -75,13 +74,6 @@ class RunPanes(RunScreen):
         yield Building(id="building", classes="pane-group -off")
         yield Detail()
         yield Static("", id="nothing", classes="state")
-
-    def main_list(self) -> VirtualView:
-        return self.building.query_one(ExcludedList) if self.shows_building else self.table
-
-    @property
-    def reader(self) -> SessionReader | None:
-        return self.workbench.reader
 
     @property
     def selected_task(self) -> TaskLine | None:

@@ -287,7 +287,7 @@ class PickRows(RowList):
     def action_mark(self) -> None:
         if 0 <= self.cursor < len(self.options):
             self.marked ^= {self.options[self.cursor].name}
-            self.action_move_cursor(1)
+            self.move(1)
             self._show_marks()
 
     def action_mark_all(self) -> None:

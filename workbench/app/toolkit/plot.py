@@ -15,7 +15,6 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from workbench.app.keys import bindings
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
 _BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # by column, from below
@@ -189,7 +188,6 @@ class ScatterPlot(VirtualView):
             self.step = step
 
     ALLOW_SELECT = False
-    BINDINGS = bindings("plot")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -214,8 +212,8 @@ class ScatterPlot(VirtualView):
         self._drawn = None
         self.refresh()
 
-    def action_step(self, step: int) -> None:
-        self.post_message(self.Stepped(step))
+    def move(self, rows: int) -> None:
+        self.post_message(self.Stepped(1 if rows > 0 else -1))
 
     def on_resize(self) -> None:
         self._again()

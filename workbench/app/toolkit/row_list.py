@@ -242,14 +242,8 @@ class RowList(VirtualView):
                 self.refresh_line(self.line_of(at))
             self.post_message(self.Moved(self, at))
 
-    def action_move_cursor(self, step: int) -> None:
-        self.set_cursor(self.cursor + step, step)
-
     def move(self, rows: int) -> None:
         self.set_cursor(self.cursor + rows, 1 if rows > 0 else -1)
-
-    def go_to_end(self, last: bool) -> None:
-        self.action_edge(last)
 
     def action_page(self, step: int) -> None:
         line = min(max(self.line_of(self.cursor) + step * self.page_height(), 0), max(0, self.lines_shown() - 1))

@@ -1,4 +1,4 @@
-"""What the modes share that follow a run: a line of remarks, a line that asks, actions, and keys for panes that paint."""
+"""What the modes share that follow a run: a place in it to go to, a line of remarks, a line that asks, a search, actions."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
 
-from workbench.app.key_table import WHY_NOT
+from workbench.app.key_table import WHY_NOT, with_keys
 from workbench.app.toolkit.document import prepared
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.typed_line import PromptLine
-from workbench.app.toolkit.virtual_view import VirtualView
 
 if TYPE_CHECKING:
+    from workbench.app.location import Place
     from workbench.app.toolkit.actions import RunActions
+    from workbench.app.toolkit.document import Subject
     from workbench.session.reader import SessionReader
 
 HITS_LIMIT = 10_000
@@ -126,18 +127,23 @@ _OTHER = "It was not done: something else is shown now."
 class RunScreen(ModeScreen):
     """A mode that follows a run.
 
-    A subclass says which list takes keys while no painted pane has the focus (:meth:`main_list`), sets ``actions``, and shows
+    A subclass sets ``actions``, loads a run with ``run_loader``, calls :meth:`has_read` or :meth:`show_reason` then, and shows
     the hits of its ``finder``.
     """
 
     searches = True
     actions: RunActions
+    no_session: ClassVar[str]
+    """What to do where no session is open."""
 
     def __init__(self) -> None:
         super().__init__()
         self.finder = Finder(self)
         self.searching = Latest(self, "search")
         self.doing = Latest(self, "actions", every=True)
+        self.run_loader = Latest(self, "run")
+        self._goal: Place | None = None  # where somebody wanted to go in what is shown
+        self._place: Place | None = None  # the same until it is reached
         self._remark = ""
         self.reading = True  # what is to be shown has not been read yet
         self._once_read: dict[
@@ -149,8 +155,33 @@ class RunScreen(ModeScreen):
         yield Static("", id="remark")
         yield PromptLine()
 
-    def main_list(self) -> VirtualView:
-        """Return the pane that keys move in while no other painted one has the focus."""
+    def on_mount(self) -> None:
+        self.focus_pane(self.query_one(f"#{self.first_pane}"))
+        self._show_no_session()
+        self.set_interval(1.0, self.tick)
+
+    # -- what subclasses say
+
+    def tick(self) -> None:
+        """Show what changes by itself, such as the time left; called every second."""
+
+    def forget(self) -> None:
+        """Another session is shown: nothing of its run is known."""
+        raise NotImplementedError
+
+    def load_wanted(self, reader: SessionReader) -> None:
+        """Load the run that was shown last in this app, else the one that tells most."""
+        raise NotImplementedError
+
+    def can_go(self, place: Place) -> bool:
+        """Return whether a place has been read."""
+        raise NotImplementedError
+
+    def go_to_place(self, place: Place) -> None:
+        raise NotImplementedError
+
+    def subject(self) -> Subject:
+        """Return what has the focus."""
         raise NotImplementedError
 
     def mark_hits(self, needle: str) -> None:
@@ -163,6 +194,53 @@ class RunScreen(ModeScreen):
     def remark_on(self, hit: Any) -> str:
         """Return what stands behind the number of a hit."""
         return ""
+
+    # -- what is shown
+
+    @property
+    def reader(self) -> SessionReader | None:
+        return self.workbench.reader
+
+    def show_nothing(self, sentence: str) -> None:
+        """Show a sentence in place of the panes, or ("") the panes."""
+        self.set_class(bool(sentence), "-nothing")
+        self.query_one("#nothing", Static).update(sentence)
+        if sentence:
+            self.set_status("")
+        self.refresh_bindings()
+
+    def _show_no_session(self) -> None:
+        self.show_nothing("Opening the session…" if self.workbench.session_path else with_keys(self.no_session))
+
+    def show_reason(self, sentence: str) -> None:
+        """Say why what was asked for cannot be shown."""
+        self.show_nothing(sentence)
+        self.has_read()
+
+    def on_session_opened(self, reader: SessionReader | None) -> None:
+        self.finder.forget()
+        self.forget()
+        if reader is not None:
+            self.load_at(self._goal)  # it begins anew, perhaps after the goal was reached
+        else:
+            self._show_no_session()
+            if self.workbench.session_path is None:
+                self.has_read()
+
+    def load_at(self, place: Place | None) -> None:
+        """Load what is wanted from its beginning, and go to a place in it."""
+        self._goal = self._place = place
+        if self.reader is not None:
+            self.reading = True
+            self.load_wanted(self.reader)
+
+    def go_on_to_place(self) -> None:
+        """Go where somebody wanted to go, where that has been read."""
+        place = self._place
+        # Another reading may be under way, which would begin it anew.
+        if place is not None and self.run_loader.idle and self.can_go(place):
+            self._place = None
+            self.go_to_place(place)
 
     def offers(self, action: str) -> bool:
         """Return whether an action on the run makes sense now, or may once the run has been read."""
@@ -178,6 +256,9 @@ class RunScreen(ModeScreen):
 
     def has_read(self) -> None:
         """What is to be shown was read: do what was asked for meanwhile, or say why not."""
+        # A result that came too late is not what was asked for last.
+        if not self.reading or not (self.run_loader.idle or self.reader is None):
+            return
         self.reading = False
         waiting, self._once_read = self._once_read, {}
         for action, (session, what) in waiting.items():
@@ -209,19 +290,6 @@ class RunScreen(ModeScreen):
         self.refresh_bindings()
 
     # -- keys
-
-    def current_view(self) -> VirtualView:
-        return self.focused if isinstance(self.focused, VirtualView) else self.main_list()
-
-    def action_move(self, rows: int) -> None:
-        self.current_view().move(rows)
-
-    def action_page(self, step: int) -> None:
-        pane = self.current_view()
-        pane.move(step * max(1, pane.page_height() - 1))
-
-    def action_edge(self, last: bool) -> None:
-        self.current_view().go_to_end(last)
 
     def action_search(self) -> None:
         self.workbench.forget_hits()

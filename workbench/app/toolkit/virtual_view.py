@@ -11,6 +11,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from workbench.app.keys import bindings
 from workbench.text import clean
 
 Part = tuple[str, str]
@@ -60,6 +61,8 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         & > .row--bar-rest { color: $foreground 20%; }
     }
     """
+
+    BINDINGS = bindings("list/move")
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -197,7 +200,13 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         """Go down (or, negative, up) by so many rows; panes with a cursor move that instead."""
         self.scroll_to(y=self.scroll_offset.y + rows, animate=False, immediate=True)
 
-    def go_to_end(self, last: bool) -> None:
+    def action_move(self, rows: int) -> None:
+        self.move(rows)
+
+    def action_page(self, step: int) -> None:
+        self.move(step * max(1, self.page_height() - 1))
+
+    def action_edge(self, last: bool) -> None:
         self.scroll_to(y=self.row_count() if last else 0, animate=False, immediate=True)
 
 

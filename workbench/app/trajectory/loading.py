@@ -11,7 +11,7 @@ from workbench.agents.protocol import split_answer
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.header import Header, Part
-from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.toolkit.latest import Live
 from workbench.app.trajectory.repository_pane import Coverage, Entry, entries_of
 from workbench.glyphs import STATES
 from workbench.rubric.works import works_by_trial
@@ -37,7 +37,6 @@ REFRESH_SECONDS = 0.1
 """Time between two looks at a trial that changes: a person sees no difference, a slow machine does."""
 TREE_SECONDS = 0.5
 """Time between two looks at the repository of a live trial: its tree may have thousands of files."""
-NO_SESSION = "No session is open: press {app.sessions} to choose one, or {app.cases} to pick a case and start a run."
 NO_TRIALS = "This session has no trials yet: press {app.cases} and {cases.run} to start a run."
 GONE = "This trial is not in the open session: press {app.sessions} to choose another session."
 OUTCOME = 10**9
@@ -156,7 +155,6 @@ class Following:
 
     def __init__(self, screen: TrajectoryScreen) -> None:
         self._screen = screen
-        self.loading_trial = Latest(screen, "trial")
         self.looking = Live(screen, "look", self._look, self._show, seconds=REFRESH_SECONDS)
         self._tree_of: TrialState | None = None  # the state whose tree is shown
         self._tree_at = 0.0
@@ -164,33 +162,31 @@ class Following:
     @property
     def idle(self) -> bool:
         """Whether nothing is being read and nothing is about to be."""
-        return self.loading_trial.idle and self.looking.settled
+        return self._screen.run_loader.idle and self.looking.settled
 
-    def load_latest(self, reader: SessionReader) -> None:
-        """Show the session's most telling trial from its beginning."""
+    def load(self, reader: SessionReader, trial: str | None) -> None:
+        """Show a trial from its beginning; None is the session's most telling one."""
+        screen = self._screen
 
-        def work() -> str | None:
+        def work() -> Look | None:
             from workbench.results.trials import latest_trial
 
-            return latest_trial(reader)
-
-        def done(trial: str | None) -> None:
-            if trial is None:
-                self._screen.show_reason(with_keys(NO_TRIALS))
-            else:
-                self._screen.show_trial(trial)
-
-        self.loading_trial.ask(work, done, self._screen.show_reason)
-
-    def load(self, reader: SessionReader, trial: str) -> None:
-        def work() -> Look | None:
-            state = load_trial(reader, trial)
+            key = trial or latest_trial(reader)
+            state = load_trial(reader, key) if key else None
             if state is None:
                 return None
-            return Look(state, reader.steps(trial, 0, FIRST_STEPS), 0, entries_of(state.files, state.seen))
+            return Look(state, reader.steps(state.trial.id, 0, FIRST_STEPS), 0, entries_of(state.files, state.seen))
+
+        def done(look: Look | None) -> None:
+            if reader is not screen.reader:
+                return
+            if look is None:
+                screen.show_reason(with_keys(NO_TRIALS if trial is None else GONE))
+            elif screen.workbench.selected_trial in {None, look.state.trial.id}:
+                screen.begin(look)
 
         self.looking.drop_waiting()
-        self.loading_trial.ask(work, self._screen.begin, self._screen.show_reason)
+        screen.run_loader.ask(work, done, screen.show_reason)
 
     def tree_shown(self, state: TrialState) -> None:
         self._tree_of, self._tree_at = state, monotonic()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from workbench.app.key_table import with_keys
 from workbench.app.location import Place
 from workbench.app.toolkit.document import Subject
 from workbench.app.toolkit.pane import Pane, Target
@@ -41,14 +40,14 @@ class TrajectoryScreen(TrialPanes):
     mode_name = "Trajectory"
     actions: Actions
     CSS_PATH = "../styles/trajectory.tcss"
+    no_session = (
+        "No session is open: press {app.sessions} to choose one, or {app.cases} to pick a case and start a run."
+    )
 
     def __init__(self) -> None:
         super().__init__()
         self.actions = Actions(self.workbench, self.doing, self)
         self.following = Following(self)
-        self._wanted: str | None = None
-        self._goal: Place | None = None  # where somebody wanted to go in it
-        self._place: Place | None = None  # the same until it is reached
         self._remarked = Subject("", "", "")
         self._evidence: tuple[Criterion | None, int] = (None, -1)  # that was shown last
         self._state_shown = ""
@@ -58,68 +57,33 @@ class TrajectoryScreen(TrialPanes):
     def on_mount(self) -> None:
         for pane in self.query(Pane):
             pane.titled(pane.short)
-        self.focus_pane(self.steps)
-        self.set_interval(1.0, self._tick)
-        self._show_no_session()
 
     # -- the trial
 
-    def _show_no_session(self) -> None:
-        opening = self.workbench.session_path is not None
-        self._show_nothing("Opening the session…" if opening else with_keys(loading.NO_SESSION))
-
-    def on_session_opened(self, reader: SessionReader | None) -> None:
-        self.finder.forget()
+    def forget(self) -> None:
         self.state = None
-        if reader is None:
-            self._show_no_session()
-            if self.workbench.session_path is None:
-                self.has_read()
-            return
-        self.reading = True
-        wanted = self.workbench.selected_trial
-        if wanted:
-            self.show_trial(wanted, self._goal)
-        else:
-            self.following.load_latest(reader)
+
+    def load_wanted(self, reader: SessionReader) -> None:
+        self.following.load(reader, self.workbench.selected_trial)
 
     def show_trial(self, trial_id: str, place: Place | None = None) -> None:
         """Show another trial of the open session, and where ``place`` is given that place in it."""
-        self._wanted = self.workbench.selected_trial = trial_id
-        self._goal = self._place = place
-        if self.reader is not None:
-            self.reading = True
-            self.following.load(self.reader, trial_id)
+        self.workbench.selected_trial = trial_id
+        self.load_at(place)
 
-    def show_reason(self, sentence: str) -> None:
-        """Say why the trial cannot be shown."""
-        self._show_nothing(sentence)
-        if self.following.loading_trial.idle:
-            self.has_read()
-
-    def begin(self, look: Look | None) -> None:
-        """Show a trial from its beginning; None says that it is gone."""
-        if look is None:
-            self.show_reason(with_keys(loading.GONE))
-            return
-        if look.state.trial.id != self._wanted:
-            return
+    def begin(self, look: Look) -> None:
+        """Show a trial from its beginning."""
+        self.workbench.selected_trial = look.state.trial.id
         self.finder.forget()
-        self._show_nothing("")
+        self.show_nothing("")
         self.step_list.begin(following=look.state.live)
         self.apply(look)
-        if self.following.loading_trial.idle:
-            self.has_read()
+        self.has_read()
 
-    def _go_to_place(self) -> None:
-        """Go where somebody wanted to go in this trial, as soon as that step has been read."""
-        place = self._place
-        # Another reading of the trial may be under way, which would begin it anew.
-        if place is None or not self.following.loading_trial.idle:
-            return
-        if place.number and place.number not in {step.number for step in self.step_list.steps}:
-            return
-        self._place = None
+    def can_go(self, place: Place) -> bool:
+        return not place.number or place.number in {step.number for step in self.step_list.steps}
+
+    def go_to_place(self, place: Place) -> None:
         if place.number:
             self.step_list.select_number(place.number)
             self._show_step()
@@ -132,7 +96,7 @@ class TrajectoryScreen(TrialPanes):
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         state = self.state
         if state is None:
-            if any(change.kind == "trial" for change in changes) and self.following.loading_trial.idle:
+            if any(change.kind == "trial" for change in changes) and self.run_loader.idle:
                 self.on_session_opened(self.reader)
             return
         mine = {state.trial.id, state.trial.run_id, state.place.previous}
@@ -172,12 +136,12 @@ class TrajectoryScreen(TrialPanes):
             self.refresh_bindings()
         if more and len(step_list.steps) > known:
             self.following.looking.refresh_soon()
-        self._go_to_place()
+        self.go_on_to_place()
 
     def _waited(self) -> float:
         return monotonic() - self._waiting_since
 
-    def _tick(self) -> None:
+    def tick(self) -> None:
         if self.state is not None and self.is_current and loading.waiting_for(self.state):
             self._show_header(self.state)
             self._show_step()
@@ -320,7 +284,7 @@ class TrajectoryScreen(TrialPanes):
     def action_trial(self, step: int) -> None:
         if self.workbench.go_on(step):
             return
-        at = self._wanted
+        at = self.workbench.selected_trial
         target = self.state.place.beside(at, step) if self.state and at else None
         if target is not None:
             self.leave_run()
@@ -330,7 +294,7 @@ class TrajectoryScreen(TrialPanes):
     def action_trials(self) -> None:
         from workbench.app.trials.screen import TrialsScreen
 
-        self.app.push_screen(TrialsScreen(self._wanted or ""))
+        self.app.push_screen(TrialsScreen(self.workbench.selected_trial or ""))
 
     def action_tab(self, step: int) -> None:
         self.tabbed.turn(step)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from textual import getters
 from textual.widget import Widget
@@ -27,9 +26,6 @@ from workbench.app.trajectory.step_content import ContentPane
 from workbench.app.trajectory.step_list import StepList
 from workbench.session.labels import criterion_of
 
-if TYPE_CHECKING:
-    from workbench.session.reader import SessionReader
-
 
 class TrialPanes(RunScreen):
     """The widgets of a trial; ``state`` is None before one was read."""
@@ -46,13 +42,6 @@ class TrialPanes(RunScreen):
         yield OutcomePane(id="outcome", classes="pane")
         yield Score(id="score", classes="pane")
         yield Static("", id="nothing", classes="state")
-
-    def main_list(self) -> VirtualView:
-        return self.step_list
-
-    @property
-    def reader(self) -> SessionReader | None:
-        return self.workbench.reader
 
     @property
     def step_number(self) -> int:
@@ -84,14 +73,6 @@ class TrialPanes(RunScreen):
         """Bring a pane to the front where only one has room."""
         if self.has_class("-w-tabs") or self.has_class("-h-tabs"):
             self.focus_pane(pane)
-
-    def _show_nothing(self, sentence: str) -> None:
-        """Show a sentence over the panes, or ("") the panes."""
-        nothing = self.query_one("#nothing", Static)
-        nothing.update(sentence)
-        nothing.display = bool(sentence)
-        if sentence:
-            self.set_status("")
 
     # -- what is selected
 

@@ -219,7 +219,7 @@ class TrialsScreen(ModeScreen):
         self.retitle("#costs-pane", title_of(self.query_one("#costs-pane")), f"{said}{self._without}")
 
     def on_scatter_plot_stepped(self, message: ScatterPlot.Stepped) -> None:
-        self.query_one(SpreadPlot).action_move_cursor(message.step)
+        self.query_one(SpreadPlot).move(message.step)
 
     def action_plots(self) -> None:
         plotting = not self.has_class("-plotting")
