@@ -96,11 +96,11 @@ improving
   export                      x                       export                  patch or branch
   -next-attempt/previous-attempt J/K                     attempt(±1)             attempt from any pane
   back                        escape,I                leave                   back
-list/move
-  -down/up                    down,j/up,k             move(±1)                down/up
-  -page-down/page-up          pagedown,ctrl+d/pageup,ctrl+u page(±1)              page down/page up
-  -first/last                 g,home/G,end            edge(False)/edge(True)  first/last
 list
+  -down/up                    down,j/up,k             move(±1)                Down/up
+  -page-down/page-up          pagedown,ctrl+d/pageup,ctrl+u page(±1)                Page down/page up
+  -first/last                 g,home/G,end            edge(False)/edge(True)  First/last
+list/rows
   -narrow                     slash                   narrow                  only rows with…
   -all                        escape                  widen                   show all rows again
 marked

@@ -29,7 +29,7 @@ from workbench.app.compare.screen import SideBySide
 from workbench.app.help import HelpScreen
 from workbench.app.marked import MarkedScreen
 from workbench.app.marks import Marked, Pair
-from workbench.app.regeneration.went_wrong import FindingList
+from workbench.app.regeneration.findings import FindingList
 from workbench.app.run_list import RunsScreen
 from workbench.app.search.hit_list import FacetList
 from workbench.app.search.screen import SearchScreen

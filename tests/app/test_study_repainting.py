@@ -115,8 +115,7 @@ async def test_rows_are_sorted_by_column_spread_and_name_and_folded_groups_hide_
         await pilot.press("o", "O")
         assert [row.row for row in matrix.shown] == ["a", "b", "c"], "what has no value stays last"
         domains = grouped(screen.outcome, "domain", Facts({row: RowFacts(domain="x") for row in "abc"}, {}))
-        screen.presenter.by = "domain"
-        screen.show_groups(domains)
+        matrix.put_study(screen.outcome, "score", "domain", domains)
         await pilot.press("k", "minus")
         assert [matrix.row_count(), matrix.selected_group.name] == [2, "x"]  # type: ignore[union-attr]
         assert "65.0" in "".join(text for text, _ in matrix.parts_of(1, 80))

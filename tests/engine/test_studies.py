@@ -14,7 +14,7 @@ from engine.tiny_repository import make_repository
 from loopback.server import LoopbackServer
 
 from workbench.app import runs
-from workbench.app.new_study.offering import offered
+from workbench.app.new_study.starting import offered
 from workbench.engine import client, study_client
 from workbench.engine.measured import measured_in
 from workbench.engine.plan import DocumentPlan

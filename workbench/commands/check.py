@@ -14,7 +14,7 @@ from workbench.catalog import resolve_case, snapshot_of
 from workbench.checking import Checked, check, fixed
 from workbench.checking.verdicts import CheckDamaged, result_of
 from workbench.commands import check_formats
-from workbench.commands.arguments import path, whole
+from workbench.commands.arguments import Argument, path, whole
 from workbench.commands.output import look_for_damage, print_json, say, tell, tell_over
 from workbench.commands.watching import follow, stop
 from workbench.engine import launching
@@ -29,35 +29,21 @@ from workbench.session.rows import CheckRow
 FORMATS = ("text", "junit", "github", "json")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("pages", nargs="*", type=path, metavar="README.md", help="pages; README and docs unless given")
-    parser.add_argument(
-        "--source",
-        metavar="SOURCE",
-        help="the repository: a folder, git URL, NAME==VERSION or case; this folder unless given",
-    )
-    parser.add_argument(
-        "--format", choices=FORMATS, default="text", help="how to print it: text (default), junit, github, json"
-    )
-    parser.add_argument(
-        "--session",
-        metavar="NAME",
-        help="check the READMEs that this session's trials handed in, and keep the results there",
-    )
-    parser.add_argument(
-        "--trial", action="append", default=[], metavar="ID", help="with --session: only this trial, or those of a case"
-    )
-    parser.add_argument("--again", action="store_true", help="with --session: also what has been checked already")
-    parser.add_argument("--no-run", action="store_true", help="run nothing: only look up what pages name")
-    parser.add_argument(
-        "--fix-claims", action="store_true", help="write the nearest true name where only one can be meant"
-    )
-    parser.add_argument(
-        "--verbose", action="store_true", help="also what was not run and what cannot be said, with the reasons"
-    )
-    parser.add_argument(
-        "--seconds", type=whole(1, 600), default=10, metavar="N", help="how long a command or snippet may take (10)"
-    )
+ARGUMENTS: dict[str, Argument] = {
+    "[pages README.md…]": ("pages; README and docs unless given", path),
+    "--source SOURCE": "the repository: a folder, git URL, NAME==VERSION or case; this folder unless given",
+    "--format FORMAT": (
+        "how to print it: text (default), junit, github, json",
+        {"choices": FORMATS, "default": "text"},
+    ),
+    "--session NAME": "check the READMEs that this session's trials handed in, and keep the results there",
+    "--trial ID…": "with --session: only this trial, or those of a case",
+    "--again": "with --session: also what has been checked already",
+    "--no-run": "run nothing: only look up what pages name",
+    "--fix-claims": "write the nearest true name where only one can be meant",
+    "--verbose": "also what was not run and what cannot be said, with the reasons",
+    "--seconds N": ("how long a command or snippet may take (10)", whole(1, 600), 10),
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -88,8 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if checked.alarms else 0
 
 
-def _located(source: str | None, pages: Sequence[Path]) -> tuple[Path, tuple[Path, ...]]:
-    if source is None:
+def _located(source: str, pages: Sequence[Path]) -> tuple[Path, tuple[Path, ...]]:
+    if not source:
         return _checkout(pages[0].absolute().parent if pages else Path.cwd()), tuple(pages)
     folder = Path(source).expanduser()
     root = folder.absolute() if folder.is_dir() else snapshot_of(resolve_case(source)).root

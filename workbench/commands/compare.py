@@ -16,18 +16,16 @@ if TYPE_CHECKING:
     from workbench.session import SessionReader
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    what = (
-        "SESSION/ITEM: a trial, task, candidate or run by the first characters of its id (a run of trials by all of it, or its name), an agent, a model or an evaluator by its name, or RUN/NAME for those of one run; "
-        "SESSION alone is its newest regeneration run"
-    )
-    parser.add_argument("a", metavar="A", help=what)
-    parser.add_argument("b", metavar="B", help="the other one; every difference is B minus A")
-    parser.add_argument("--rubric", default="", help="by which rubric trials are compared; aeo-bench if not given")
-    parser.add_argument("--judge", default="", help="by which judge; the first that scored both if not given")
-    parser.add_argument("--json", action="store_true", help="print the comparison as one JSON object")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the comparison there as Markdown")
+ARGUMENTS = {
+    "a A": "SESSION/ITEM: a trial, task, candidate or run by the first characters of its id (a run of trials by all of "
+    "it, or its name), an agent, a model or an evaluator by its name, or RUN/NAME for those of one run; SESSION "
+    "alone is its newest regeneration run",
+    "b B": "the other one; every difference is B minus A",
+    "--rubric RUBRIC": "by which rubric trials are compared; aeo-bench if not given",
+    "--judge JUDGE": "by which judge; the first that scored both if not given",
+    "--json": "print the comparison as one JSON object",
+    "-o --output FILE": "write the comparison there as Markdown",
+}
 
 
 @dataclass(frozen=True, slots=True)

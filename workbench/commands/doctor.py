@@ -22,8 +22,9 @@ MARKS = {
 _STYLES = {"ok": "green", "note": "dim", "warning": "yellow", "missing": "red"}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON line per check; the last is the summary")
+ARGUMENTS = {
+    "--json": "print a JSON line per check; the last is the summary",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:

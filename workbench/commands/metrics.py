@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from workbench.commands.arguments import names, shared
+from workbench.commands.arguments import shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.document import gateway_for
@@ -20,31 +20,18 @@ from workbench.session import SessionReader, SessionWriter
 from workbench.settings import load
 from workbench.text import one_line
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", metavar="SESSION", help="a session file, or the name of one")
-    parser.add_argument(
-        "--run", metavar="RUN", default="", help="only this run: the first characters of its id, or its name"
-    )
-    parser.add_argument(
-        "--metric",
-        type=names,
-        default=(),
-        metavar="M[,M2]",
-        help="bleu, rouge-1, rouge-lsum, completeness-docagent, completeness-strict, truthfulness, leakage; these unless "
-        "given; also bertscore-minilm (about a second for two texts) and codebertscore (with --model-path)",
-    )
-    shared(parser, "--model-path")
-    parser.add_argument(
-        "--helpfulness",
-        action="store_true",
-        help="ask a model (--judge) how helpful each docstring is, from 1 to 5; recorded in the session, asked once",
-    )
-    parser.add_argument("--judge", metavar="MODEL", default="", help="who judges helpfulness")
-    shared(parser, "--spend-limit")
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object for each group, with every task's values"
-    )
+ARGUMENTS = {
+    "session SESSION": "a session file, or the name of one",
+    "--run RUN": "only this run: the first characters of its id, or its name",
+    "--metric M[,M2]": "bleu, rouge-1, rouge-lsum, completeness-docagent, completeness-strict, truthfulness, leakage; "
+    "these unless given; also bertscore-minilm (about a second for two texts) and codebertscore (with --model-path)",
+    **shared("--model-path"),
+    "--helpfulness": "ask a model (--judge) how helpful each docstring is, from 1 to 5; recorded in the session, asked "
+    "once",
+    "--judge MODEL": "who judges helpfulness",
+    **shared("--spend-limit"),
+    "--json": "print one JSON object for each group, with every task's values",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from workbench import paths, settings
 from workbench.agents.names import current_name
 from workbench.agents.remote_names import address_of
 from workbench.catalog import load_cases
-from workbench.commands.arguments import shared, whole
+from workbench.commands.arguments import Argument, shared, whole
 from workbench.commands.estimating import settle
 from workbench.commands.output import look_for_damage, print_json, say_path, tell
 from workbench.commands.watching import Scored, TerminalShow, asked_for, follow, stop, summary
@@ -27,31 +27,23 @@ from workbench.reports.wording import picked
 from workbench.session import SessionReader
 from workbench.text import plural
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "cases", nargs="+", metavar="CASE", help="ids, 'all', or folders, git URL@revision, NAME==VERSION"
-    )
-    parser.add_argument(
-        "--agent",
-        default="",
-        help="white (default), planner (planner-2; planner-1 is the fixed walk), single-file, no-exploration, a2a:URL, or package.module:Class of your own",
-    )
-    shared(parser, "--model")
-    parser.add_argument(
-        "--judge",
-        default="",
-        help="offline, a model, or package.module:Class of your own; trials that the session has are scored by it, not run again",
-    )
-    shared(parser, "--rubric", "--judge-repeats")
-    parser.add_argument("--check", action="store_true", help="also check each README that was written: does it hold?")
-    parser.add_argument("--repeats", type=whole(1, MOST_REPEATS), default=1, metavar="N", help="trials per case")
-    shared(parser, "--spend-limit", "--session", "--queue", "--dry-run", "--yes", "--detach", "--json")
+ARGUMENTS: dict[str, Argument] = {
+    "cases CASE…": "ids, 'all', or folders, git URL@revision, NAME==VERSION",
+    "--agent AGENT": "white (default), planner (planner-2; planner-1 is the fixed walk), single-file, no-exploration, "
+    "a2a:URL, or package.module:Class of your own",
+    **shared("--model"),
+    "--judge JUDGE": "offline, a model, or package.module:Class of your own; trials that the session has are scored by "
+    "it, not run again",
+    **shared("--rubric", "--judge-repeats"),
+    "--check": "also check each README that was written: does it hold?",
+    "--repeats N": ("trials per case", whole(1, MOST_REPEATS), 1),
+    **shared("--spend-limit", "--session", "--queue", "--dry-run", "--yes", "--detach", "--json"),
+}
 
 
-def session_path(text: str | None) -> Path:
+def session_path(text: str) -> Path:
     """Return the session file that ``--session`` means; without one, a new name of today."""
-    if text is None:
+    if not text:
         return paths.sessions_dir() / time.strftime("%Y-%m-%d-%H%M%S.session")
     written = check_name(text)
     if "/" in text and written.is_dir():

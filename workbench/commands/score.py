@@ -11,7 +11,7 @@ from rich.table import Table
 
 from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
 from workbench.checking.claims import untrue_claims
-from workbench.commands.arguments import path, shared
+from workbench.commands.arguments import Argument, path, shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.errors import UsageError
@@ -33,16 +33,15 @@ _LARGEST = 20_000_000  # bytes; a README beyond that is a mistake
 _LOOKED_AT = 8_000  # bytes; git, too, takes a NUL byte among the first ones as the sign of a binary file
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("readme", type=path, metavar="README.md")
-    parser.add_argument("--metadata", type=path, metavar="FILE", help="schema.org metadata as JSON")
-    parser.add_argument("--case", help="a test case: its facts are compared with")
-    parser.add_argument("--rubric", default="aeo-bench", help="aeo-bench (default) or strict")
-    parser.add_argument(
-        "--judge", default="", help="offline, a model, or package.module:Class; by default what this machine has"
-    )
-    shared(parser, "--judge-repeats")
-    parser.add_argument("--json", action="store_true", help="print JSON lines; the last is the score")
+ARGUMENTS: dict[str, Argument] = {
+    "readme README.md": ("", path),
+    "--metadata FILE": ("schema.org metadata as JSON", path),
+    "--case CASE": "a test case: its facts are compared with",
+    "--rubric RUBRIC": ("aeo-bench (default) or strict", str, "aeo-bench"),
+    "--judge JUDGE": "offline, a model, or package.module:Class; by default what this machine has",
+    **shared("--judge-repeats"),
+    "--json": "print JSON lines; the last is the score",
+}
 
 
 def read_text(path: Path) -> str:
@@ -70,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     if problem:
         tell(f"workbench: {problem}")
     card = asyncio.run(_score(readme, metadata, arguments))
-    without_case = arguments.case is None
+    without_case = not arguments.case
     if arguments.json:
         for criterion in card.to_json()["criteria"]:
             print_json({"type": "criterion", **criterion})

@@ -25,22 +25,14 @@ from workbench.session import SessionReader
 from workbench.session.task_names import row_id
 from workbench.text import json_text, one_line
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", help="a session file, or the name of one")
-    parser.add_argument(
-        "item",
-        nargs="?",
-        metavar="ITEM",
-        help="a trial, task or candidate by the first characters of its id, a task by its function's name, or TRIAL:STEP "
-        "for one step",
-    )
-    parser.add_argument(
-        "--costs",
-        action="store_true",
-        help="requests, tokens, dollars and seconds of each model by kind of run: in one session, or in all where none is named",
-    )
-    parser.add_argument("--json", action="store_true", help="print everything as JSON lines, each with its type")
+ARGUMENTS = {
+    "[session]": "a session file, or the name of one",
+    "[item ITEM]": "a trial, task or candidate by the first characters of its id, a task by its function's name, or "
+    "TRIAL:STEP for one step",
+    "--costs": "requests, tokens, dollars and seconds of each model by kind of run: in one session, or in all where "
+    "none is named",
+    "--json": "print everything as JSON lines, each with its type",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from workbench.commands.arguments import shared, whole
+from workbench.commands.arguments import Argument, shared, whole
 from workbench.commands.estimating import settle
 from workbench.commands.output import look_for_damage, print_json, print_page, say, say_path, tell
 from workbench.commands.regeneration_watching import RegenerationWatch, position
@@ -39,21 +39,17 @@ from workbench.text import plural
 FORMATS = ("md", "json")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "name",
-        metavar="FILE|NAME",
-        help="a study.toml (docs/studies.md), a study of the session, or agents, docs, paper (published tables, read-only)",
-    )
-    parser.add_argument(
-        "--session", help="a session file or name (unless given: study-NAME); what it has of the study is used"
-    )
-    parser.add_argument("--repeats", type=whole(1, MOST_REPEATS), default=0, metavar="N", help="trials per cell of agents, instead of what the study says")  # fmt: skip
-    parser.add_argument("--samples", type=whole(1), default=0, metavar="M", help="candidates per task of docs, instead of what the study says")  # fmt: skip
-    parser.add_argument("--show", action="store_true", help="print what the session has of it and start nothing")
-    parser.add_argument("--detach", action="store_true", help="start and leave; it goes on without this command")
-    shared(parser, "--dry-run", "--yes")
-    parser.add_argument("--format", choices=FORMATS, default="md", help="Markdown (unless given) or one JSON object")
+ARGUMENTS: dict[str, Argument] = {
+    "name FILE|NAME": "a study.toml (docs/studies.md), a study of the session, or agents, docs, paper (published "
+    "tables, read-only)",
+    "--session SESSION": "a session file or name (unless given: study-NAME); what it has of the study is used",
+    "--repeats N": ("trials per cell of agents, instead of what the study says", whole(1, MOST_REPEATS)),
+    "--samples M": ("candidates per task of docs, instead of what the study says", whole(1)),
+    "--show": "print what the session has of it and start nothing",
+    "--detach": "start and leave; it goes on without this command",
+    **shared("--dry-run", "--yes"),
+    "--format FORMAT": ("Markdown (unless given) or one JSON object", {"choices": FORMATS, "default": "md"}),
+}
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ import sys
 
 from workbench import settings
 from workbench.catalog import check_python, resolve_case
-from workbench.commands.arguments import Verbs, shared, whole
+from workbench.commands.arguments import Argument, Verb, shared, whole
 from workbench.commands.output import print_json
 from workbench.commands.tasks_dataset import build, show
 from workbench.commands.terminal import StageBars, Terminal
@@ -27,58 +27,15 @@ from workbench.regeneration.tasks import Task, TaskSet
 from workbench.reports.wording import picked
 from workbench.sandbox import choose_backend
 
-VERBS = ("list", "build", "show")
 _SOURCE = "a case id, a repository of the catalogue, a folder, git URL@revision, or NAME==VERSION"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    verbs = Verbs(parser, VERBS[0])
-    listing = verbs.add("list", "list the tasks of a repository, and why its other functions are none", _list)
-    listing.add_argument("source", metavar="SOURCE", help=_SOURCE)
-    listing.add_argument(
-        "--docs",
-        default="original",
-        help="whose docstrings: original (default), none, folder:PATH, source:SOURCE, package.module:Class",
-    )
-    listing.add_argument(
-        "--docs-scope",
-        default="",
-        metavar="SCOPE",
-        help="repository (default), target or docstrings-only, as for regenerate",
-    )
-    _chosen(listing)
-    _built(listing)
-    building = verbs.add("build", "write a dataset of the tasks of repositories", build)
-    building.add_argument("sources", metavar="SOURCE", nargs="+", help=_SOURCE)
-    building.add_argument("--out", default="", metavar="FOLDER", help="where the dataset goes")
-    building.add_argument("--formats", default="", help="jsonl,parquet (both unless given)")
-    building.add_argument(
-        "--workers", type=whole(1, 1_000), default=0, metavar="N", help="sandboxes at once (as many as cores)"
-    )
-    _built(building)
-    showing = verbs.add("show", "show what a dataset holds", show)
-    showing.add_argument("dataset", metavar="DATASET", help="a folder that tasks build wrote, or its name")
-    _chosen(showing)
-    for verb in (listing, building, showing):
-        shared(verb, "--json")
-
-
-def _chosen(verb: argparse.ArgumentParser) -> None:
-    shared(verb, "--limit", "--task")
-
-
-def _built(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument(
-        "--sandbox",
-        default="",
-        help="bubblewrap, docker, process, or package.module:Class; the strongest one unless given",
-    )
-    verb.add_argument("--rebuild", action="store_true", help="build anew although the cache has them")
-    verb.add_argument(
-        "--selection",
-        default="",
-        help="filtered (default): a stub fails their tests; published: the rule of the paper's counts (docs/dataset.md)",
-    )
+_BUILT: dict[str, Argument] = {
+    "--sandbox SANDBOX": "bubblewrap, docker, process, or package.module:Class; the strongest one unless given",
+    "--rebuild": "build anew although the cache has them",
+    "--selection SELECTION": "filtered (default): a stub fails their tests; published: the rule of the paper's counts "
+    "(docs/dataset.md)",
+}
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -199,3 +156,34 @@ def _print_reasons(console: Terminal, title: str, reasons: list[tuple[str, str, 
         console.print(f"\n{title}:", style="bold")
     for kind, name, why in reasons:
         console.print(f"  {kind:<9} {name}  {why}", soft_wrap=not sys.stdout.isatty())
+
+
+_LISTED: dict[str, Argument] = {
+    "source SOURCE": _SOURCE,
+    "--docs DOCS": (
+        "whose docstrings: original (default), none, folder:PATH, source:SOURCE, package.module:Class",
+        str,
+        "original",
+    ),
+    "--docs-scope SCOPE": "repository (default), target or docstrings-only, as for regenerate",
+    **shared("--limit", "--task"),
+    **_BUILT,
+    **shared("--json"),
+}
+_WRITTEN: dict[str, Argument] = {
+    "sources SOURCE…": _SOURCE,
+    "--out FOLDER": "where the dataset goes",
+    "--formats FORMATS": "jsonl,parquet (both unless given)",
+    "--workers N": ("sandboxes at once (as many as cores)", whole(1, 1_000), 0),
+    **_BUILT,
+    **shared("--json"),
+}
+_SHOWN: dict[str, Argument] = {
+    "dataset DATASET": "a folder that tasks build wrote, or its name",
+    **shared("--limit", "--task", "--json"),
+}
+VERBS: dict[str, Verb] = {
+    "list": ("list the tasks of a repository, and why its other functions are none", _LISTED, _list),
+    "build": ("write a dataset of the tasks of repositories", _WRITTEN, build),
+    "show": ("show what a dataset holds", _SHOWN, show),
+}

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import chain
 
 from workbench import glyphs
-from workbench.comparison.candidates import without_margin
+from workbench.comparison.line_diff import without_margin
 from workbench.reports import page, report_tables, session_figures, wording
 from workbench.reports.contents import Contents, Trial, accessed_files_words
 from workbench.reports.excerpts import Excerpt, Excerpts, pretty_json, split_answer

@@ -202,7 +202,7 @@ def _leaders(outcome: StudyOutcome) -> Iterator[Part]:
             place(one),
             one.summary.title,
             mean_words(one.mean, "score"),
-            *(_tier(one, points, count) for points, count in one.tiers),
+            *(_tier(one, points, count) for points, count in zip(one.tiers, one.tier_trials, strict=True)),
             percent(one.above),
             NOTHING if one.spread is None else f"± {one.spread:.1f}",
             *(figure(one.steps, 1), NOTHING if one.tokens is None else f"{one.tokens:,.0f}"),

@@ -43,7 +43,6 @@ class Documented(Protocol):
     @property
     def body(self) -> Span:
         """What comes after the docstring, or after the header."""
-        ...
 
 
 def body_text(source: bytes, function: Function) -> str:

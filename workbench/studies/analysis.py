@@ -68,7 +68,7 @@ class RankedPart(InJson):
     ``tau`` is Kendall's with the ranking on all functions; None where one of the two has no order.
     """
 
-    RENAMED = {"places": "ranking"}
+    JSON = "model measure part places:ranking scores items tau stratum"
 
     model: str
     measure: str
@@ -91,7 +91,7 @@ class Analysis(InJson):
     ``beside`` is None where the paper and the study have no two doc systems in common.
     """
 
-    RENAMED = {"beside": "beside_the_paper"}
+    JSON = "leaks strata stability metrics problem beside:beside_the_paper"
 
     leaks: tuple[LeakLine, ...]
     strata: tuple[Stratum, ...]

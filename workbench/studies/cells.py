@@ -10,7 +10,7 @@ from typing import Any
 from workbench.results.studies import Counts
 from workbench.statistics.clusters import OF_TRIALS, Clusters, Value, clusters_of
 from workbench.statistics.intervals import Interval, share_interval_of
-from workbench.studies.declaration import AGENTS, Column, Study, in_points
+from workbench.studies.declaration import AGENTS, Column, InJson, Study, in_points
 from workbench.studies.items import (
     CREDITED,
     CUT,
@@ -80,7 +80,7 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(InJson):
     """One row under one column.
 
     Attributes:
@@ -98,6 +98,10 @@ class Cell:
     means: Mapping[str, Mean]
     documented: float | None = None
     doubts: Mapping[str, int] = field(default_factory=dict)
+    JSON = (
+        "row column state done planned means documented doubts work.conditions:conditions work.left_out:left_out work.tokens:tokens "
+        "work.cost_usd:cost work.seconds:seconds run? problem?"
+    )
 
     @property
     def row(self) -> str:
@@ -118,25 +122,6 @@ class Cell:
     @property
     def run(self) -> str:
         return self.work.run
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "row": self.row,
-            "column": self.column.name,
-            "state": self.state,
-            "done": self.done,
-            "planned": self.planned,
-            "means": {name: mean.to_json() for name, mean in self.means.items()},
-            "documented": self.documented,
-            "doubts": dict(self.doubts),
-            "conditions": dict(self.work.conditions),
-            "left_out": list(self.work.left_out),
-            "tokens": self.work.tokens,
-            "cost": self.work.cost_usd,
-            "seconds": self.work.seconds,
-            "run": self.run or None,
-            "problem": self.problem or None,
-        }
 
 
 def as_trials(interval: Interval) -> Interval:

@@ -25,7 +25,7 @@ from workbench.statistics.rankings import (
 )
 from workbench.studies.cells import as_trials
 from workbench.studies.conditions import apart, classes, comparable_rows, difference_words, rows_apart
-from workbench.studies.declaration import AGENTS, Column, Study
+from workbench.studies.declaration import AGENTS, Column, InJson, Study
 from workbench.studies.items import CUT, DOUBTFUL, REPAIRED, SHARES, pass_of, value_of
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import CellWork
@@ -56,7 +56,7 @@ class ItemPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(InJson):
     """Two columns by one measure; every difference is right minus left, in points of 100 or as a share.
 
     Attributes:
@@ -65,6 +65,8 @@ class Comparison:
         apart: Rows of which nothing is paired, because both sides were made under other conditions.
         differing: Each difference in conditions, in words.
     """
+
+    JSON = "measure left right difference by_row items undefined only_left only_right judged comparable differing"
 
     measure: str
     left: Column
@@ -83,6 +85,10 @@ class Comparison:
     @property
     def values(self) -> list[Value]:
         return [Value(one.row, one.file, one.difference) for one in self.pairs if one.difference is not None]
+
+    @property
+    def items(self) -> int:
+        return len(self.values)
 
     @property
     def judged(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
@@ -108,22 +114,6 @@ class Comparison:
     @property
     def only_right(self) -> int:
         return sum(one.left is None for one in self.pairs)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "measure": self.measure,
-            "left": self.left.name,
-            "right": self.right.name,
-            "difference": self.difference.to_json(),
-            "by_row": {row: one.to_json() for row, one in self.by_row.items()},
-            "items": len(self.values),
-            "undefined": self.undefined,
-            "only_left": self.only_left,
-            "only_right": self.only_right,
-            "judged": self.judged and [list(side) for side in self.judged],
-            "comparable": self.comparable,
-            "differing": list(self.differing),
-        }
 
 
 def compare(outcome: StudyOutcome, left: Column, right: Column, measure: str = "") -> Comparison:
@@ -217,7 +207,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(InJson):
     """Systems from the best to the worst under one setting.
 
     Attributes:
@@ -225,6 +215,11 @@ class Ranking:
         judged: Of ``works`` and ``claims``, by name: how many blocks or claims are good, and of how many that were judged.
         orders: Each pair, the better first, with how often rows keep that order; for the first weighting, else empty.
     """
+
+    JSON = (
+        "setting.model:model setting.measure:measure setting.weighting:weighting setting.without?:without setting.apart?:conditions "
+        "judged scores places:ranking items"
+    )
 
     setting: Setting
     scores: dict[str, float]
@@ -240,29 +235,10 @@ class Ranking:
         return ranking_words([[told.get(name, name) for name in place] for place in self.places])
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "model": self.setting.model,
-            "measure": self.setting.measure,
-            "weighting": self.setting.weighting,
-            "without": self.setting.without or None,
-            "conditions": self.setting.apart or None,
-            "judged": {name: list(numbers) for name, numbers in self.judged.items()},
-            "scores": self.scores,
-            "ranking": [list(place) for place in self.places],
-            "items": self.items,
-            "orders": [
-                {
-                    "better": one.better,
-                    "worse": one.worse,
-                    "difference": one.difference,
-                    "rows": one.repositories,
-                    "ties": one.ties,
-                    "of": one.of,
-                    "resampled": one.resampled,
-                }
-                for one in self.orders
-            ],
-        }
+        names = {name: name for name in ("better", "worse", "difference", "repositories", "ties", "of", "resampled")}
+        names["repositories"] = "rows"
+        orders = [{key: getattr(one, name) for name, key in names.items()} for one in self.orders]
+        return {**InJson.to_json(self), "orders": orders}
 
 
 _OF_AGENTS = {"cases": "repositories", "trials": "tasks"}

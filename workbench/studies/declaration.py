@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -28,7 +29,9 @@ def in_points(measure: str) -> bool:
 
 
 class BadStudy(UsageError):
-    """A study cannot be what it is declared as; the message names the file, the key and what is expected."""
+    """A study cannot be what it is declared as; the message names the file, the ``key`` and what is ``expected``."""
+
+    key = expected = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,14 +188,19 @@ def _frozen(value: Any) -> Any:
 
 
 class InJson:
-    """A dataclass whose fields are written as JSON values, those of ``RENAMED`` under another name; a column is its name."""
+    """A dataclass whose fields are JSON values, or the attributes that ``JSON`` names: ``path:name`` under another name, ``path?`` null if empty."""
 
     __slots__ = ()
-    RENAMED: ClassVar[Mapping[str, str]] = {}
+    JSON: ClassVar[str] = ""
 
     def to_json(self) -> dict[str, Any]:
-        names = [item.name for item in fields(self)]  # type: ignore[arg-type]
-        return {self.RENAMED.get(name, name): _in_json(getattr(self, name)) for name in names}
+        names = self.JSON.split() or [item.name for item in fields(self)]  # type: ignore[arg-type]
+        return dict(_json_pair(self, *name.partition(":")) for name in names)
+
+
+def _json_pair(one: object, path: str, _: str, name: str) -> tuple[str, Any]:
+    value = _in_json(attrgetter(path.rstrip("?"))(one))
+    return name or path.rstrip("?"), value or None if path.endswith("?") else value
 
 
 def _in_json(value: Any) -> Any:

@@ -34,7 +34,7 @@ class ColumnSummary(InJson):
         apart: Why it is not compared with the other columns: each difference in conditions; empty where it is.
     """
 
-    RENAMED = {"cost_usd": "cost", "apart": "not_comparable"}
+    JSON = "column title means documented done planned tokens cost_usd:cost seconds doubts apart:not_comparable column.mark?:source"
 
     column: Column
     title: str
@@ -47,9 +47,6 @@ class ColumnSummary(InJson):
     seconds: float
     doubts: Mapping[str, int] = field(default_factory=dict)
     apart: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        return {**InJson.to_json(self), "source": self.column.mark or None}
 
 
 @dataclass(frozen=True, slots=True)

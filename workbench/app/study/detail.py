@@ -11,13 +11,14 @@ from textual.widget import Widget
 
 from workbench.app.keys import bindings
 from workbench.app.study.comparison_list import ComparisonList
+from workbench.app.study.loading import StudyLine, StudyView
 from workbench.app.study.matrix import SPREAD, StudyMatrix
-from workbench.app.study.presenter import StudyLine
 from workbench.app.study.ranking_list import RankingList
 from workbench.app.study.wording import (
     CELL,
     COMPARISON,
     ITEMS,
+    LEADERBOARD,
     NOTHING,
     RANKINGS,
     SCORE,
@@ -162,7 +163,7 @@ def _number(value: float | None, digits: int) -> str:
 
 
 def _tier(number: int) -> Callable[[LeaderLine], float | None]:
-    return lambda line: line.tiers[number][0] if number < len(line.tiers) else None
+    return lambda line: line.tiers[number]
 
 
 def _leader_columns(lines: Sequence[LeaderLine]) -> tuple[Column[LeaderLine], ...]:
@@ -301,9 +302,17 @@ class Detail(Container):
             self.shown.focus()
         return name
 
-    def mark_empty(self, names: frozenset[str]) -> None:
-        """Show these tabs as having nothing."""
-        self.query_one(TabLine).empty = names
+    def show(self, view: StudyView | None) -> None:
+        outcome, tab = (view.outcome, view.wanted.tab) if view is not None else (None, CELL)
+        nouns = ITEMS[outcome is None or outcome.study.kind == AGENTS]
+        no_leaders = outcome is not None and outcome.study.kind != AGENTS
+        self.query_one(TabLine).empty = frozenset({LEADERBOARD} if no_leaders else ())
+        self.studies.show(view.lines if view is not None else (), view.wanted.name if view is not None else "")
+        self.comparison.put(view.comparison if view is not None else None, nouns)
+        if view is not None and tab == RANKINGS:
+            self.rankings.put(nouns[3], *view.ranked)
+        elif view is not None and tab == LEADERBOARD:
+            self.leaders.show(*view.leaders)
 
 
 def matrix_title(outcome: StudyOutcome, matrix: StudyMatrix) -> str:

@@ -38,10 +38,18 @@ class StudyMatrix(CellTable[RowSummary]):
 
     # -- what is in it
 
-    def put_study(self, outcome: StudyOutcome | None, measure: str) -> None:
-        """Show a study; cursor, order and marks stay where they still mean something."""
-        how = self._how()
+    def put_study(
+        self, outcome: StudyOutcome | None, measure: str, by: str = "", groups: Sequence[RowGroup] = ()
+    ) -> None:
+        """Show a study, grouped ``by`` something; cursor, order and marks stay where they still mean something."""
+        how, row = self._how(), self.row
         self.outcome, self.measure = outcome, measure
+        self._groups = {group.title: group for group in groups}
+        self.groupings = (Grouping(by, lambda row: row.group),) if groups else ()
+        regrouped = by != self.arrangement.grouping
+        if regrouped:
+            self.arrangement = replace(self.arrangement, grouping=by, folded=frozenset())
+            self.rows = ()
         names = {column.name for column in outcome.columns} if outcome is not None else set()
         self.marked = [name for name in self.marked if name in names]
         rows: Sequence[RowSummary] = outcome.by_row if outcome is not None else ()
@@ -55,6 +63,8 @@ class StudyMatrix(CellTable[RowSummary]):
             self.put(rows)
             # No higher than its rows, so that the means stand right below them.
             self.styles.max_height = max(1, self.row_count())
+        if regrouped and row and row != self.row:
+            self.go_to_cell(row)
 
     def _how(self) -> tuple[object, ...]:
         return self.measure, *map(self._heading, self._summaries)
@@ -86,16 +96,6 @@ class StudyMatrix(CellTable[RowSummary]):
 
         return Column(title=name, cell=cell, width=0, sort=lambda row: row.cells[name].means[self.measure].value,
                       descending=True, figure=mean)  # fmt: skip
-
-    def group(self, by: str, groups: Sequence[RowGroup] | None) -> None:
-        row, self._groups = self.row, {group.title: group for group in groups or ()}
-        self.groupings = (Grouping(by, lambda row: row.group),) if groups else ()
-        if by != self.arrangement.grouping:
-            self.arrangement = replace(self.arrangement, grouping=by if groups else "", folded=frozenset())
-            self.rows = ()
-        self.put_study(self.outcome, self.measure)
-        if row and row != self.row:
-            self.go_to_cell(row)
 
     def rank_of_group(self, group: Group[RowSummary]) -> int:
         return list(self._groups).index(group.name)

@@ -13,6 +13,7 @@ from typing import Any
 
 from rich.cells import cell_len, chop_cells
 
+from workbench.comparison.line_diff import ADDED, REMOVED, SAME, LineDiff
 from workbench.text import clean
 
 Span = tuple[int, int, str]
@@ -155,6 +156,28 @@ def heading(text: str, detail: str = "") -> Document:
 def closed(lines: tuple[Line, ...], cut: str | None) -> tuple[Line, ...]:
     """Return lines with what is missing of them below."""
     return (*lines, Line(""), Line(cut, ((0, len(cut), "notice"),))) if cut else lines
+
+
+_SIGNS = {SAME: ("  ", ""), REMOVED: ("- ", "removed"), ADDED: ("+ ", "added")}
+
+
+def difference(diff: LineDiff, before: Sequence[str], after: Sequence[str], *, places: bool = True) -> Document:
+    """Return how two texts differ, with ``places`` above each stretch where it stands in both; copied, lines are as they were."""
+    lines, copied = [], []
+    for hunk in diff.hunks:
+        (first, last), (begins, ends) = hunk.before, hunk.after
+        if places:
+            copied.append(f"@@ lines {first}–{last} → {begins}–{ends} @@")
+            lines.append(styled((copied[-1], "hunk")))
+        old, new = iter(before[first - 1 : last]), iter(after[begins - 1 : ends])
+        for sign, _ in hunk.lines:
+            margin, style = _SIGNS[sign]
+            line = next(new if sign == ADDED else old)
+            if sign == SAME:
+                next(new)
+            copied.append(margin + line)
+            lines.append(styled((margin + prepared(line), style), indent=2))
+    return Document(tuple(lines), "\n".join(copied))
 
 
 def _wrap(line: Line, width: int) -> list[tuple[int, int]]:

@@ -35,7 +35,7 @@ class RowList(VirtualView):
         & > .row--only-b { color: $text-warning; text-style: bold; }
     }
     """
-    BINDINGS = bindings("list")
+    BINDINGS = bindings("list/rows")
     narrows: ClassVar[bool] = True
     """Whether ``/`` narrows the list; not where it searches more than what the rows say."""
 

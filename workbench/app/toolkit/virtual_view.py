@@ -62,7 +62,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     }
     """
 
-    BINDINGS = bindings("list/move")
+    BINDINGS = bindings("list")
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)

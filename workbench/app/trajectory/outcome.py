@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import with_keys
@@ -13,8 +12,9 @@ from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import (
     Document,
     Line,
-    closed,
     code,
+    difference,
+    joined,
     note,
     of_lines,
     position,
@@ -25,7 +25,7 @@ from workbench.app.trajectory import markdown
 from workbench.app.trajectory.loading import TrialState, load_trial, state_of, why_not
 from workbench.app.trajectory.scores import points, tiers_of
 from workbench.app.trajectory.step_content import cut_of
-from workbench.comparison.line_diff import ADDED, REMOVED, SAME, line_diff
+from workbench.comparison.line_diff import line_diff
 
 if TYPE_CHECKING:
     from workbench.rubric.scorecard import Scorecard
@@ -177,13 +177,14 @@ def _difference(reader: SessionReader, state: TrialState) -> Document:
     if old.cost_usd or new.cost_usd:
         lines.append(Line(f"{'cost':<24} {money(old.cost_usd or 0):>8} → {money(new.cost_usd or 0):>8}"))
     lines.append(Line(""))
-    texts = [_readme(reader, one, COMPARED).replace("\r\n", "\n") for one in (before, state)]
-    changes = list(_readme_diff(*(text.split("\n") if text else [] for text in texts)))
+    was, now = (_readme(reader, one, COMPARED).replace("\r\n", "\n") for one in (before, state))
     sizes = [reader.size(one.readme_blob) for one in (old, new)]
     cut = f"Only the first {size_of(COMPARED)} of each README are compared." if max(sizes) > COMPARED else None
-    whole = of_lines([*lines, *(line for line, _ in changes)])
-    text = "\n".join([*(line.text for line in lines), *(said for _, said in changes)])
-    return replace(whole, lines=closed(whole.lines, cut), text=text, cut=cut)
+    old_lines, new_lines = (text.split("\n") if text else [] for text in (was, now))
+    diff = line_diff(old_lines, new_lines, 2)
+    said = diff.words if diff.hunks or now else "neither trial wrote one"
+    lines.append(styled(("README", "heading"), (f"  {said}", "dim")))
+    return joined([of_lines(lines), difference(diff, old_lines, new_lines)], cut=cut)
 
 
 def _scores(before: tuple[Scorecard, ...], after: tuple[Scorecard, ...]) -> list[Line]:
@@ -217,17 +218,3 @@ def _change(name: str, before: float | None, after: float | None, shape: str = "
         tail = f"  {'+' if more else '−'}{(shape or '{:g}').format(abs(round(after - before, 2)))}"
         style = style if shape else "added" if more else "removed"
     return styled((text, ""), (tail, style))
-
-
-def _readme_diff(before: list[str], after: list[str]) -> Iterator[tuple[Line, str]]:
-    """Yield lines, each with what is copied of it."""
-    diff = line_diff(before, after, 2)
-    said = diff.words if diff.hunks or after else "neither trial wrote one"
-    yield styled(("README", "heading"), (f"  {said}", "dim")), f"README  {said}"
-    for hunk in diff.hunks:
-        where = f"@@ lines {hunk.before[0]}–{hunk.before[1]} → {hunk.after[0]}–{hunk.after[1]} @@"
-        yield styled((where, "hunk")), where
-        for sign, line in hunk.lines:
-            margin = "  " if sign == SAME else f"{sign} "
-            style = {REMOVED: "removed", ADDED: "added"}.get(sign, "")
-            yield styled((margin + prepared(line), style), indent=2), margin + line
