@@ -134,8 +134,7 @@ class MarkedScreen(ModeScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         pane = Container(MarkedList(id="marked-list"), Static("", id="marked-line"), id="marked", classes="pane")
-        set_title(pane, self.mode_name)
-        yield pane
+        yield set_title(pane, self.mode_name)
 
     def on_mount(self) -> None:
         self.table.restore(self._current)

@@ -136,8 +136,7 @@ class RunsScreen(ModeScreen):
         self._put_away: list[str] = []
 
     def compose_body(self) -> Iterable[Widget]:
-        pane = Container(RunTable(id="run-table"), id="runs", classes="pane")
-        set_title(pane, "Runs")
+        pane = set_title(Container(RunTable(id="run-table"), id="runs", classes="pane"), "Runs")
         yield Vertical(pane, Static("", id="run-details"), id="run-column")
 
     def on_mount(self) -> None:

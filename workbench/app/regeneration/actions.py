@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.app.location import Location
 from workbench.app.toolkit.actions import RunActions
 from workbench.session.groups import CONTROLS
 
@@ -126,7 +127,7 @@ class Actions(RunActions):
 
         def done(own: Path, _: object) -> str:
             if own != host.session_path:
-                host.open_session(own, then=lambda: host.show_run(view.run.id))
+                host.go_to(Location(own, "regeneration", view.run.id))
             return said
 
         self.on_own(lambda own: work(own, view), done)

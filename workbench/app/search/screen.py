@@ -85,10 +85,8 @@ class SearchScreen(ModeScreen):
             id="hits-pane",
             classes="pane",
         )
-        set_title(hits, "Hits")
         facets = Container(FacetList(id="facets"), id="facets-pane", classes="pane")
-        set_title(facets, "Narrow down")
-        yield Container(hits, facets, id="found")
+        yield Container(set_title(hits, "Hits"), set_title(facets, "Narrow down"), id="found")
 
     def on_mount(self) -> None:
         self.query_one("#search-text", Input).select_all()

@@ -56,7 +56,7 @@ class StudyActions:
                 return
             host.notify(f"Going on: {count(lacking, 'run', 'runs')} lack something.", title=study)
             if own != host.session_path:
-                host.open_session(own, then=lambda: host.show_study(study))
+                host.go_to(Location(own, "study", study))
 
         self._jobs.ask(work, done)
 
@@ -130,7 +130,7 @@ class StudyActions:
     def _go(self, study: str, locations: Sequence[Location], at: int) -> None:
         host, own = self._host, self._host.session_path
         if own is not None:
-            back = partial(host.open_session, own, then=partial(host.show_study, study))
+            back = partial(host.go_to, Location(own, "study", study))
             host.follow(ResultList(lambda at: back(), locations, row="item"), at)
 
     def go_to_pair(self, outcome: StudyOutcome, comparison: Comparison, pair: ItemPair) -> None:

@@ -206,7 +206,8 @@ class Live(Latest, Generic[ReadT]):
         show: Called with what was read, unless another session is open by then.
         failed: Called with a sentence where it cannot be read.
         kinds: Kinds of changes after which :meth:`take` reads again.
-        seconds: Shortest time between two readings; readings that take longer are rarer.
+        seconds: Shortest time between two readings.
+        share: Part of the time that may go into reading.
         nothing: What is shown where no session is open, None for what is shown already.
     """
 
@@ -220,11 +221,13 @@ class Live(Latest, Generic[ReadT]):
         *,
         kinds: Collection[str] = (),
         seconds: float = 0.5,
+        share: float = 0.2,
         nothing: ReadT | None = None,
     ) -> None:
         super().__init__(screen, group)
         self._read, self._show, self._failed = read, show, failed
         self._kinds, self._seconds, self._nothing = kinds, seconds, nothing
+        self._rests = 1 / share - 1  # times as long as the last reading took
 
     @property
     def settled(self) -> bool:
@@ -247,7 +250,7 @@ class Live(Latest, Generic[ReadT]):
         self.soon(now, 0.001 if at_once else max(0.001, self._rest()))
 
     def _rest(self) -> float:
-        return max(self._seconds, 4 * self.took) - (perf_counter() - self.ended)
+        return max(self._seconds, self._rests * self.took) - (perf_counter() - self.ended)
 
     def refresh(self) -> None:
         app = cast("WorkbenchApp", self._node.app)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import key_of
+from workbench.app.location import Location
 from workbench.app.toolkit.actions import RunActions, edited_text
 from workbench.app.toolkit.fields import Completion, Field, Values
 from workbench.app.toolkit.form import Form
@@ -77,7 +78,7 @@ class Actions(RunActions):
         if session == app.session_path:
             self._shown.show_trial(trial)
         else:
-            app.open_session(session, then=lambda: app.show_trial(trial))
+            app.go_to(Location(session, "trajectory", trial))
 
     def rerun(self) -> None:
         state = self._shown.state
