@@ -258,7 +258,6 @@ class WorkbenchApp(NavigatingApp):
 
     @property
     def in_browser(self) -> bool:
-        """Whether the app is shown in a browser, whose person has no files here."""
         return self.is_web
 
     def download(self, path: Path) -> None:
@@ -271,7 +270,6 @@ class WorkbenchApp(NavigatingApp):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """Do what a key or a command asks for, or say why a read-only app does not."""
         from textual.screen import ModalScreen
 
         name = action if isinstance(action, str) else ".".join(action[:2])
@@ -304,7 +302,7 @@ class WorkbenchApp(NavigatingApp):
     # -- modes, keys and themes
 
     async def action_interrupt(self) -> None:
-        """Copy what is selected; where nothing is, leave, but only when asked twice."""
+        """Copy what is selected; where nothing is, leave when asked twice."""
         from textual.widgets import Input
 
         field = self.focused.selected_text if isinstance(self.focused, Input) else ""
@@ -354,13 +352,12 @@ class WorkbenchApp(NavigatingApp):
         self.notify(f"Saved {self.save_screenshot(path='.')}.", timeout=8)
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
-        """Say once that the keymap gives one key to two things."""
         names = ", ".join(sorted(binding.id or binding.action for binding in clashed_bindings))
         self.notify(f"The keymap gives one key to two things; off now: {names}.", severity="warning")
 
 
 def _named(module: str, name: str) -> Any:
-    """Return a class whose module is imported only now, because what is imported before the first paint is waited for."""
+    """Import a class only now: what is imported before the first paint is waited for."""
     return getattr(import_module(f"workbench.app.{module}"), name)
 
 
@@ -376,7 +373,6 @@ def _knows_tour() -> bool:
 
 
 def run_app(session: Path | None, settings: Settings) -> int:
-    """Run the app until the user leaves it; returns the exit code."""
     app = WorkbenchApp(session, settings)
     app.begins_with_overview = session is not None
     # Only here, where a person opens the app: nothing else that runs it shall meet the tour.

@@ -35,15 +35,7 @@ _NOTHING = "Nothing is starred, tagged or remarked on yet: {labels.star} stars w
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """What a mark belongs to.
-
-    Attributes:
-        what: ``run``, ``trial``, ``step``, ``criterion``, ``task``, ``sample`` or ``session``; "" for what is no longer in the session.
-        title: What a person calls it.
-        trial: The trial to go to, "" where it belongs to none.
-        run: The run to go to otherwise.
-        place: Where in it.
-    """
+    """What a mark belongs to, and where that is shown, None for what is no longer in the session, or is the session."""
 
     what: str
     title: str
@@ -63,7 +55,6 @@ class MarkedLine:
 
 
 def load_marked(reader: SessionReader) -> tuple[MarkedLine, ...]:
-    """Read all stars, tags and remarks of a session, the newest first."""
     rows = [("star" if row.label == STAR else "tag", row.label, row.at, row.item, row.part) for row in reader.labels()]
     rows += [("remark", note.text, note.at, note.item, note.of) for note in reader.annotations()]
     owners = {key: _owner(reader, *key) for key in dict.fromkeys(row[3:] for row in rows)}
@@ -116,11 +107,7 @@ class MarkedList(Table[MarkedLine]):
 
 
 class MarkedScreen(ModeScreen):
-    """One list, and a line that says all of a long remark.
-
-    Args:
-        current: The line at which the cursor starts, None for the one at which it was left.
-    """
+    """One list, and a line that says all of a long remark; the cursor starts at ``current``, None for where it was left."""
 
     mode_name = "Stars, tags and remarks"
     CSS_PATH = "styles/marked.tcss"

@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 
 class NavigatingApp(SessionApp):
-    """An app that brings locations into sight and knows the way back.
-
-    Screens are imported when they are gone to: what is imported before the first paint is waited for. ``lists_left`` says how lists
-    over a mode were left, see :meth:`workbench.app.toolkit.table.Table.restore`.
-    """
+    """An app that brings locations into sight and knows the way back; ``lists_left`` says how lists were left."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.history = History()
@@ -142,7 +138,7 @@ class NavigatingApp(SessionApp):
     # -- back and forward
 
     def leave_place(self, *, within_list: bool = False) -> None:
-        """Note where a person is before something else is shown, which the list that led here leads to as well, or does not."""
+        """Note where a person is; unless it is ``within_list`` the list that led here is forgotten."""
         self._note()
         if not within_list and not self.is_following:
             self.results = None

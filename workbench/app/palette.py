@@ -150,7 +150,7 @@ class FoundPlace:
 
 
 def load_places(reader: SessionReader | None) -> list[NamedPlace]:
-    """Read all sessions, cases, and the runs, trials and tasks of the open session; what cannot be read is left out."""
+    """Read what can be gone to; what cannot be read is left out."""
     found: list[NamedPlace] = []
     parts = [_sessions(), _cases()]
     if reader is not None:
@@ -218,11 +218,7 @@ def files(paths: Iterable[str], of: str) -> list[NamedPlace]:
 
 
 def find(query: str, places: Sequence[NamedPlace], most: int = MOST_FOUND) -> list[FoundPlace]:
-    """Return the places that all typed words match, the best first.
-
-    A word matches a name that holds it, or that holds its letters in this order. ``trial`` and the other kinds, as a word,
-    match everything of that kind. A name that holds a word, at the beginning of one of its own, comes first.
-    """
+    """Return the places that all words match, the best first: whole words, then parts, kinds, letters in order."""
     words = _lowered(query).split()
     if not words:
         return []

@@ -116,11 +116,7 @@ class RunTable(Table[RunLine]):
 
 
 class RunsScreen(ModeScreen):
-    """A table of runs.
-
-    Args:
-        current: The run that is shown behind this screen, "" for none; the cursor starts there.
-    """
+    """A table of runs; the cursor starts at ``current``, the one that is shown behind this screen."""
 
     mode_name = "Runs"
     own_resume = True

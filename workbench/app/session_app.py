@@ -31,11 +31,7 @@ _COUNTED = frozenset({"run", "trial", "candidate", "task"})
 
 
 class SessionApp(OpeningApp):
-    """An app that opens, watches, counts and closes one session at a time.
-
-    Queries of its ``reader`` that may take long belong into a thread. ``facts`` are None until they were counted. Signals are published
-    when another session was opened (or None), with a batch of changes, and with :attr:`facts_sentence`.
-    """
+    """An app with one session at a time. Signals: another session, or None, was opened; a batch of changes; :attr:`facts_sentence`."""
 
     def __init__(self, session: Path | None, settings: Settings, first_mode: str) -> None:
         self.session_path: Path | None = session
@@ -203,7 +199,7 @@ class SessionApp(OpeningApp):
                 self.refresh_bindings()
 
     def _notify_of_ends(self, before: SessionFacts, after: SessionFacts) -> None:
-        """Tell a person who may look elsewhere that a run has ended: by bell or desktop, as the settings say."""
+        """Tell a person who may look elsewhere that a run has ended."""
         name = self.session_path.stem if self.session_path is not None else ""
         text = end_words(name, dict(before.states), dict(after.states))
         if text and self.settings.notify == "bell":

@@ -112,7 +112,6 @@ class ThemeFile:
 
     @classmethod
     def found(cls, path: Path) -> ThemeFile:
-        """Return the file at a path; raises OSError where there is none."""
         status = path.stat()
         return cls(path, (status.st_mtime_ns, status.st_size))
 
@@ -204,7 +203,6 @@ def read_theme(path: Path) -> Theme:
 
 
 def checked(values: object, path: Path) -> Theme:
-    """Return the theme that decoded YAML describes; raises BadTheme."""
     if not isinstance(values, dict):
         raise BadTheme(f"{path}: must be a mapping with the keys name, dark, colors, verdicts.")
     for key in values:
@@ -315,7 +313,6 @@ class _News:
 
 
 def _news(known: dict[str, ThemeFile]) -> _News:
-    """Return the theme files as they are, with those that are new or changed read."""
     news = _News(theme_files(), [], [])
     for name, file in news.files.items():
         if known.get(name) != file:
@@ -348,7 +345,6 @@ class ThemedApp(App[int]):
         return {} if "text-dim" in theme.variables else fallback_variables(theme)
 
     def start_themes(self) -> None:
-        """Read all themes, and look once a second at the modification times of their files."""
         self._read_themes()
         self.set_interval(POLL_SECONDS, self._read_themes)
         if self._theme_problem:

@@ -33,7 +33,6 @@ class FileView(TextPane):
 
     @property
     def followed(self) -> str:
-        """What the line at the bottom finds in the text."""
         return self.needle
 
     def follow(self, text: str) -> None:
@@ -242,7 +241,6 @@ class RepositoryTree(RowList):
                 self._toggle(index, True)
 
     def reveal(self, path: str) -> bool:
-        """Open the folders around a path and put the cursor on it."""
         if self.narrowed:
             self.narrow("")
         parts = path.split("/")

@@ -21,10 +21,7 @@ TITLES = {"synthetic": "Synthetic", "real": "Real projects", "own": "Your own"}
 
 @dataclass(frozen=True, slots=True)
 class CaseEntry:
-    """A case as listed; ``fetched`` says whether its files are here, so that browsing needs no network.
-
-    ``key`` is what a plan calls it: its id, or the source's text for one that was opened on the fly.
-    """
+    """A case as listed; ``key`` is what a plan calls it: its id, or the source's text for one that was opened on the fly."""
 
     case: TestCase
     key: str
@@ -32,7 +29,6 @@ class CaseEntry:
 
 
 def sources_of(case: TestCase) -> tuple[str, ...]:
-    """Return the sources of a case in the order in which they are tried."""
     return tuple(text for text in (case.source or f"folder:{case.repository}", *case.alternatives) if text)
 
 
@@ -53,7 +49,6 @@ def entry_of(case: TestCase, key: str = "") -> CaseEntry:
 
 
 def list_cases() -> tuple[tuple[CaseEntry, ...], tuple[str, ...]]:
-    """Return all cases of the catalog in the order of the screen, and a sentence for each broken one."""
     cases, problems = load_cases()
     return in_order(entry_of(case) for case in cases), problems
 

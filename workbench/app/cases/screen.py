@@ -34,11 +34,7 @@ Scores = dict[str, tuple["AgentScore", ...]]
 
 
 class CasesScreen(ModeScreen):
-    """Left the cases, in the middle the files of one, right the text of one of these with its outline.
-
-    Attributes:
-        entries: The cases of the catalogue, and the repositories that a person opened.
-    """
+    """Left the cases, in the middle the files of one, right the text of one of these with its outline."""
 
     mode_name = "Cases"
     BINDINGS = bindings("cases")
@@ -238,13 +234,11 @@ class CasesScreen(ModeScreen):
         self._opening.ask(work, partial(self._show_repository, entry), partial(self._note, entry, failed=True))
 
     def _note(self, entry: CaseEntry, text: str, *, failed: bool = False) -> None:
-        """Say in the place of a case's files how far they are, or why there are none."""
         self._notes[entry.key] = text, failed
         if entry.key == self._shown_key:
             self._show_files_note(text, failed)
 
     def _show_repository(self, entry: CaseEntry, repository: Repository | None) -> None:
-        """Show the files of a case, None where they must be fetched first."""
         if entry.key != self._shown_key:
             return
         if repository is None:
@@ -312,7 +306,6 @@ class CasesScreen(ModeScreen):
         self._reading.ask(work, partial(self._show_file, key, path), partial(self._show_file, key, path, None))
 
     def _show_file(self, key: str, path: str, shown: FileShown | None, problem: str = "") -> None:
-        """Show a file and its outline, or why it cannot be shown."""
         from workbench.app.cases.file_view import sentence
 
         node = self.file_tree.node

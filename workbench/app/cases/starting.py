@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 
 
 class RunDialog(OrderForm["DocumentPlan"]):
-    """Agent, model, judge and repeats of a run on ``cases``, each a key and a name.
-
-    ``session`` stands in its field at first; ``busy`` says whether a run of the open session is under way or waits.
-    """
+    """Agent, model, judge and repeats of a run on ``cases``, each a key and a name."""
 
     DIALOG = "run"
 
@@ -122,7 +119,6 @@ def defaults(settings: Settings) -> dict[str, str]:
 
 
 async def ask_and_run(host: WorkbenchApp, cases: Sequence[tuple[str, str]]) -> None:
-    """Show the dialog for cases, each a key and a name; call it from a worker."""
     if may_start(host):
         busy = await asyncio.to_thread(runs.something_runs, host.reader)
         await host.push_screen_wait(RunDialog(host, cases, runs.default_session(host.opened), busy=busy))

@@ -20,12 +20,7 @@ from workbench.session.placing import Deleted, deleted_sessions
 
 @dataclass(frozen=True, slots=True)
 class SessionEntry:
-    """A session file as listed; ``facts`` are None while it is being read and where ``problem`` says why it cannot be.
-
-    ``changed_at`` is unix seconds: when something was recorded in it last, of a file that was not looked into when it was
-    written last; ``size`` is in bytes; ``warnings`` tell of files beside it; ``labels`` are its star and tags; ``identity`` is
-    another once the file was written; ``deleted`` says where it was, of one in the trash.
-    """
+    """A session file as listed. ``facts`` are None while it is read and where there is a ``problem``; ``identity`` is another once it was written."""
 
     path: Path
     example: bool
@@ -128,7 +123,6 @@ class Remembered:
         self._dirty = False
 
     def recall(self, entry: SessionEntry) -> SessionEntry | None:
-        """Return the entry with what was found in that very file, None where it must be looked into."""
         known = self._all().get(str(entry.path))
         if known is None or known[0] != entry.identity:
             return None

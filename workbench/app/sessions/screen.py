@@ -327,7 +327,6 @@ class SessionsScreen(ModeScreen):
         self._bring_back(None)
 
     def _bring_back(self, deleted: Deleted | None) -> None:
-        """Bring a session back, by default the one that was deleted last."""
 
         def work() -> Path | None:
             newest = deleted or next(iter(deleted_sessions(paths.sessions_dir())), None)
