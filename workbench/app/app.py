@@ -18,7 +18,6 @@ from workbench.app.keys import bindings
 from workbench.app.navigation import NavigatingApp
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import LastNet
-from workbench.bindings import KEYS
 from workbench.collecting import collect_rarely
 from workbench.errors import WorkbenchError
 from workbench.read_only import is_read_only
@@ -132,13 +131,6 @@ class WorkbenchApp(NavigatingApp):
         else:
             self.open_latest()
         self.start_themes()
-        unknown = set(self.settings.keymap) - KEYS.keys()
-        if unknown:
-            self.notify(
-                f"The keymap names {', '.join(sorted(unknown))}, which no key has; {key_of('app.help')} lists the names.",
-                severity="warning",
-                timeout=12,
-            )
         if self._wants_warm:
             self._start_warm()
         if self.begins_with_tour:
@@ -176,12 +168,7 @@ class WorkbenchApp(NavigatingApp):
 
     def resume_session(self, path: Path, run: str | None = None) -> None:
         """Take up what is missing in a session, or in one of its runs; of an example, in a copy."""
-        warm = self.warm
-
-        def work() -> tuple[Path, int]:
-            from workbench.app import runs
-
-            return runs.resume(path, run, warm)
+        from workbench.app import runs
 
         def done(taken_up: tuple[Path, int]) -> None:
             own, count = taken_up
@@ -190,19 +177,16 @@ class WorkbenchApp(NavigatingApp):
             if count:
                 self.open_session(own)
 
-        self._doing.ask(work, done)
+        self._doing.ask(lambda: runs.resume(path, run, self.warm), done)
 
     def cancel_session(self, path: Path, run: str | None = None) -> None:
-        def work() -> int:
-            from workbench.app import runs
-
-            return runs.cancel(path, run)
+        from workbench.app import runs
 
         def done(count: int) -> None:
             said = "Nothing runs in it." if not count else "Cancelling; what is finished stays."
             self.notify(said, title=path.stem)
 
-        self._doing.ask(work, done)
+        self._doing.ask(lambda: runs.cancel(path, run), done)
 
     def export_report(self, session: Path, place: str, format: str) -> None:
         """Write a report of a session in a format, a name or the dotted path of one of another package."""

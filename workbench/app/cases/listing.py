@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from workbench import paths
 from workbench.catalog import TestCase, load_cases
 from workbench.errors import WorkbenchError
 from workbench.repository import parse_source
 from workbench.repository.store import Store
-
-if TYPE_CHECKING:
-    pass
 
 GROUPS = ("synthetic", "real", "own")
 TITLES = {"synthetic": "Synthetic", "real": "Real projects", "own": "Your own"}
@@ -48,16 +43,7 @@ def entry_of(case: TestCase, key: str = "") -> CaseEntry:
     return CaseEntry(case, key or case.id, is_here(case))
 
 
-def list_cases() -> tuple[tuple[CaseEntry, ...], tuple[str, ...]]:
+def list_cases() -> tuple[list[CaseEntry], tuple[str, ...]]:
+    """Return all cases of the catalog by name, and a sentence for each broken one."""
     cases, problems = load_cases()
-    return in_order(entry_of(case) for case in cases), problems
-
-
-def in_order(entries: Iterable[CaseEntry]) -> tuple[CaseEntry, ...]:
-    """Return entries by kind, then name; a kind that is not known comes last."""
-
-    def place(entry: CaseEntry) -> tuple[int, str]:
-        kind = entry.case.kind
-        return (GROUPS.index(kind) if kind in GROUPS else len(GROUPS), entry.case.name.lower())
-
-    return tuple(sorted(entries, key=place))
+    return [entry_of(case) for case in sorted(cases, key=lambda case: case.name.lower())], problems

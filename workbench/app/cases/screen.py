@@ -161,14 +161,14 @@ class CasesScreen(ModeScreen):
 
     def _show_list(self, entries: Sequence[CaseEntry]) -> None:
         """Show all cases, at first the one under the cursor."""
-        from workbench.app.cases.file_view import sentence
+        from workbench.app.toolkit.document import plain
 
         self.entries = tuple(entries)
         self.case_list.show(entries)
         self._title_list()
         if not entries:
             nothing = "There are no test cases here.\nPress {cases.open} to open any folder, git URL or NAME==VERSION."
-            self.file_view.show(sentence(with_keys(nothing), ""))
+            self.file_view.show(plain(with_keys(nothing)))
         elif self._wanted_case:
             self.show_case(self._wanted_case, self._wanted_path)
         elif self.case_list.entry is not None and self.case_list.entry.key != self._shown_key:
@@ -306,7 +306,7 @@ class CasesScreen(ModeScreen):
         self._reading.ask(work, partial(self._show_file, key, path), partial(self._show_file, key, path, None))
 
     def _show_file(self, key: str, path: str, shown: FileShown | None, problem: str = "") -> None:
-        from workbench.app.cases.file_view import sentence
+        from workbench.app.toolkit.document import plain
 
         node = self.file_tree.node
         if key != self._shown_key or node is None or node.path != path:
@@ -314,7 +314,7 @@ class CasesScreen(ModeScreen):
         self._shown_path = path
         self.retitle("#text", path, "hidden from agents" if node.hidden else "")
         if shown is None:
-            self.file_view.show(sentence(problem, "notice"))
+            self.file_view.show(plain(problem, style="notice"))
             self._show_outline(())
         else:
             self.file_view.show(shown.document)

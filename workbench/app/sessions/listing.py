@@ -162,32 +162,23 @@ def _place() -> Path:
     return paths.cache_dir() / "session-facts.json"
 
 
+_KEPT = ("changed_at", "labels", "remarks", "warnings")
+
+
 def _values(entry: SessionEntry) -> dict[str, Any]:
     assert entry.facts is not None
     facts = asdict(entry.facts)
     del facts["path"]
-    return {
-        "facts": facts,
-        "changed_at": entry.changed_at,
-        "labels": entry.labels,
-        "remarks": entry.remarks,
-        "warnings": entry.warnings,
-    }
+    return {"facts": facts} | {name: getattr(entry, name) for name in _KEPT}
 
 
 def _with_values(entry: SessionEntry, values: dict[str, Any]) -> SessionEntry | None:
     try:
-        facts = dict(values["facts"])
-        for name in ("models", "running", "about"):
-            facts[name] = tuple(facts[name])
-        facts["states"] = tuple((state, count) for state, count in facts["states"])
-        return replace(
-            entry,
-            facts=SessionFacts(path=entry.path, **facts),
-            changed_at=float(values["changed_at"]),
-            labels=tuple(values["labels"]),
-            remarks=tuple(values["remarks"]),
-            warnings=tuple(values["warnings"]),
-        )
-    except (KeyError, TypeError, ValueError):
+        facts = SessionFacts(path=entry.path, **{name: _frozen(value) for name, value in values["facts"].items()})
+        return replace(entry, facts=facts, **{name: _frozen(values[name]) for name in _KEPT})
+    except (KeyError, TypeError, AttributeError):
         return None
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
