@@ -78,8 +78,7 @@ def published_name(source: str) -> str:
     """Return which of the paper's repositories a source names, "" for none.
 
     A source names one as ``owner/name``, by an address that ends in it (with ``.git``, with ``@REVISION``), or by its
-    name alone. A
-    folder of that name is a person's own and means none.
+    name alone. A folder of that name is a person's own and means none.
     """
     text = source.strip().removesuffix("/")
     text = re.sub(r"(?<=.)@[^/@:]*$", "", text).removesuffix(".git").lower()

@@ -183,8 +183,8 @@ def read_case(folder: Path) -> TestCase:
     """Read the case in ``folder``.
 
     Facts come from the table ``[facts]`` or from ``ground_truth/facts.toml``; the reference README is
-    ``ground_truth/README.md`` unless
-    ``reference_readme`` names another file. ``hide_tests = true`` keeps the tests from agents, as AEO-Bench does.
+    ``ground_truth/README.md`` unless ``reference_readme`` names another file. ``hide_tests = true`` keeps the tests
+    from agents, as AEO-Bench does.
     """
     file = folder / CASE_FILE
     table = Table(load_toml(file), file, _KEYS)

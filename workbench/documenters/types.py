@@ -44,16 +44,13 @@ class DocSystem(Protocol):
     """Documents a repository.
 
     One that documents classes and modules as well has a second method, ``async def other_docstring(self, path, kind,
-    qualified_name,
-    occurrence)``, with ``kind`` ``"class"`` or ``"module"`` (whose qualified name is ""). What it gives no docstring
-    has none in any
-    prompt, unless the scope is ``target``.
+    qualified_name, occurrence)``, with ``kind`` ``"class"`` or ``"module"`` (whose qualified name is ""). What it gives
+    no docstring has none in any prompt, unless the scope is ``target``.
 
     Attributes:
         name: Its name on the command line and in identities, see ``parse_docs``.
         needs_model: Whether docstrings cost requests or money: then only those of the requested tasks are fetched, and
-        a session's
-            are reused.
+        a session's are reused.
     """
 
     name: str

@@ -1,8 +1,7 @@
 """ATIF, the Agent Trajectory Interchange Format 1.0 to 1.8, in and out.
 
 Its models forbid unknown fields but have an ``extra`` each. Written files validate with the package ``atif``; fields of
-the format
-that the workbench has no name for are kept under ``extra["atif"]``.
+the format that the workbench has no name for are kept under ``extra["atif"]``.
 """
 
 from __future__ import annotations

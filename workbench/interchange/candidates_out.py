@@ -310,8 +310,7 @@ def write_problems(reader: SessionReader, tasks: list[TaskRow], output: Path) ->
     """Write tasks as problems of HumanEval: those of functions at the top of a module.
 
     ``check`` puts the candidate into the module of the repository and runs the task's tests there, so it is to be run
-    in the
-    repository's folder with its environment. Imported problems are written as they were.
+    in the repository's folder with its environment. Imported problems are written as they were.
     """
     lines, left = [], 0
     for task in tasks:

@@ -1,8 +1,7 @@
 """Import files of other programs into a session: file by file, item by item, each whole or not at all.
 
 What the session has already is skipped: a file by the SHA-256 of its bytes, a trajectory by that of its content. So
-repeating an
-interrupted command continues it.
+repeating an interrupted command continues it.
 """
 
 from __future__ import annotations

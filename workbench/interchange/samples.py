@@ -206,10 +206,8 @@ class SampleRecorder:
     """Records tasks and candidates, each in one transaction.
 
     A task has the same identity in every file that names it, so samples of several models are side by side; a file of
-    results gives
-    verdicts to existing samples. ``run`` returns the run for new tasks and is called with the first; ``origin`` has
-    ``format``,
-    ``source`` and ``digest`` of the file.
+    results gives verdicts to existing samples. ``run`` returns the run for new tasks and is called with the first;
+    ``origin`` has ``format``, ``source`` and ``digest`` of the file.
     """
 
     def __init__(

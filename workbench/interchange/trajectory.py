@@ -1,8 +1,8 @@
 """A trajectory as plain values, into which every format is read and from which it is written.
 
 Its shape is that of ATIF, the richest of the formats. Other fields of a format are in ``extra`` under its name
-(``"inspect"``,
-``"swe-agent"``, …), so that writing that format again loses nothing and another format can carry it along.
+(``"inspect"``, ``"swe-agent"``, …), so that writing that format again loses nothing and another format can carry it
+along.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Helpfulness of docstrings by a model as judge, 1 to 5 per aspect, after DocAgent's rubric.
 
 DocAgent asks about summary, description and parameters. Wording and scale points here are ours, so the version is named
-wherever a
-value is shown; values by different judges are not comparable.
+wherever a value is shown; values by different judges are not comparable.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Text metrics of the tasks of a regeneration run per group, and their correlation with pass@k.
 
 Pairs: ``doc-doc`` (the docs against the original docstring, from a run of the same session with the original docs),
-``code-code``
-(each counted body against the original one; the mean over them), ``code-doc`` (the original body against the docs). Of
-the docs
-alone: completeness, truthfulness, leakage. Controls are no group here.
+``code-code`` (each counted body against the original one; the mean over them), ``code-doc`` (the original body against
+the docs). Of the docs alone: completeness, truthfulness, leakage. Controls are no group here.
 """
 
 from __future__ import annotations
@@ -101,8 +99,7 @@ def measure_run(
     """Compute metrics of every group of a regeneration run.
 
     ``model`` is the folder with the weights of ``codebertscore``; ``judged`` helpfulness (see :func:`docs_of`) is added
-    as columns.
-    UsageError: no such metric; MetricUnavailable: a package or a model is missing.
+    as columns. UsageError: no such metric; MetricUnavailable: a package or a model is missing.
     """
     for name in metrics:
         if name not in METRICS:

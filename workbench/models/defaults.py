@@ -216,8 +216,7 @@ def count_tokens(content: str | Sequence[Message]) -> int:
     """Return a conservative estimate of the number of tokens in a text or conversation.
 
     It assumes 3.5 characters per token, fewer than in English prose (about 4.2) and close to code, so that a request
-    estimated to
-    fit does fit; each non-ASCII character counts as one token.
+    estimated to fit does fit; each non-ASCII character counts as one token.
     """
     if not isinstance(content, str):
         return sum(4 + count_tokens(message.content) for message in content)

@@ -1,10 +1,8 @@
 """An OpenAI-compatible endpoint on this machine in front of the gateway, for programs that ask a model by themselves.
 
 Each request is recorded, counted, priced, limited and replayable like one of our own, and goes to the run's model
-whatever name
-the program asks for. It serves ``POST …/chat/completions`` (with any path before it, whole or as a stream) and ``GET
-…/models``;
-fields as in OpenAI's API reference, chat completions.
+whatever name the program asks for. It serves ``POST …/chat/completions`` (with any path before it, whole or as a
+stream) and ``GET …/models``; fields as in OpenAI's API reference, chat completions.
 """
 
 from __future__ import annotations

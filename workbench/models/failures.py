@@ -259,8 +259,8 @@ def requested_wait(headers: Mapping[str, str], now: float | None = None) -> floa
     """Return how many seconds a provider asks to wait: ``Retry-After`` (seconds or date), else ``x-ratelimit-reset…``.
 
     ``Retry-After`` follows RFC 9110, section 10.2.3; resets come as ``6m0s`` or ``20ms`` (OpenAI), dates (Anthropic),
-    seconds or Unix
-    times. Of several resets, those with a remaining allowance of 0 count, otherwise all; the longest wins.
+    seconds or Unix times. Of several resets, those with a remaining allowance of 0 count, otherwise all; the longest
+    wins.
     """
     now = time.time() if now is None else now
     lower = {name.lower(): value for name, value in headers.items()}

@@ -19,8 +19,7 @@ async def ask(
     """Send a conversation once and return the chat completion with its fields as attributes, as LiteLLM gives it.
 
     ``base_url`` ends with ``/v1``; ``settings`` are optional fields, of which ``extra_body`` is merged into the
-    request;
-    ``timeout_s`` limits the whole exchange.
+    request; ``timeout_s`` limits the whole exchange.
 
     Raises:
         TimeoutError: It took longer.

@@ -1,8 +1,7 @@
 """Remove keys from texts that are shown or stored.
 
 From error messages, everything that looks like a key is removed: losing an innocent word does no harm. Answers contain
-code that
-is tested, so in them only configured or sent keys are masked.
+code that is tested, so in them only configured or sent keys are masked.
 """
 
 from __future__ import annotations

@@ -103,8 +103,7 @@ class ModelError(WorkbenchError):
     """A model call failed; ``kind`` is a stable name that is stored in the session.
 
     ``lasting``: every request will fail until the user fixes it (a wrong name, key or address). ``usage`` and
-    ``cost_usd`` are
-    those of a response that was billed although it cannot be used.
+    ``cost_usd`` are those of a response that was billed although it cannot be used.
     """
 
     kind = "model"

@@ -1,10 +1,8 @@
 """Take docstrings from a documented copy and put them into the pristine tree.
 
 Doc systems edit code in place, rename folders and add files. Only their docstrings are used, and only where the syntax
-tree (of
-the file or, in a file that was edited elsewhere, of the function or class) equals the pristine one apart from
-docstrings: changed
-code is never documented.
+tree (of the file or, in a file that was edited elsewhere, of the function or class) equals the pristine one apart from
+docstrings: changed code is never documented.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """The figures of a run's samples: the one place that computes them, for app, commands and reports alike.
 
 It reads plain rows (:class:`workbench.session.sample_counts.SampleCount`), whether these count one sample each or
-thousands.
-The rules: a sample of an excluded task counts only in the controls; our own errors are no samples of pass@k; a sample
-that is
-being tested again counts by its former verdict until the new one is there; a task with fewer than k counted samples has
-no
-pass@k.
+thousands. The rules: a sample of an excluded task counts only in the controls; our own errors are no samples of pass@k;
+a sample that is being tested again counts by its former verdict until the new one is there; a task with fewer than k
+counted samples has no pass@k.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Take from an answer's code what the function needs beside its body: imports, constants, helpers and classes.
 
 They go into the body, before its statements. Where that would change what a name means (another parameter list, a
-decorator, a
-recursion that shares state), the answer's whole function goes in and is called with the arguments.
+decorator, a recursion that shares state), the answer's whole function goes in and is called with the arguments.
 """
 
 from __future__ import annotations

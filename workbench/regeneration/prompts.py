@@ -65,8 +65,7 @@ class OwnPrompt:
     """A prompt from a user's file, with :data:`PLACES` in braces.
 
     ``name`` is the file's name and the beginning of the SHA-256 of its text: ``mine.txt@3f2a9c1b04de``. It stands in
-    identities,
-    so another text is another prompt.
+    identities, so another text is another prompt.
     """
 
     name: str
@@ -138,9 +137,8 @@ def build_prompt(
     """Return the prompt that asks for the body of ``function`` documented by ``docstring``.
 
     ``policy`` is one of ``context.POLICIES``, ``version`` one of ``PROMPTS`` or the name of the prompt ``own``.
-    Docstrings of other
-    functions are shown unchanged. ``reserve_tokens`` of the window stay free for the answer. UsageError: no such policy
-    or version.
+    Docstrings of other functions are shown unchanged. ``reserve_tokens`` of the window stay free for the answer.
+    UsageError: no such policy or version.
     """
     template = own or PROMPTS.get(FORMER_NAMES.get(version, version), "")
     if not template:

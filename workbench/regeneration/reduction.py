@@ -51,10 +51,8 @@ def reduce_to_body(
     """Return the body of ``function`` that ``code`` contains.
 
     ``code`` may be the body, the body with the header or docstring repeated, or an enclosing class or file. What it
-    repeats from the
-    file ``source`` is left out. ``prose_around`` removes leading and trailing prose, as in an answer without a fence.
-    ``beside`` is
-    other code of the answer, which may define what this code uses.
+    repeats from the file ``source`` is left out. ``prose_around`` removes leading and trailing prose, as in an answer
+    without a fence. ``beside`` is other code of the answer, which may define what this code uses.
     """
     code = _strip_blank_edges(code)
     if not code:

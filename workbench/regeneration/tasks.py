@@ -115,10 +115,8 @@ class TaskSet:
         """Number of functions and tests left after each stage; only with the selection ``published`` those of Table 2.
 
         ``n_candidates`` functions outside tests; ``n_with_body`` of them parse and have more than a stub; ``n_traced``
-        are executed by a
-        stable test; ``n_in_time`` by stable tests within the time limit; ``n_reference`` pass these tests alone;
-        ``n_tasks`` fail them with
-        every stub; ``n_documented`` of these have a docstring.
+        are executed by a stable test; ``n_in_time`` by stable tests within the time limit; ``n_reference`` pass these
+        tests alone; ``n_tasks`` fail them with every stub; ``n_documented`` of these have a docstring.
         """
         left = len(self.tasks) + len(self.dropped)
         gone = Counter(entry.stage for entry in self.dropped)

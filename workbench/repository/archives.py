@@ -1,8 +1,7 @@
 """Unpack local archives and source distributions without trusting their content.
 
 Never ``extractall``: `TreeBuilder` writes only regular files and folders, then links that stay inside; sizes are
-counted from
-the data, not the headers.
+counted from the data, not the headers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A git repository as a source: one commit, read through GitPython from git's own object store.
 
 Nothing is checked out: no hook, filter, submodule or attribute of the foreign repository takes effect, and every path
-passes
-the same checks as an archive's.
+passes the same checks as an archive's.
 """
 
 from __future__ import annotations

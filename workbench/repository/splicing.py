@@ -54,10 +54,8 @@ def splice(source: bytes, function: Function, body: str) -> bytes:
     """Return ``source`` with the body of ``function`` replaced; the docstring stays.
 
     ``body`` contains statements at any indentation, with or without a line end before them. If it is empty, only the
-    docstring
-    remains. The result is not checked to be valid Python; use ``lines.syntax_problem`` for that. SpliceError: the
-    file's encoding
-    lacks a character of ``body``.
+    docstring remains. The result is not checked to be valid Python; use ``lines.syntax_problem`` for that. SpliceError:
+    the file's encoding lacks a character of ``body``.
     """
     start, end = function.body
     inline = _is_inline(source, function)
@@ -78,8 +76,7 @@ def replace_docstring(source: bytes, function: Function, docstring: str | None) 
     r"""Return ``source`` with the docstring of ``function`` set to exactly ``docstring``, or removed when None.
 
     A removed docstring is replaced by ``pass`` if it was the whole body, or if its removal would turn the next string
-    expression
-    into a docstring. SpliceError: the file's encoding cannot hold the literal.
+    expression into a docstring. SpliceError: the file's encoding cannot hold the literal.
     """
     if docstring is None:
         return _without_docstring(source, function)

@@ -56,8 +56,7 @@ def diagnose(
     """Return why the candidates of a run fail; excluded tasks and controls are left out.
 
     ``results`` (the tasks of each group) is for the tasks that nobody solves. Once ``stopped`` says so, what was read
-    so far is
-    all.
+    so far is all.
     """
     candidates = tuple(failed_candidates(reader, run_id, group, stopped))
     return Diagnosis(candidates, failure_groups(candidates), failing_most(candidates), unsolved(results))

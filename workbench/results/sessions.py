@@ -35,10 +35,9 @@ class SessionFacts:
     """Counts over the runs of a session.
 
     ``states`` counts runs by the state as shown; ``wrong_controls`` and ``disagreements`` are failed self-checks;
-    ``changed_at``
-    (unix seconds) is None in an empty session; ``lasting`` counts failed runs that a resume cannot mend; ``spend_usd``
-    is None
-    if nothing has a price; ``newest`` is the state of the newest run; ``about`` names cases, agents and runs.
+    ``changed_at`` (unix seconds) is None in an empty session; ``lasting`` counts failed runs that a resume cannot mend;
+    ``spend_usd`` is None if nothing has a price; ``newest`` is the state of the newest run; ``about`` names cases,
+    agents and runs.
     """
 
     path: Path

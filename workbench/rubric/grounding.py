@@ -2,8 +2,8 @@
 
 A README written without opening the repository may be well formed and even true. It is compared with the repository
 (`workbench.rubric.sources`): names that exist, sentences in an order that words have, calls that the signatures allow.
-Whether a
-sentence about a name is true is not judged: words that it shares with a docstring, or does not, prove nothing.
+Whether a sentence about a name is true is not judged: words that it shares with a docstring, or does not, prove
+nothing.
 """
 
 from __future__ import annotations

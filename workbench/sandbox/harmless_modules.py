@@ -1,11 +1,9 @@
 """The safe subset: builtins and modules that code may use without coming near the process that reports on it.
 
 A thing is in a list only if a program that uses nothing else can neither get an attribute by a name that it computes,
-nor run a
-text, nor import by a computed name, nor make a class, nor reach a frame, a module table, another process or its own
-end: each of
-these leads to the reporter or makes an object that every test takes for right. Which files it opens is seen when it
-runs.
+nor run a text, nor import by a computed name, nor make a class, nor reach a frame, a module table, another process or
+its own end: each of these leads to the reporter or makes an object that every test takes for right. Which files it
+opens is seen when it runs.
 """
 
 from __future__ import annotations

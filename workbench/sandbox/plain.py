@@ -1,20 +1,14 @@
 """Is a body *plain*: does it use only what cannot reach the process that reports on it?
 
 A candidate and its reporter share a process, so a body can forge its report, whatever names it uses. Hence a list of
-what is
-allowed (:mod:`workbench.sandbox.harmless_modules`), not of what is forbidden: the syntax tree of the changed function
-is read in
-the context of its file, and the first thing that is in no list is the reason why the body is not plain. Where a name is
-computed
-or a value unknown, the text cannot tell, and the body is plain if it passes with checks at those places. Any other body
-is tested
-in further ways and marked, see :mod:`workbench.sandbox.forgery`.
+what is allowed (:mod:`workbench.sandbox.harmless_modules`), not of what is forbidden: the syntax tree of the changed
+function is read in the context of its file, and the first thing that is in no list is the reason why the body is not
+plain. Where a name is computed or a value unknown, the text cannot tell, and the body is plain if it passes with checks
+at those places. Any other body is tested in further ways and marked, see :mod:`workbench.sandbox.forgery`.
 
 The file itself is trusted as far as a body cannot bend it: its functions, classes, values and attributes; of its
-imports from
-other packages what it uses itself; not its functions that run a text. Those that reach an attribute by a name that they
-are given
-are run with checks. Of the project's other files the names of attributes are known.
+imports from other packages what it uses itself; not its functions that run a text. Those that reach an attribute by a
+name that they are given are run with checks. Of the project's other files the names of attributes are known.
 """
 
 from __future__ import annotations

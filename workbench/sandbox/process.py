@@ -1,10 +1,8 @@
 """The plain-process back end, confined by Landlock, seccomp and limits where available; used only by explicit choice.
 
 There are no namespaces: the candidate shares the machine's process table, clock and host name, and has a folder of its
-own.
-``workbench_runner/confine.py`` drops all other rights before the environment's interpreter starts, as far as the kernel
-supports
-that.
+own. ``workbench_runner/confine.py`` drops all other rights before the environment's interpreter starts, as far as the
+kernel supports that.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A whole program in a sandbox: one writable folder, no network but one port that leads to a Unix socket of ours.
 
 For programs that a user has chosen and installed (doc systems), not for candidates: what they write stays on the disk,
-and they
-see their own environment. Everything else is as in :mod:`workbench.sandbox.bubblewrap`.
+and they see their own environment. Everything else is as in :mod:`workbench.sandbox.bubblewrap`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The names of attributes that a project's own files use, for judging bodies of any of them.
 
 A body that takes an object of another module of its project uses attributes that its own file may never name. Functions
-of such a
-file that run a text, and names that lead to frames or modules, are not included.
+of such a file that run a text, and names that lead to frames or modules, are not included.
 """
 
 from __future__ import annotations

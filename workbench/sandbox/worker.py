@@ -75,10 +75,8 @@ class Worker:
         """Test one candidate; a body that passes without being plain is tested in further ways, see :meth:`_confirm`.
 
         A plain one is doubtful, too, if it left the process in another state than the original body does. A runner that
-        dies under a
-        candidate is started again and the candidate tried once more, cold; if it dies again, the candidate did it.
-        SandboxError: the
-        sandbox does not start at all.
+        dies under a candidate is started again and the candidate tried once more, cold; if it dies again, the candidate
+        did it. SandboxError: the sandbox does not start at all.
         """
         report = await self._attempt(job)
         if report is None:

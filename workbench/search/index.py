@@ -1,8 +1,7 @@
 """The index of all texts of sessions: SQLite FTS5 in a file of its own, which can be deleted at any time.
 
 It holds the words and places of texts; a text in many places (a file that every agent read) is indexed once. It is
-filled from a
-session's feed of changes, in small transactions, by a reader that never writes the session.
+filled from a session's feed of changes, in small transactions, by a reader that never writes the session.
 """
 
 from __future__ import annotations
@@ -137,8 +136,7 @@ class SearchIndex:
         """Index what changed in a session since the last time; return how many parts were read.
 
         ``reader`` must not be shared, as this may take a while. Once ``stopped``, what was indexed stays; ``progress``
-        gets the number of
-        parts so far.
+        gets the number of parts so far.
         """
         done = 0
         with self._filling, self._translated():

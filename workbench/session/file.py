@@ -140,10 +140,8 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
     """Return a connection to an existing session file.
 
     A log beside the file that belongs to another file is moved away first; a log of the file's own, left by a killed
-    engine, is
-    brought into the file if it may be written. SessionError: the file is missing, damaged, of another version or
-    locked, or its log
-    cannot be read.
+    engine, is brought into the file if it may be written. SessionError: the file is missing, damaged, of another
+    version or locked, or its log cannot be read.
     """
     _require_session(path)
     with translated(path):
@@ -200,8 +198,7 @@ def _opened(path: Path, *, write: bool) -> sqlite3.Connection:
     """Return a bare connection to a session file.
 
     Only SQLite may open the file: closing a file of one's own drops all POSIX locks that this process has on it, and
-    then the next
-    program to leave takes itself for the last and deletes the log from under a running engine
+    then the next program to leave takes itself for the last and deletes the log from under a running engine
     (sqlite.org/howtocorrupt.html, 2.2).
     """
     with translated(path):

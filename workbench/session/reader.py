@@ -74,8 +74,7 @@ class SessionReader(RowReader):
         """Return up to ``limit`` changes after sequence number ``since``, oldest first.
 
         The feed is pruned. Who is behind its beginning gets a change for every row that there is, more than ``limit``
-        if need be, all with
-        the newest number. An unreadable feed has no changes.
+        if need be, all with the newest number. An unreadable feed has no changes.
         """
         try:
             return self._changes(since, limit)
@@ -121,8 +120,7 @@ class SessionReader(RowReader):
         """Return the state of a run as a person should see it.
 
         ``interrupted``: its engine is gone, or it waits and no engine is starting for it; ``unscored``: done but for
-        the scores that a
-        judge failed to give; the other states are the row's own.
+        the scores that a judge failed to give; the other states are the row's own.
         """
         if run.state == "done":
             return "unscored" if run.kind == "document" and pending_work.has_unscored(self, run.id) else "done"

@@ -27,8 +27,7 @@ class RowReader:
     """Queries an open session file; safe to share between threads. What cannot be read is in :attr:`damage`.
 
     Rows have the types that they promise, whatever the file holds: see :mod:`workbench.session.survey`. Not
-    ``surveyed``: for reading
-    single texts at once.
+    ``surveyed``: for reading single texts at once.
     """
 
     def __init__(self, path: Path, *, surveyed: bool = True) -> None:

@@ -345,8 +345,7 @@ class SessionWriter:
         """Plan a check of a trial's README; the former result by the same rules stays until the new one is there.
 
         ``key`` is trial, whether blocks are run, seconds for a step, version of the rules; ``again`` the block to run
-        once more, None for
-        all.
+        once more, None for all.
         """
         with self.transaction() as connection:
             connection.execute(

@@ -42,8 +42,7 @@ class DocProgram:
     """A program that documents a repository, by default ``confined`` to a sandbox.
 
     ``sampled_as`` is the model whose answers are replayed, for their token limit; ``summary`` says how much it
-    documented and what that
-    took, once :meth:`prepare` is through.
+    documented and what that took, once :meth:`prepare` is through.
     """
 
     def __init__(

@@ -109,8 +109,7 @@ class WorkFolder:
         """Copy the repository as a git repository with one commit that holds every file; return the folder.
 
         Always anew: a program that starts again from the same files repeats its requests, and the session has the
-        answers. In a half edited
-        copy it would ask, and be paid for, something else.
+        answers. In a half edited copy it would ask, and be paid for, something else.
         """
         remove_tree(self.area)
         for entry in self._snapshot.files:

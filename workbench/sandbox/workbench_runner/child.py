@@ -1,10 +1,8 @@
 """The process in which one candidate is tested: pytest, with a plugin that reports every test over a pipe.
 
 ``warm`` forks it from the server, ``cold`` starts it in a fresh interpreter, ``hot`` forks it after collection. It
-always ends with
-``os._exit`` once the report is written: a thread that outlives the tests does not change a verdict (a rule, not an
-accident: it
-would otherwise hang on one route and pass on another).
+always ends with ``os._exit`` once the report is written: a thread that outlives the tests does not change a verdict (a
+rule, not an accident: it would otherwise hang on one route and pass on another).
 """
 
 from __future__ import annotations

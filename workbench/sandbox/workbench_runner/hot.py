@@ -1,10 +1,8 @@
 """The hot process: the repository imported, its tests collected; a fork per candidate patches a function and runs T_i.
 
 It is pytest itself, stopped where the tests would start: a plugin's ``pytest_runtestloop`` waits for commands. In a
-forked child it
-returns None, and pytest goes on with the selected tests. The fork is made ahead: it waits, ready but for the patch,
-while the
-candidate before it runs.
+forked child it returns None, and pytest goes on with the selected tests. The fork is made ahead: it waits, ready but
+for the patch, while the candidate before it runs.
 """
 
 from __future__ import annotations

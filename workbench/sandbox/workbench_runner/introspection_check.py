@@ -1,8 +1,8 @@
 """Code that looks into its own process is never given the hot one, whose memory once held the original body.
 
 A repository that was imported leaves pieces of its bytecode in freed memory, and a fork inherits them. On the cold
-route the
-interpreter has never seen the original. The rule reads the text only: what it suspects wrongly just takes longer.
+route the interpreter has never seen the original. The rule reads the text only: what it suspects wrongly just takes
+longer.
 """
 
 from __future__ import annotations
