@@ -41,10 +41,7 @@ AGENTS: tuple[AgentInfo, ...] = (
         "workbench.agents.fixed_walk:FixedWalk",
     ),
     AgentInfo(
-        "single-file",
-        "Single file",
-        "baseline: reads one file, then writes",
-        "workbench.agents.baselines:SingleFile",
+        "single-file", "Single file", "baseline: reads one file, then writes", "workbench.agents.baselines:SingleFile"
     ),
     AgentInfo(
         "no-exploration",

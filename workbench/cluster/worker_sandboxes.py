@@ -26,8 +26,7 @@ async def test(bundle: JobBundle, job: dict[str, Any]) -> dict[str, Any]:
 
     Returns:
         ``report``, or ``unfit``: a sentence saying why this worker cannot test candidates of the bundle's repository;
-        and ``worker``,
-        its address.
+            and ``worker``, its address.
     """
     from distributed.worker import get_worker
 

@@ -64,7 +64,7 @@ async def document_file(
 
     Raises:
         ModelError: A model gave no answer: every prompt of this file would be different. A definition that does not fit
-        the model's window has none.
+            the model's window has none.
         DocumentationFailed: A docstring cannot be written into the file.
     """
     failed: dict[DefinitionKey, str] = {}

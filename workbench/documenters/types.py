@@ -50,7 +50,7 @@ class DocSystem(Protocol):
     Attributes:
         name: Its name on the command line and in identities, see ``parse_docs``.
         needs_model: Whether docstrings cost requests or money: then only those of the requested tasks are fetched, and
-        a session's are reused.
+            a session's are reused.
     """
 
     name: str

@@ -221,10 +221,7 @@ def _of_docs(metric: str, chosen: Iterable[str], tasks: Mapping[str, TaskRow], t
 
 
 def texts_of(
-    reader: SessionReader,
-    tasks: Mapping[str, TaskRow],
-    metrics: Sequence[str],
-    originals: Mapping[FunctionKey, str],
+    reader: SessionReader, tasks: Mapping[str, TaskRow], metrics: Sequence[str], originals: Mapping[FunctionKey, str]
 ) -> tuple[TaskTexts, tuple[str, ...]]:
     """Return the texts of tasks, and notes on what is missing; names of repositories only if a metric needs them."""
     texts = TaskTexts()

@@ -112,8 +112,7 @@ def classify(
         )
     if _is_type(raised, "ContextWindowExceededError") or (status in (400, 413) and _CONTEXT.search(message + code)):
         return Failure(
-            ContextOverflow(f"The conversation is longer than the window of {model}: {message}."),
-            retry=False,
+            ContextOverflow(f"The conversation is longer than the window of {model}: {message}."), retry=False
         )
     if _is_type(raised, "ContentPolicyViolationError") or (status == 400 and _FILTER.search(message + " " + code)):
         return Failure(ModelRefused(f"The content filter of {model} refused the request: {message}."), retry=False)

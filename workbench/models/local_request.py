@@ -33,10 +33,7 @@ async def ask(
     body = {"model": "local", "messages": list(messages), **plain, **settings.get("extra_body", {})}
     try:
         # Loopback: no proxy of the environment and no certificate is asked for.
-        async with (
-            asyncio.timeout(timeout_s),
-            httpx.AsyncClient(trust_env=False, verify=False, timeout=None) as client,
-        ):
+        async with asyncio.timeout(timeout_s), httpx.AsyncClient(trust_env=False, verify=False, timeout=None) as client:
             answer = await client.post(
                 f"{base_url}/chat/completions", json=body, headers={"Authorization": f"Bearer {key}"}
             )

@@ -48,10 +48,7 @@ _WRAPPED = re.compile(
 )
 _FENCE = re.compile(r"^[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)$", re.MULTILINE)
 _TRIPLE = r'"""(?:[^\\]|\\.)*?"""|' + r"'''(?:[^\\]|\\.)*?'''"
-_LITERAL = re.compile(
-    _TRIPLE + r'|"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'|\#[^\n]*",
-    re.DOTALL,
-)
+_LITERAL = re.compile(_TRIPLE + r'|"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'|\#[^\n]*", re.DOTALL)
 _QUOTATION = re.compile(_TRIPLE + r'|"[^"\n]*"|(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)', re.DOTALL)
 _PAIRS = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "(": ")"}
 _MOST_BRACES = 200

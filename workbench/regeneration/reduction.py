@@ -41,12 +41,7 @@ class Reduced:
 
 
 def reduce_to_body(
-    code: str,
-    function: Function,
-    source: bytes = b"",
-    *,
-    prose_around: bool = False,
-    beside: Sequence[str] = (),
+    code: str, function: Function, source: bytes = b"", *, prose_around: bool = False, beside: Sequence[str] = ()
 ) -> Reduced:
     """Return the body of ``function`` that ``code`` contains.
 

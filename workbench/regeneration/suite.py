@@ -112,10 +112,7 @@ class Suite:
 
 
 async def run_suite(
-    pool: Pool,
-    limits: Limits,
-    rules: Rules | None = None,
-    on_progress: Callable[[str], None] = lambda line: None,
+    pool: Pool, limits: Limits, rules: Rules | None = None, on_progress: Callable[[str], None] = lambda line: None
 ) -> Suite:
     """Run the whole suite three times: as given (cold), in random order, traced.
 

@@ -89,7 +89,7 @@ def unpack(file: Path, root: Path, limits: Limits) -> Tree:
 
     Raises:
         UnsafeArchive: A path or link leads out of the folder, or the archive contains a device, is encrypted or too
-        large.
+            large.
         FetchError: It is damaged, or its format is unknown.
     """
     origin = f"The archive {shown(file.name)}"

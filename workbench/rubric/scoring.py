@@ -169,9 +169,9 @@ async def score(
         view: The repository, to tell files that exist from inventions.
         judge: Scores tiers 3 and 4.
         without_facts: Points for tier 3 of ``aeo-bench`` without ``facts``: the original gives 15
-        (``NO_FACTS_POINTS``). None leaves the tier unscored.
+            (``NO_FACTS_POINTS``). None leaves the tier unscored.
         shape: The grammar of the answer, to count the points that it earned by itself. Of a model judge these are only
-        the rules' tiers: it is not asked about a document that nobody wrote.
+            the rules' tiers: it is not asked about a document that nobody wrote.
         untrue: Claims of the README that were looked up and are wrong; each costs its criterion by the offline judge.
     """
     readme = readme if isinstance(readme, str) else ""

@@ -63,10 +63,10 @@ class Guarantees:
 
     Attributes:
         isolated: Whether this machine's files, processes and ports, and those of other sandboxes, are out of reach.
-        Only such a back end is chosen by default, and only in such a one the suite runs several times at once.
+            Only such a back end is chosen by default, and only in such a one the suite runs several times at once.
         network: Whether a candidate can reach a network.
         bounded_disk: Whether writes go to memory of a fixed size; else they go to a folder of this machine, whose disk
-        may be full through no fault of the candidate.
+            may be full through no fault of the candidate.
         sentences: All of it for a person, one sentence each, weaknesses included.
     """
 

@@ -88,11 +88,7 @@ def program_command(program: Program, limits: ProgramLimits) -> list[str]:
 
 
 async def run_confined(
-    program: Program,
-    limits: ProgramLimits,
-    *,
-    stop: asyncio.Event,
-    on_line: Callable[[str], None] = lambda line: None,
+    program: Program, limits: ProgramLimits, *, stop: asyncio.Event, on_line: Callable[[str], None] = lambda line: None
 ) -> Ended:
     """Run a program in a sandbox of its own until it ends, reaches a limit or ``stop`` is set."""
     group = control_groups.ControlGroup.create(
@@ -113,11 +109,7 @@ async def run_confined(
 
 
 async def run_plain(
-    program: Program,
-    limits: ProgramLimits,
-    *,
-    stop: asyncio.Event,
-    on_line: Callable[[str], None] = lambda line: None,
+    program: Program, limits: ProgramLimits, *, stop: asyncio.Event, on_line: Callable[[str], None] = lambda line: None
 ) -> Ended:
     """Run a program without a sandbox, if its user asked for that; limits of time, output and folder hold."""
     variables = dict(program.variables)
