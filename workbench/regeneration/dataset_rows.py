@@ -172,7 +172,7 @@ def repository_name(name: str, source: str) -> str:
 def _rows(origin: Origin, built: TaskSet) -> Iterator[Row]:
     files: dict[str, tuple[bytes, dict[tuple[str, int], Function]]] = {}
     python = _python(origin.environment)
-    build = _build_command(origin.environment)
+    build = " ".join(["pip install", *origin.environment.installed, "pytest-json-report"])
     for number, task in enumerate(built.tasks):
         if task.path not in files:
             source = (origin.root / task.path).read_bytes()
@@ -251,10 +251,6 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except OSError:
         return ""
-
-
-def _build_command(environment: Environment) -> str:
-    return " ".join(["pip install", *environment.installed, "pytest-json-report"])
 
 
 def _test_command(environment: Environment, tests: Sequence[str]) -> str:

@@ -62,7 +62,7 @@ def splice(source: bytes, function: Function, body: str) -> bytes:
     if re.match(r"[ \t]*(?:;|\\[\r\n])", body) or (inline and _is_simple(body)):
         # One-line form: the body stays on the line of the colon or of the docstring's semicolon.
         head = source[:start]
-        text = body if not body or body[0] in " \t;" else _inline_separator(function) + body
+        text = body if not body or body[0] in " \t;" else ("; " if function.docstring_span is not None else " ") + body
     elif inline:
         head = _without_body(source, function)
         text = _block(source, function, body) if body.strip() else ""
@@ -169,10 +169,6 @@ def _is_simple(body: str) -> bool:
     if len(lines) != 1 or lines[0].kind is LineKind.COMMENT or body[:1] in "\r\n":
         return not stripped
     return not re.match(r"(?:if|for|while|with|try|def|class|async|match|@)\b", lines[0].content)
-
-
-def _inline_separator(function: Function) -> str:
-    return "; " if function.docstring_span is not None else " "
 
 
 def _without_body(source: bytes, function: Function) -> bytes:

@@ -168,7 +168,10 @@ def gather(reader: SessionReader) -> SessionFacts:
         wrong,
         disagreeing,
         max((time for time in times if time is not None), default=None),
-        sum(state == "failed" and _lasts(run) for run, state in zip(runs, states.values(), strict=True)),
+        sum(
+            state == "failed" and run.kind == "regenerate" and run.plan.get("lasting") is True
+            for run, state in zip(runs, states.values(), strict=True)
+        ),
         states[runs[-1].id] if runs else "",
         _about(reader, runs),
     )
@@ -194,7 +197,3 @@ def _about(reader: SessionReader, runs: list[RunRow]) -> tuple[str, ...]:
     names = [str(name) for row in of_trials for name in row]
     sources = [plan_title(run) for run in runs[-50:]]
     return tuple(dict.fromkeys([*(run.name for run in runs if run.name), *names, *sources]))
-
-
-def _lasts(run: RunRow) -> bool:
-    return run.kind == "regenerate" and run.plan.get("lasting") is True

@@ -100,14 +100,12 @@ def _counted(row: CheckRow) -> bool:
     return all(isinstance(one, int) and one >= 0 for one in whole) and isinstance(row.at, float | int)
 
 
-def works_of(row: CheckRow) -> Works:
-    return Works.of({name: getattr(row, name) for name in COLUMNS})
-
-
 def works_by_trial(reader: SessionReader, trial: str | None = None) -> dict[str, Works]:
     """Return *Works* of each trial, or of one, whose README was checked."""
     rows: dict[str, list[CheckRow]] = {}
     for row in reader.checks(trial):
         rows.setdefault(row.trial_id, []).append(row)
     found = {key: counting(mine) for key, mine in rows.items()}
-    return {key: works_of(row) for key, row in found.items() if row is not None}
+    return {
+        key: Works.of({name: getattr(row, name) for name in COLUMNS}) for key, row in found.items() if row is not None
+    }

@@ -241,10 +241,6 @@ def named_at(call: ast.Call) -> bool:
     return len(name.value) >= _PUBLIC_PREFIX and not name.value.startswith("_") and name.value.isidentifier()
 
 
-def is_framework(module: str) -> bool:
-    return module.partition(".")[0] in FRAMEWORK
-
-
 def is_foreign(module: str) -> bool:
     """Return whether a module is the project's or another package's, not one of Python's or of the test framework's."""
-    return not of_standard_library(module) and not is_framework(module)
+    return not of_standard_library(module) and module.partition(".")[0] not in FRAMEWORK

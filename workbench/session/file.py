@@ -91,7 +91,7 @@ def translated(path: Path) -> Iterator[None]:
 
 def translate(error: sqlite3.Error, path: Path) -> SessionError:
     words = str(error).lower()
-    if "full" in words or (_has_no_room(path) and _name_of(error) in _WRITING):
+    if "full" in words or (is_full(path.resolve().parent, _NO_ROOM) and _name_of(error) in _WRITING):
         return SessionFull(
             f"The disk is full: {path.name} could not be written. Everything finished so far is kept; "
             f"free some space, then run: workbench resume {path}"
@@ -307,10 +307,6 @@ _NO_ROOM = 64 * 1024
 
 def _name_of(error: sqlite3.Error) -> str:
     return str(getattr(error, "sqlite_errorname", "") or "")
-
-
-def _has_no_room(path: Path) -> bool:
-    return is_full(path.resolve().parent, _NO_ROOM)
 
 
 def _size_limit(path: Path) -> int | None:

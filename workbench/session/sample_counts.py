@@ -33,10 +33,6 @@ _ALIKE = " || char(31) || ".join(
 )  # fmt: skip
 
 
-def is_doubtful(row: CandidateRow) -> bool:
-    return row.doubtful is not None
-
-
 @dataclass(frozen=True, slots=True)
 class SampleCount:
     """Alike samples, and how many they are."""
@@ -120,7 +116,7 @@ def counts_of(reader: SessionReader, rows: Iterable[CandidateRow], tasks: Mappin
                 first=row.sample == 0,
                 state=row.state,
                 verdict=row.verdict or "",
-                doubtful=is_doubtful(row),
+                doubtful=row.doubtful is not None,
                 route=row.route or "",
                 tokens=(row.prompt_tokens or 0) + (row.completion_tokens or 0),
                 cost_usd=row.cost_usd,
