@@ -250,7 +250,6 @@ class AgentContext:
         conversation.add_user(told)
 
     def submit(self, turn: Turn) -> Submission:
-        """Record the answer as the trial's submission."""
         assert isinstance(turn.outcome, Action)
         submission = submission_of(turn.outcome)
         size = len(submission.readme.encode("utf-8", "surrogatepass"))

@@ -222,7 +222,6 @@ def tool_message(tool: str, text: str, steps_left: int, closings: Closings = OWN
 
 
 def problem_message(problem: Problem, steps_left: int) -> str:
-    """Return the message that asks again after an unusable answer."""
     closing = " This is your last step: use respond." if steps_left <= 1 else ""
     return (
         f"That could not be used. {problem.sentence} Answer again with exactly one call, such as "

@@ -193,7 +193,6 @@ def _agent_description(source: Source) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return ``text`` as a TOML string, escaped as in JSON; lone surrogates, which TOML lacks, are replaced."""
     import json
 
     return json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -48,7 +48,6 @@ class Score:
 
 @functools.cache
 def published_counts() -> Mapping[str, Counts]:
-    """Return Table 2 by ``owner/name``, in the table's order."""
     return {
         row["repository"]: Counts(
             int(row["n_candidates"]), int(row["n_all_tasks"]), int(row["n_tasks"]), int(row["forks"]), int(row["stars"])

@@ -84,7 +84,6 @@ _LARGEST = 1_000_000
 
 
 def load_toml(file: Path) -> dict[str, object]:
-    """Return the top-level table of a TOML file."""
     import tomllib
 
     try:

@@ -62,7 +62,6 @@ def pack(
     backend: str,
     limits: Limits,
 ) -> JobBundle:
-    """Pack a repository whose environment is ready on this machine."""
     return JobBundle(
         name=name,
         snapshot=snapshot.digest,

@@ -154,7 +154,6 @@ class ClusterPool:
         return _error(job, "The cluster lost it repeatedly; resume the run to test it.")
 
     async def _try(self, job: Job) -> Report | None:
-        """Submit a candidate once; return None if it must be submitted again."""
         from distributed.client import FutureCancelledError
         from distributed.scheduler import KilledWorker
 
@@ -304,7 +303,6 @@ class ClusterPool:
         self._notify(f"{count} worker{'s' * (count != 1)}, {self.threads} at once, {self._engine}")
 
     async def _watch(self) -> None:
-        """Track workers that join and leave; end the run if there is none for too long."""
         loop = asyncio.get_running_loop()
         last = loop.time()
         while True:

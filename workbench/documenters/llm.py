@@ -110,7 +110,6 @@ class LlmDocs:
         return Docstring(text, notes)
 
     async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
-        """Return the docstring of a class or module, from the outline of what is in it."""
         definition, source = self._sources.definition(path, DefinitionKey(kind, qualified_name, occurrence))
         prompt = other_prompt(source, definition)
         answer = await self._answered(prompt, path, f"{kind} {qualified_name}", occurrence)

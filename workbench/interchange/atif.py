@@ -99,7 +99,6 @@ def _rest_of_agent(agent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _extra(values: Mapping[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
-    """Return the extra of a step or root, with the format's further fields under its own key."""
     given = values.get("extra")
     extra = dict(object_of(given, "extra")) if given is not None else {}
     if _KEPT in extra:

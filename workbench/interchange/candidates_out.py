@@ -43,7 +43,6 @@ class Entry:
 
 
 def write_candidates(session: Path, to: str, output: Path, items: Sequence[str]) -> Written:
-    """Write the tasks or candidates of a session, or of some of its runs, without controls."""
     with SessionReader(session) as reader:
         runs = _runs(reader, session, items)
         tasks = [task for run in runs for task in reader.tasks(run) if task.state == "ready"]
@@ -237,7 +236,6 @@ def _function(data: bytes, task: TaskRow) -> Function | None:
 
 
 def _split(reader: SessionReader, task: TaskRow, kept: dict[str, Any]) -> tuple[str, str, str] | None:
-    """Return the file before the body, the body, and the rest."""
     source = reader.kept(task.source_blob, f"the file of task {task.id}")
     body = reader.kept(task.body_blob, f"the body of task {task.id}")
     lengths = kept.get("lengths")

@@ -57,7 +57,6 @@ class Options:
 
 
 def files_in(paths: Iterable[Path], endings: tuple[str, ...] = ENDINGS) -> list[Path]:
-    """Return the files named, and those in folders that look like trajectories, by name."""
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():

@@ -116,7 +116,6 @@ def _outside_handlers(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what a function does itself, without inner functions and classes."""
     for child in node.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             continue

@@ -71,7 +71,6 @@ class Helpfulness:
 
     @property
     def overall(self) -> dict[str, float]:
-        """The mean of a task's aspects."""
         tasks = dict.fromkeys(task for values in self.aspects.values() for task in values)
         found = {}
         for task in tasks:
@@ -187,14 +186,12 @@ def question(item: Documented, aspects: tuple[str, ...]) -> str:
 
 
 def schema(aspects: tuple[str, ...]) -> dict[str, Any]:
-    """Return the JSON schema of an answer."""
     numbers = {aspect: {"type": "integer", "minimum": LEAST, "maximum": MOST} for aspect in aspects}
     properties = {"reasoning": {"type": "string"}, **numbers}
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def read_points(text: str, aspects: tuple[str, ...]) -> tuple[dict[str, float] | None, str]:
-    """Return the points of an answer by aspect, or None and what is wrong with it."""
     text = split_reasoning(text).answer
     problem = ""
     for found in reversed(objects_in(text)):

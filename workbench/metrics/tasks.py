@@ -163,7 +163,6 @@ def values_of(
 
 
 def metric_column(metric: str, pair: str, measured: Sequence[Measurement], ks: Sequence[int]) -> MetricColumn:
-    """Return a metric over tasks: its mean, and its correlation with pass@k."""
     rows = [Value(one.repository, one.file, one.value) for one in measured]
     correlations = {}
     for k in ks:
@@ -264,7 +263,6 @@ def _known_names(reader: SessionReader, tasks: Mapping[str, TaskRow], texts: Tas
 
 
 def original_docs(reader: SessionReader, but: str = "") -> dict[FunctionKey, str]:
-    """Return the original docs of all functions in the session's runs, ``but`` one run."""
     return {
         function_key(task): _read(reader, task.docstring_blob)
         for run in reader.runs()
@@ -287,7 +285,6 @@ def _counts(row: CandidateRow) -> bool:
 
 
 def function_key(task: TaskRow) -> FunctionKey:
-    """Return a function's key across runs: snapshot, path, qualified name, occurrence."""
     return task.snapshot, task.path, task.qualified_name, task.occurrence
 
 

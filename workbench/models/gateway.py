@@ -45,7 +45,6 @@ class ProviderLimit:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Wait for a free slot and for the end of any pause."""
         async with self._slots:
             while (left := self._open_at - time.monotonic()) > 0:  # noqa: ASYNC110 - a pause may be prolonged meanwhile
                 # Add jitter, so that waiting requests do not all resume in the same millisecond.
@@ -333,7 +332,6 @@ class Gateway:
         return False
 
     def _wait(self, failure: Failure, tried: int) -> float | None:
-        """Return the seconds to wait before the next try, or None to give up."""
         if not failure.retry:
             return None
         if failure.wait_s is not None:

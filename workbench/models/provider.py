@@ -233,7 +233,6 @@ def check_key(model: str) -> None:
 
 
 def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the optional parameters to send, and the names of those that the model does not support."""
     sampling = request.sampling
     wanted: dict[str, Any] = {
         name: value for name, value in sampling.to_json().items() if name not in ("top_k", "extra_body")
@@ -403,7 +402,6 @@ def _count(value: object) -> int:
 
 
 def price(response: Any, target: Target) -> float | None:
-    """Return the cost of a response in US dollars, None if the model's price is unknown."""
     if target.local:
         return 0.0
     usage = getattr(response, "usage", None)

@@ -227,12 +227,10 @@ class CallRecord:
 
     @property
     def usage(self) -> Usage | None:
-        """What the provider counted, None if no response came."""
         return self.answer.usage if self.answer else self.error.usage if self.error else None
 
     @property
     def cost_usd(self) -> float | None:
-        """What was billed in US dollars, None if unknown."""
         return self.answer.cost_usd if self.answer else self.error.cost_usd if self.error else None
 
 

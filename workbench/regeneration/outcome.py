@@ -74,7 +74,6 @@ class PassFigures:
         return self.documented / self.tasks if self.tasks else None
 
     def more_json(self) -> dict[str, Any]:
-        """Return what stands beside pass@k as JSON values."""
         ks = [str(estimate.k) for estimate in self.pass_at]
         return {
             "leaking": self.leaking,

@@ -248,7 +248,6 @@ def _without_unindented_header(code: str, function: Function) -> str | None:
 def _as_statements(
     code: str, function: Function, source: bytes, beside: Sequence[str], *, prose_around: bool
 ) -> Reduced:
-    """Interpret ``code`` as the statements of the body, at any indentation."""
     first_try: Reduced | None = None
     for text, notes, rest in _readings(code):
         reduced = _finish(dedent(text), function, notes)
@@ -339,7 +338,6 @@ def _wrapped_problem(content: str) -> bool:
 
 
 def _between_prose(code: str, function: Function, source: bytes, beside: Sequence[str]) -> Reduced | None:
-    """Return the statements between lines of prose, or None if none of them parse."""
     lines = read_lines(code)
     if len(lines) > _MAX_LINES:
         return None

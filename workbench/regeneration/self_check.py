@@ -29,7 +29,6 @@ class Control:
 
     @property
     def wrong(self) -> int:
-        """On how many tasks the control does not hold."""
         return self.passed if self.expected == 0 else self.decided - self.passed
 
     @property
@@ -127,7 +126,6 @@ def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[Check
 
 
 def problems(failed: Iterable[CheckRow]) -> tuple[Problem, ...]:
-    """Return the problems of tasks whose candidates failed a check."""
     found = []
     for row in failed:
         name = row.group.evaluator

@@ -176,8 +176,6 @@ async def run_suite(
 
 
 class _Runs:
-    """The three runs of the suite, which share the list of excluded tests."""
-
     def __init__(self, pool: Pool, limits: Limits, rules: Rules, on_progress: Callable[[str], None]) -> None:
         self.taken_out: dict[str, str] = {}
         self._pool = pool

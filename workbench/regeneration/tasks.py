@@ -143,7 +143,6 @@ class TaskSet:
         return ", ".join(not_used(self.unstable, self.failing, self.taken_out, self.not_collected))
 
     def workspace(self, workspace: Workspace) -> Workspace:
-        """Return ``workspace`` changed so that exactly the usable test files are collected."""
         return usable(workspace, self.not_collected, self.test_paths)
 
     def to_json(self) -> dict[str, Any]:
@@ -176,7 +175,6 @@ def needs_network(why: str) -> bool:
 def not_used(
     unstable: Collection[str], failing: Mapping[str, str], taken_out: Collection[str], not_collected: Collection[str]
 ) -> tuple[str, ...]:
-    """Return short descriptions of the tests that no verdict is based on."""
     skipped = sum(map(is_skipped, failing.values()))
     online = sum(map(needs_network, failing.values()))
     parts = (

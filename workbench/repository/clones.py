@@ -63,8 +63,6 @@ def fetch_revision(source: Source, store: Store, limits: Limits, pin: str, progr
 
 
 class _Git:
-    """An empty bare repository into which one commit is fetched."""
-
     def __init__(self, folder: Path, source: Source, local: bool) -> None:
         try:
             import git

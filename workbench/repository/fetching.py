@@ -88,7 +88,6 @@ def forget(source: Source | str, *, cache: Path | None = None) -> None:
 
 
 def text_in_cache(digest: str, path: str, *, cache: Path | None = None) -> str:
-    """Return the text of a file of a snapshot, "" if the cache has no such snapshot or file."""
     return Store(Path(cache or paths.cache_dir()).absolute()).text(digest, path)
 
 

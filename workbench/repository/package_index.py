@@ -65,8 +65,6 @@ class _Release:
 
 @dataclass(frozen=True, slots=True)
 class _Pip:
-    """What pip is configured to use; the timeout is in seconds."""
-
     indexes: tuple[str, ...]
     find_links: tuple[str, ...]
     cert: str

@@ -84,7 +84,6 @@ def replace_docstring(source: bytes, function: Function, docstring: str | None) 
 
 
 def write_docstring(source: bytes, function: Documented, docstring: str) -> bytes:
-    """Return ``source`` with a docstring in a class or function, see :func:`replace_docstring`."""
     literal = _to_bytes(source, function, quote(docstring, source_encoding(source)))
     if function.docstring_span is not None:
         start, end = function.docstring_span

@@ -88,7 +88,6 @@ class RunView:
 
     @property
     def building(self) -> bool:
-        """Whether tasks are still being built and nothing was tested yet."""
         return self.live and not self.totals.samples
 
     @property

@@ -136,7 +136,6 @@ def what_matters(reader: SessionReader) -> WhatMatters | None:
 
 
 def gather(reader: SessionReader) -> SessionFacts:
-    """Return the facts of a session; a few queries over small tables."""
     runs = reader.runs()
     states = {run.id: reader.run_state(run) for run in runs}
     trials: Counter[str] = Counter()
@@ -184,7 +183,6 @@ def trial_models(reader: SessionReader) -> list[str]:
 
 
 def models_used(reader: SessionReader) -> list[str]:
-    """Return every model that wrote or judged something in a session."""
     others = (
         f"SELECT evaluator FROM candidates WHERE prompt != '' AND run_id NOT IN {PUT_AWAY_RUNS} "
         f"UNION SELECT judge FROM scorecards JOIN trials ON trials.id = trial_id WHERE run_id NOT IN {PUT_AWAY_RUNS}"

@@ -166,7 +166,6 @@ def with_losses(reader: SessionReader, trials: Trials, known: dict[str, Lost]) -
 
 
 def with_counts(trials: Trials, known: Mapping[str, Counts]) -> Trials:
-    """Return trials with their grounding counts, as far as known by now."""
     lines = tuple(
         line if known.get(line.id) == line.counts else replace(line, counts=known.get(line.id)) for line in trials.lines
     )
@@ -319,7 +318,6 @@ def matrix_of(lines: Sequence[TrialLine]) -> Matrix:
 
 
 def chosen_scale(trials: Trials, step: int = 1) -> Scale | None:
-    """Return the next scale, cyclically."""
     if trials.scale is None:
         return None
     return trials.scales[(trials.scales.index(trials.scale) + step) % len(trials.scales)]

@@ -44,7 +44,6 @@ def _length(document: Document) -> Found:
 
 
 def truthy(metadata: Mapping[object, object], name: str) -> bool:
-    """Return whether the key has a value that is true in Python."""
     try:
         return bool(metadata.get(name))
     except Exception:  # an object from outside whose truth cannot be asked is not a value

@@ -316,7 +316,6 @@ def _is_python(fence: Fence) -> bool:
 
 
 def _tree(fence: Fence) -> ast.Module | None:
-    """Return the syntax tree of a Python example; of an interactive session its input."""
     lines = fence.code[:20_000].splitlines()
     if any(line.lstrip().startswith(">>>") for line in lines):
         code = "\n".join(line.lstrip()[4:] for line in lines if line.lstrip().startswith((">>>", "...")))

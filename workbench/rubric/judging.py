@@ -178,7 +178,6 @@ class Checked:
 
 
 def _problem(tier: int, questions: Sequence[Question], criteria: object) -> str:
-    """Return what is wrong with a judge's criteria, "" if nothing is."""
     if not isinstance(criteria, list | tuple) or not all(isinstance(one, Criterion) for one in criteria):
         return "it did not return a list of Criterion."
     asked, given = [(tier, question.key) for question in questions], [(one.tier, one.key) for one in criteria]

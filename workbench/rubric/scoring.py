@@ -215,8 +215,6 @@ async def score(
 
 
 class _NotAsked:
-    """A judge that gives no points."""
-
     name = "not asked"
 
     async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
@@ -243,7 +241,6 @@ def _no_facts(questions: Sequence[Question], points: float | None, judge: str) -
 
 
 def _spread(criteria: Sequence[Criterion]) -> tuple[Spread, ...]:
-    """Return the spread of the repeats, for each judged criterion, tier and the total."""
     judged = [criterion for criterion in criteria if len(criterion.samples) > 1]
     repeats = min((len(criterion.samples) for criterion in judged), default=0)
     if repeats < 2:

@@ -102,7 +102,6 @@ class Spread:
 
     @property
     def left_out(self) -> str:
-        """``2 partly scored, 1 unscored``: the trials that are not in the mean, "" if all are."""
         unscored = self.trials - self.scored - self.partial
         counts = ((self.partial, "partly scored"), (unscored, "unscored"))
         return ", ".join(f"{count:,} {what}" for count, what in counts if count)

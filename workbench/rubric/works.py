@@ -74,7 +74,6 @@ class Works:
         return f"{_of(self.works, self.run)} blocks · {_of(self.true, self.said)} claims"
 
     def short(self) -> str:
-        """Return ``4/5 · 26/27`` for a table, blocks before claims, – where there is none to count."""
         return f"{_of(self.works, self.run)} · {_of(self.true, self.said)}"
 
     def to_json(self) -> dict[str, int | float | None]:

@@ -87,12 +87,10 @@ def program() -> Path:
 
 
 def problem() -> str | None:
-    """Return why no ``bwrap`` of this machine can be used, as one sentence, or None."""
     return _choice(_candidates())[1]
 
 
 def version(path: Path) -> tuple[int, ...]:
-    """Return the version in ``bwrap --version``, for example ``(0, 11, 0)``; ``()`` if it prints none."""
     return _version(path, _stamp(path))
 
 

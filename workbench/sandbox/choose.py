@@ -37,7 +37,6 @@ def backends() -> tuple[Backend, ...]:
 
 
 def available_backends() -> tuple[BackendStatus, ...]:
-    """Return every back end with its guarantees here, or why it cannot be used; strongest first."""
     return tuple(
         BackendStatus(backend.name, problem, None if problem else backend.guarantees())
         for backend in backends()

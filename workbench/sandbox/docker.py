@@ -33,7 +33,6 @@ _making = threading.Lock()
 
 
 def environment_image(client: Any, base: str, folders: Mapping[str, Path]) -> str:
-    """Return the tag of an image with ``folders`` (path inside → local folder), building it if necessary."""
     import docker.errors
 
     tag = f"{REPOSITORY}:{_digest(client.images.get(base).id, folders)}"

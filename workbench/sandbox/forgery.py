@@ -76,7 +76,6 @@ def discarded(content: bytes, function: tuple[str, int]) -> bytes | None:
 
 
 def is_same_body(content: bytes, original: bytes, function: tuple[str, int]) -> bool:
-    """Return whether a file is the original one but for the function's layout and comments."""
     if content == original:
         return True
     mine, own = _find(content, function), _find(original, function)

@@ -58,7 +58,6 @@ class FileContext:
 
 
 def read_context(pristine: bytes) -> FileContext | None:
-    """Return the context of a file; None if it is no Python."""
     try:
         encoding = tokenize.detect_encoding(io.BytesIO(pristine).readline)[0]
         tree = python_syntax.parse(pristine)
@@ -149,7 +148,6 @@ def _bind(found: FileContext, node: ast.AST) -> None:
 
 
 def add_import(found: FileContext, node: ast.Import | ast.ImportFrom) -> None:
-    """Add an import statement of the file or of a body."""
     for alias in node.names:
         if isinstance(node, ast.Import):
             name = alias.asname or alias.name.partition(".")[0]
@@ -191,7 +189,6 @@ def _names(found: FileContext, tree: ast.AST) -> None:
 
 
 def chain(node: ast.AST) -> str:
-    """Return a dotted name as written; "" for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

@@ -44,7 +44,6 @@ class Names:
         self.whole = False  # whether functions of its file want checks as well
 
     def read(self) -> None:
-        """Read the function's body; raises :class:`Found`."""
         node, place = self.node, self.place
         assert place is not None
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
@@ -333,7 +332,6 @@ class Names:
 
 
 def rebinds(node: Function, name: str) -> bool:
-    """Return whether a function rebinds one of its parameters."""
     for part in ast.walk(node):
         if isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load):
             return True

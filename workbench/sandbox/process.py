@@ -289,7 +289,6 @@ def open_to_everybody(path: Path) -> bool:
 
 
 def _tasks_of(user: int) -> int:
-    """Return the number of threads of ``user``, all of which count towards RLIMIT_NPROC."""
     total = 0
     for folder in Path("/proc").glob("[0-9]*/task"):
         with contextlib.suppress(OSError):

@@ -66,7 +66,6 @@ class Limits:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Limits:
-        """Rebuild from :meth:`to_json`; unknown names are ignored."""
         return cls(**{name: data[name] for name in cls.__dataclass_fields__ if name in data})
 
 
@@ -177,7 +176,6 @@ class Report:
 
     @property
     def failing(self) -> tuple[TestOutcome, ...]:
-        """The tests that did not pass, in the order in which they ran."""
         return tuple(test for test in self.tests if test.outcome != "passed")
 
     def to_json(self) -> dict[str, Any]:

@@ -118,7 +118,6 @@ class SearchIndex:
         return connection
 
     def broken(self) -> bool:
-        """Return whether the index itself cannot be read."""
         try:
             self._reader.execute("SELECT count(*) FROM sessions").fetchone()
         except sqlite3.Error:
@@ -218,7 +217,6 @@ class SearchIndex:
         connection.execute("COMMIT")
 
     def _text(self, reader: SessionReader, entry: Entry) -> int:
-        """Return the number of an entry's text, indexing its words if necessary."""
         digest = entry.blob or hashlib.sha256(entry.text.encode("utf-8", "surrogatepass")).hexdigest()
         row = self._writer.execute("SELECT id FROM texts WHERE digest = ?", (digest,)).fetchone()
         if row:
@@ -310,7 +308,6 @@ class Line:
 
 
 def line_of(reader: SessionReader, hit: Hit, query: Query) -> Line:
-    """Return the first line of a hit's text with a word of the query."""
     text = text_of(reader, hit.entry)
     pattern = query.pattern()
     found = pattern.search(text) if pattern is not None else None

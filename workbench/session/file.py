@@ -82,7 +82,6 @@ class _Bounded(sqlite3.Connection):
 
 @contextlib.contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors inside the block into sentences about ``path``."""
     try:
         yield
     except sqlite3.Error as error:

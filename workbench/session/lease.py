@@ -96,7 +96,6 @@ def _file(connection: sqlite3.Connection) -> str:
 
 
 def engine_lives(connection: sqlite3.Connection) -> bool:
-    """Return whether a living engine executes any run of the session."""
     try:
         runs = [run for (run,) in connection.execute("SELECT run_id FROM leases")]
         return any(holder(connection, run) is not None for run in runs)

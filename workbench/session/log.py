@@ -43,7 +43,6 @@ def log_path(path: Path) -> Path:
 
 
 def log_size(path: Path) -> int:
-    """Return the bytes of the log beside a session file; 0 if there is none."""
     try:
         return log_path(path).stat().st_size
     except OSError:
@@ -143,7 +142,6 @@ def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
 
 
 def set_aside(path: Path) -> Path | None:
-    """Move a log that belongs to another file away; return its new place."""
     found, number = log_path(path), 1
     while (kept := found.with_name(f"{path.resolve().name}.foreign-log-{number}")).exists():
         number += 1
@@ -157,7 +155,6 @@ def set_aside(path: Path) -> Path | None:
 
 
 def logs_set_aside(path: Path) -> list[Path]:
-    """Return the logs of other files that were moved away from beside a session file."""
     real = path.resolve()
     with contextlib.suppress(OSError):
         return sorted(real.parent.glob(f"{_literal(real.name)}.foreign-log-*"))

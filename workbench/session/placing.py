@@ -148,7 +148,6 @@ def _rename(path: Path, target: Path) -> None:
 
 
 def delete(path: Path, folder: Path) -> Deleted:
-    """Move a session into the trash and record its former place."""
     place = free_place(folder / TRASH / path.name, lambda place: place.exists() or _note(place).exists())
     size = path.stat().st_size if path.exists() else 0
     deleted = Deleted(place, path.absolute(), time.time(), size)

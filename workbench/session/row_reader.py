@@ -60,7 +60,6 @@ class RowReader:
                 self._damage |= dict.fromkeys(found.damage)
 
     def _read_copies(self) -> None:
-        """Read the recovered copies from now on: an unreadable page of an index hides rows that are there."""
         self._copied = True
         self.note_damage("the file", "a page of it is damaged; what could be read is shown")
         # Another connection: after such an error SQLite does nothing more in the transaction that met it.

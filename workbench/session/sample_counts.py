@@ -150,7 +150,6 @@ class CheckRow:
 
 
 def failed_checks(reader: SessionReader, run_id: str) -> list[CheckRow]:
-    """Return the candidates that failed self-checks of a run, in the order of the tasks."""
     rows = reader.query(
         "SELECT task_id, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
         "docs, evaluator, prompt, context, settings, docs_scope, control, candidates.sample, coalesce(agrees = 0, 0) AS disagrees, verdict FROM tasks JOIN candidates ON tasks.id = task_id "

@@ -283,7 +283,6 @@ def doc_program(
 
 
 def kept_place(docs: DocsName, snapshot: Snapshot) -> Path:
-    """Return the path of the cached output of a program for a repository."""
     adapter = _adapter(docs)
     return WorkFolder(snapshot, adapter.name, adapter.basis).folder / KEPT
 

@@ -95,7 +95,6 @@ class WorkFolder:
             os.close(lock)
 
     def save(self, documented: Documented) -> None:
-        """Save the result, and remove the copy and whatever is beside it."""
         data = asdict(documented)
         for name in _BY_DEFINITION:
             data[name] = [[path, *key, text] for (path, key), text in getattr(documented, name).items()]

@@ -81,7 +81,6 @@ def enter(spec: dict[str, Any], descriptor: int, keep: Collection[int] = ()) -> 
 
 
 def check_syntax(spec: dict[str, Any], wire: Wire) -> None:
-    """Report ``invalid`` and end the process if the candidate's file does not parse."""
     if not spec["path"].endswith((".py", ".pyi")):
         return
     with open(os.path.join(spec["root"], spec["path"]), "rb") as file:
@@ -149,7 +148,6 @@ def candidate(spec: dict[str, Any]) -> tuple[str, str]:
 
 
 def finish(wire: Wire, reporter: Reporter, code: int) -> NoReturn:
-    """Write the last event and end the process with pytest's status."""
     if reporter.tracer is not None:
         wire.emit("trace", trace=reporter.tracer.result())
     wrong = reporter.modules.wrong()
@@ -203,7 +201,6 @@ class Reporter:
         self.select(items)
 
     def select(self, items: list[Any]) -> None:
-        """Keep only the required tests, in the given or in a random order."""
         self.collected = len(items)
         wanted = set(self.spec["tests"])
         if wanted:
@@ -331,7 +328,6 @@ def refusal(text: str, whole: str) -> str:
 
 
 def _without_framework(text: str) -> str:
-    """Return a native traceback without the frames of pytest and pluggy."""
     kept, hidden = [], False
     for line in text.splitlines(keepends=True):
         if line.startswith('  File "'):

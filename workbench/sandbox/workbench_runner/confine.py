@@ -72,7 +72,6 @@ def _prctl(*values: int) -> int:
 
 @functools.lru_cache(maxsize=1)
 def landlock_abi() -> int:
-    """Return the version of the kernel's Landlock interface; 0 if there is none."""
     if not sys.platform.startswith("linux"):
         return 0
     try:

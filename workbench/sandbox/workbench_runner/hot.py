@@ -170,7 +170,6 @@ class Hot:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The processes that must survive a candidate: this one, and the fork that waits for the next."""
         return (self.pid, self.spare) if self.spare else (self.pid,)
 
     @property
@@ -198,7 +197,6 @@ class Hot:
         return answer
 
     def drain(self) -> None:
-        """Discard what a former candidate left in the report's pipe."""
         while select.select([self.reader], [], [], 0)[0]:
             if not os.read(self.reader, 1 << 20):
                 return

@@ -52,7 +52,6 @@ def soften_child() -> None:
 
 
 def limit_child(limits: dict[str, Any], address_space_mb: int | None, processes: int | None) -> None:
-    """Set the resource limits of the calling process; they are inherited by everything that it starts."""
     limit_work(limits)
     confine_child(address_space_mb, processes)
 
@@ -96,7 +95,6 @@ def own_limits() -> list[tuple[str, tuple[int, int]]]:
 
 
 def wake(pids: Iterable[int]) -> None:
-    """Continue processes that a candidate may have stopped."""
     for pid in pids:
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGCONT)
@@ -224,5 +222,4 @@ def reap(keep: Collection[int] = ()) -> dict[int, tuple[int, int]]:
 
 
 def peak(usage: resource.struct_rusage) -> int:
-    """Return the most memory that a process used, in bytes."""
     return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
