@@ -164,7 +164,7 @@ class ClusterPool:
         future = self._client.submit(
             worker_sandboxes.test,
             self._bundle_future,
-            job.to_json(),
+            job,
             key=f"workbench_test-{uuid.uuid4().hex}",
             pure=False,
             workers=list(allowed) or None,
@@ -192,7 +192,8 @@ class ClusterPool:
         if "unfit" in answer:
             self._mark_unfit(answer["worker"], answer["unfit"])
             return None
-        return Report.from_json(answer["report"])
+        report: Report = answer["report"]
+        return report
 
     async def _answer(self, future: Any) -> dict[str, Any]:
         waiting: asyncio.Task[Any] = asyncio.ensure_future(future._result())
