@@ -142,10 +142,7 @@ class ClusterPool:
                 )
 
     async def run(self, job: Job) -> Report:
-        """Test one candidate on any worker; if the worker disappears, another one takes over.
-
-        ClusterError: the scheduler was lost, or no usable worker is left.
-        """
+        """Test one candidate on any worker, again if that disappears. ClusterError: none, or no scheduler, is left."""
         async with self._window:
             for _ in range(_TRIES):
                 report = await self._try(job)

@@ -57,10 +57,7 @@ class DocSystem(Protocol):
     needs_model: bool
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
-        """Document a repository; called once, before the first docstring is asked for.
-
-        ``report`` gets progress and cost. WorkbenchError: it cannot be documented; the run ends with the sentence.
-        """
+        """Document a repository, once and first; ``report`` gets progress and cost. Raises WorkbenchError."""
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         """Return the docstring of one function of the repository.

@@ -224,10 +224,7 @@ def without_copies(trajectory: Trajectory) -> Trajectory:
 
 
 def to_atif(trajectory: Trajectory) -> dict[str, Any]:
-    """Return a trajectory as an ATIF document; an imported one is that document again.
-
-    What the format has no place for is in ``extra["workbench"]``, so that an import finds all of it.
-    """
+    """Return an ATIF document; what the format has no place for is in ``extra["workbench"]``."""
     document = _document(trajectory)
     if _KEPT in trajectory.extra:
         return document

@@ -47,10 +47,7 @@ class Completeness:
 
 
 def completeness(function: str, docstring: str | None, *, version: str) -> Completeness | None:
-    """Return how complete the docstring of one function (its source, may be indented) is by one of :data:`VERSIONS`.
-
-    None if Python cannot read the function.
-    """
+    """Return the completeness of a function's docstring by one of :data:`VERSIONS`; None if it does not parse."""
     if version not in VERSIONS:
         raise ValueError(f"a version of completeness is one of {', '.join(VERSIONS)}")
     try:

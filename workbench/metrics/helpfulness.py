@@ -88,10 +88,7 @@ class Helpfulness:
 
 
 async def judge_helpfulness(gateway: Asker, model: str, items: Mapping[str, Documented]) -> Helpfulness:
-    """Ask a model about the docstrings of functions by task; those without a docstring are left out.
-
-    ``gateway`` records every request, and answers again what it has. ModelError: every request would fail.
-    """
+    """Ask a model about documented functions by task. ModelError: every request would fail."""
     aspects: dict[str, dict[str, float]] = {aspect: {} for aspect in ASPECTS}
     problems: dict[str, str] = {}
 

@@ -149,10 +149,7 @@ class Gateway:
         return self._local
 
     async def complete(self, request: Request) -> Answer:
-        """Return the model's answer: from this session, from a replayed session, or live.
-
-        ModelError: no answer was obtained; the call with all its tries is in the log.
-        """
+        """Return the answer, recorded, replayed or live. ModelError: there is none; every try is in the log."""
         digest = request.digest
         turn = (request.scope, request.model, digest, request.sample)
         nth = self._counts[turn]

@@ -36,10 +36,7 @@ class OneAtATime:
     async def ask(
         self, request: Request, target: provider.Target, settings: Mapping[str, Any], timeout_s: float
     ) -> Any:
-        """Bring the cache into the state that the request requires, send it, and return LiteLLM's response.
-
-        TimeoutError: it took longer than ``timeout_s``; else whatever LiteLLM raises.
-        """
+        """Bring the cache into the state that the request requires, send it, and return LiteLLM's response."""
         earlier = earlier_questions(request.messages)
         # The cache's state is unknown while a request runs, and after one that failed or was cancelled.
         held, self._held = self._held, None

@@ -274,10 +274,7 @@ def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple
 
 
 def seed_of(request: Request) -> int:
-    """Return the seed for the embedded model: the chosen seed plus the sample index, else one derived from the request.
-
-    The same request and sample always get the same seed, and two samples differ.
-    """
+    """Return the chosen seed plus the sample index, else one derived from the request: two samples differ."""
     if request.sampling.seed is not None:
         return (request.sampling.seed + request.sample) % 2**31
     return (int(request.digest[:8], 16) + 7919 * request.sample) % 2**31
@@ -325,10 +322,7 @@ def estimate_usd(request: Request, target: Target) -> float:
 
 
 async def ask(request: Request, target: Target, settings: Mapping[str, Any], timeout_s: float) -> Any:
-    """Send the request once and return LiteLLM's response, or the embedded model's, which has the same attributes.
-
-    TimeoutError: it took longer than ``timeout_s``; else whatever LiteLLM raises.
-    """
+    """Send the request once and return LiteLLM's response, or the embedded model's, which has the same attributes."""
     messages = [{"role": message.role, "content": message.content} for message in request.messages]
     if target.local:
         return await local_request.ask(messages, target.base_url, target.key, settings, timeout_s)

@@ -49,10 +49,7 @@ def configured_secrets(environment: Mapping[str, str] | None = None) -> set[str]
 
 
 def looks_like_secret(value: str) -> bool:
-    """Return whether a value is safe to mask wherever it occurs: not a word, a path or a placeholder.
-
-    Values shorter than 20 characters must mix letters with digits, as keys do and words do not.
-    """
+    """Return whether a value is safe to mask anywhere: a short one (< 20) must mix letters with digits."""
     if len(value) < _SHORTEST or value.startswith(("/", "~", "./")):
         return False
     if len(value) >= _LONG:

@@ -213,10 +213,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One billed request or one finished call with all its tries; either ``answer`` or ``error`` is set.
-
-    A try that was billed and is followed by another one has a record of its own, at once.
-    """
+    """A finished call (``answer`` or ``error``) with all its tries, or a billed try that another one follows."""
 
     request: Request
     nth: int

@@ -96,10 +96,7 @@ class Row:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Row:
-        """Return the row encoded by :meth:`to_json`; unknown columns are ignored.
-
-        KeyError, TypeError: a column is wrong.
-        """
+        """Return a row; unknown columns are ignored. KeyError, TypeError: a column is wrong."""
         for name, kind, _ in columns():
             optional = kind.endswith("?")
             if not (optional and data[name] is None) and not isinstance(data[name], _TYPES[kind.rstrip("?")]):

@@ -119,10 +119,7 @@ def _without_numbers(lines: list[str]) -> Iterator[str]:
 
 
 def code_in_json(text: str, *, anywhere: bool = False) -> list[tuple[str, bool]]:
-    """Return the texts in JSON that may be the code, the likeliest first, and whether their key says so.
-
-    ``anywhere``: words may stand before the JSON.
-    """
+    """Return the texts in JSON (``anywhere``: after words) that may be the code, and whether their key says so."""
     starts = [0] if not anywhere else [one.start() for one in re.finditer(r"^[ \t]*[{\[]", text, re.MULTILINE)][:20]
     for start in starts:
         value = _decoded(text[start:])

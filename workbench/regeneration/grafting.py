@@ -107,10 +107,7 @@ def difference(original: bytes, copy: bytes) -> str | None:
 
 
 def unedited(original: bytes, copy: bytes) -> frozenset[DefinitionKey]:
-    """Return the definitions whose own code a copy left as it was, apart from docstrings.
-
-    None if the copy does not parse or is too large; the module only if all of it is the same.
-    """
+    """Return the definitions whose own code a copy left as it was; () if it does not parse or is too large."""
     if len(copy) > _MAX_BYTES:
         return frozenset()
     try:

@@ -263,10 +263,7 @@ def pass_figures(results: Sequence[TaskResult], ks: Sequence[int], *, interval: 
 def group_outcomes(
     counts: Iterable[SampleCount], tasks: Iterable[TaskRow], ks: Sequence[int], *, now: float | None = None
 ) -> tuple[GroupOutcome, ...]:
-    """Return the outcome of each group of a run: those asked for by name, then the controls.
-
-    ``tasks`` include excluded ones; ``now`` (unix seconds) only while an engine executes the run.
-    """
+    """Return the outcome of each group of a run: those asked for by name, then the controls."""
     known = {task.id: task for task in tasks}
     ready = sum(task.state != "excluded" for task in known.values())
     groups: dict[tuple[bool, Group], list[SampleCount]] = {}

@@ -73,10 +73,7 @@ class OwnPrompt:
 
 
 def read_prompt(path: Path) -> OwnPrompt:
-    """Return the prompt in a file.
-
-    UsageError: it is missing, no text, too large, or does not say where the code goes.
-    """
+    """Return the prompt in a file. UsageError: unreadable, too large, or without a place for the code."""
     text = read_text(path, "The prompt file", most=_MOST_OF_A_PROMPT)
     if "{before}" not in text:
         raise UsageError(
@@ -108,10 +105,7 @@ class Prompt:
 
 
 def documented_source(source: bytes, function: Function, docstring: str | None) -> tuple[bytes, Function]:
-    """Return the file with ``docstring`` in ``function``, and the function as found in that file.
-
-    A docstring equal to the function's own leaves the file unchanged; any other one is laid out as in PEP 257.
-    """
+    """Return the file with ``docstring`` (laid out by PEP 257 unless unchanged), and the function in it."""
     if docstring == function.docstring:
         return source, function
     text = lay_out_docstring(source, function, docstring) if docstring is not None else None

@@ -80,10 +80,7 @@ class SelfCheck:
         return bool(self.rechecks.disagreeing) or any(control.wrong or control.errors for control in self.controls)
 
     def banner(self, *, live: bool, named: bool = True) -> str:
-        """Return a line for each self-check that failed; "" if all hold.
-
-        While ``live``, what was not tested yet may still be; ``named`` also names tasks.
-        """
+        """Return a line for each self-check that failed; while ``live``, what was not tested yet may still be."""
         return banner(self.controls, self.rechecks, self.problems if named else (), live=live)
 
     def to_json(self) -> dict[str, Any]:

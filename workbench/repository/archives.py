@@ -119,10 +119,7 @@ def unpack(file: Path, root: Path, limits: Limits) -> Tree:
 
 
 class _Bounded:
-    """A decompressed stream with a limited total size and size of each read.
-
-    `tarfile` reads headers before they can be checked, and a header can contain a name of two gigabytes.
-    """
+    """A decompressed stream with a limited total size and size of each read: a tar header may name gigabytes."""
 
     def __init__(self, stream: IO[bytes], origin: str, limits: Limits) -> None:
         self._stream = stream

@@ -152,10 +152,7 @@ class _Texts:
         return found
 
     def changed(self, bodies: str | None) -> int:
-        """Return how far two bodies are apart.
-
-        ``bodies``: digest of the original's, a space, that of the candidate's or "".
-        """
+        """Return how far two bodies are apart, by their digests (the original's, a space, the candidate's or "")."""
         if bodies is None:
             return 0
         if bodies not in self._changed:

@@ -59,10 +59,7 @@ class KeptGroundings:
     def all_of(
         self, reader: SessionReader, stopped: Callable[[], bool] = lambda: False
     ) -> Iterator[tuple[str, Counts]]:
-        """Yield (trial, counts) for the trials of a session that are done, the cached ones first.
-
-        ``stopped`` is asked between two trials; what was counted stays cached.
-        """
+        """Yield (trial, counts) for the trials of a session that are done, the cached ones first."""
         trials = [trial for trial in reader.trials() if trial.readme_blob or trial.state == "done"]
         keys = _keys(reader, trials)
         with contextlib.closing(self._connected()) as connection:

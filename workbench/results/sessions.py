@@ -98,10 +98,7 @@ _PAST = frozenset({"failed", "cancelled"})
 
 
 def state_of(states: Collection[str], newest: str) -> str:
-    """Return the state of a session from those of its runs.
-
-    A failed or cancelled run no longer counts once a later one did its work.
-    """
+    """Return the state of a session; a failed or cancelled run no longer counts once a later one did its work."""
     told = [state for state in STATES if state in states]
     if newest not in _PAST and any(state not in _PAST for state in told):
         told = [state for state in told if state not in _PAST]

@@ -238,10 +238,7 @@ class TrialOrder:
 
 
 def trial_order(reader: SessionReader, trial: TrialRow, before: TrialOrder | None = None) -> TrialOrder:
-    """Return where a trial stands among those that count; one of an archived run stands there as well.
-
-    ``before`` is the order as last read for this trial, which holds while no trial came.
-    """
+    """Return a trial's place among those that count; ``before`` is reused while no trial came."""
     meant = f"run_id NOT IN {PUT_AWAY_RUNS} OR trials.id = ?"
     count = reader.query(f"SELECT count(*) FROM trials WHERE {meant}", (trial.id,))[0][0]
     if before is not None and len(before.order) == count:

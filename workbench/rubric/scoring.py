@@ -40,10 +40,7 @@ class Skeleton:
 
 
 def skeleton(shape: str) -> Skeleton | None:
-    """Return the shortest submission that a GBNF grammar with the rules ``readme`` and ``metadata`` allows.
-
-    None for any other grammar: it gave nothing that could be counted.
-    """
+    """Return the shortest submission that a GBNF grammar with rules ``readme`` and ``metadata`` allows."""
     rules: dict[str, str] = {}
     for line in shape.splitlines():
         name, found, body = line.partition("::=")

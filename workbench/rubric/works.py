@@ -85,10 +85,7 @@ def _of(some: int, all_of_them: int) -> str:
 
 
 def counting(rows: Iterable[CheckRow]) -> CheckRow | None:
-    """Return the check of a trial's README that counts: the last finished one with blocks, by the newest rules.
-
-    One whose counts are damaged does not count.
-    """
+    """Return the check that counts: the last undamaged one that ended, with blocks, by the newest rules."""
     ended = [row for row in rows if row.result_blob is not None and _counted(row)]
     return max(ended, key=lambda row: (row.executed, row.rules, row.at), default=None)
 

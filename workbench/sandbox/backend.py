@@ -100,10 +100,7 @@ class Channel(Protocol):
         """Return the next line, or ``b""`` if the runner has exited."""
 
     async def memory_killed(self, patience: float = 0.0) -> bool:
-        """Return whether the kernel has killed a process of the sandbox for memory; False if unknown.
-
-        Wait ``patience`` seconds for a yes: an engine may hear of a kill some time after it.
-        """
+        """Return whether the kernel killed a process for memory, waiting ``patience`` seconds for a yes."""
 
     def disk_exceeded(self) -> bool:
         """Return whether the sandbox was stopped for writing too much; False where a tmpfs limits that."""

@@ -28,10 +28,7 @@ from workbench.sandbox.project_names import ProjectNames
 
 
 def checked_body(text: str, node: Function, checks: Mapping[ast.AST, str]) -> str:
-    """Return a function's text with ``checks``: places in its tree, and the method of ``Reach`` for each.
-
-    Header and docstring stay as they are; the tree is changed.
-    """
+    """Return a function's text with ``checks``: places in its tree (which is changed), and methods of ``Reach``."""
     lines = text.splitlines(keepends=True)
     offset = len(lines) - (node.end_lineno or 0)
     documented = ast.get_docstring(node, clean=False) is not None
@@ -127,10 +124,7 @@ class Plainness:
 
 
 class PlainnessCheck:
-    """Judges the bodies of one file's functions.
-
-    ``project`` returns the names in the project's other files; it is called only if the file alone does not suffice.
-    """
+    """Judges the bodies of one file's functions; ``project`` is called only if the file does not suffice."""
 
     def __init__(self, pristine: bytes, project: Callable[[], ProjectNames] = ProjectNames) -> None:
         self._context = read_context(pristine)

@@ -148,10 +148,7 @@ class Worker:
         ]
 
     async def _confirm(self, job: Job, report: Report, original: bytes, doubts: list[str]) -> Report:
-        """Run a passing candidate in ways in which it must not pass; see :mod:`workbench.sandbox.forgery`.
-
-        Return a failed report if it passes nevertheless, else the report with why it is doubtful.
-        """
+        """Return a failed report if a candidate passes where it must not, else one with why it is doubtful."""
         if not await self._fails_without_result(job):
             if await self._fails_without_result(replace(job, content=original)):
                 return _forged(report, "It reports success even when its result is discarded.")

@@ -67,10 +67,7 @@ class Found:
 
 
 class SearchIndex:
-    """The index file; made anew if it is missing, damaged or of another version.
-
-    WorkbenchError: it cannot be written; every method may raise that.
-    """
+    """The index file; made anew if missing, damaged or of another version. Every method may raise WorkbenchError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -229,10 +226,7 @@ class SearchIndex:
     # -- asking
 
     def search(self, query: Query, sessions: Sequence[Path] = (), limit: int = 2000) -> Found:
-        """Return the matching texts; without words, the names of the items that meet the conditions.
-
-        ``sessions`` is by default all that are indexed; ``limit`` bounds the hits that are returned, all are counted.
-        """
+        """Return the matching texts (at most ``limit``, all are counted); without words, the names of items."""
         if not query:
             return Found()
         tables = "entries JOIN items ON items.session = entries.session AND items.id = entries.item"

@@ -262,10 +262,7 @@ def ensure(path: Path) -> bool:
 
 
 def create(path: Path, name: str | None = None) -> None:
-    """Create an empty session file and its folder: complete or not at all, built beside its place and renamed.
-
-    SessionError: the file exists or cannot be written.
-    """
+    """Create a session file and its folder, complete or not at all. SessionError: it exists or is not writable."""
     must_write("make a session")
     if path.exists():
         raise SessionExists(f"{path} exists already; choose another name or open it.")

@@ -52,10 +52,7 @@ def process_started(pid: int) -> str:
 
 
 def holder(connection: sqlite3.Connection, run_id: str) -> Lease | None:
-    """Return the lease on a run if its holder lives.
-
-    On the same machine the process table decides at once; for another machine the heartbeat does.
-    """
+    """Return the lease on a run if its holder lives, by the process table here, by the heartbeat elsewhere."""
     row = connection.execute("SELECT * FROM leases WHERE run_id = ?", (run_id,)).fetchone()
     if row is None:
         return None

@@ -1,7 +1,4 @@
-"""What is missing in a session: unfinished work, and scores that a judge failed to give.
-
-It decides both the state that a person sees and what a resume does.
-"""
+"""What a session lacks, for the state that is shown and for a resume: unfinished work, missing scores."""
 
 from __future__ import annotations
 

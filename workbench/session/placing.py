@@ -173,10 +173,7 @@ def deleted_sessions(folder: Path) -> list[Deleted]:
 
 
 def restore(deleted: Deleted) -> Path:
-    """Restore a session to its former place, numbered if that is taken; return the new place.
-
-    SessionError: it is gone.
-    """
+    """Restore a session to its former place, numbered if that is taken. SessionError: it is gone."""
     place = free_place(deleted.was)
     if not deleted.path.exists():
         raise SessionError(f"{deleted.path.name} is not in the trash any more.")

@@ -68,10 +68,7 @@ class SampleCount:
 def sample_counts(
     reader: SessionReader, run_id: str, *, by_task: bool = False, since: tuple[float, float] = (1e18, 1e18)
 ) -> list[SampleCount]:
-    """Return the samples of a run's tasks, alike ones counted together.
-
-    ``since`` are two times, the later first, for :attr:`SampleCount.recent`.
-    """
+    """Return the samples of a run's tasks, alike ones together; ``since``: two times, the later first."""
     task = "tasks.id" if by_task else "''"
     rows = reader.query(
         "SELECT docs, evaluator, prompt, context, settings, docs_scope, control, "

@@ -34,10 +34,7 @@ def _storable(value: object) -> object:
 
 
 class SessionWriter:
-    """Writes one session file in short transactions, safe from several threads.
-
-    ReadOnly: this process may only read.
-    """
+    """Writes one session file in short transactions, from any thread. ReadOnly: this process may only read."""
 
     def __init__(self, path: Path) -> None:
         must_write("write into a session")

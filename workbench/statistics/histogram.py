@@ -28,10 +28,7 @@ def round_step(least: float) -> float:
 
 
 def histogram(values: Iterable[float], low: float, high: float, most: int = 20) -> tuple[Bin, ...]:
-    """Return at most ``most`` bins that cover ``low`` to ``high``, empty ones included.
-
-    A value beyond an end is counted in the bin there, so that the counts add up to all values.
-    """
+    """Return at most ``most`` bins over ``low`` to ``high``; a value beyond an end is counted in the bin there."""
     if not high > low or most < 1:
         raise ValueError("bins need a span and a number")
     width = round_step((high - low) / most)
@@ -45,10 +42,7 @@ def histogram(values: Iterable[float], low: float, high: float, most: int = 20) 
 
 
 def means_of_runs(values: Sequence[float | None], most: int) -> tuple[tuple[float | None, ...], int]:
-    """Return the means of at most ``most`` runs of equal length (the last may be shorter), and that length.
-
-    Unknown values are left out; a run of nothing else is None.
-    """
+    """Return the means of at most ``most`` equal runs, None if nothing is known, and their length."""
     if most < 1:
         raise ValueError("values need at least one run")
     each = max(1, math.ceil(len(values) / most))

@@ -118,10 +118,7 @@ def wilson(share: float, size: float, quantile: float) -> tuple[float, float]:
 def newcombe(
     passed: int, samples: int, passed_after: int, samples_after: int, *, level: float = LEVEL
 ) -> tuple[float, float] | None:
-    """Return the interval of the difference of two independent shares, second − first (Newcombe 1998, method 10).
-
-    None if either has fewer than :data:`FEWEST` samples.
-    """
+    """Return the interval of second − first of independent shares (Newcombe 1998, method 10); None if too few."""
     if min(samples, samples_after) < FEWEST:
         return None
     quantile = normal_quantile((1 + level) / 2)

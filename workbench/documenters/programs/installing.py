@@ -70,10 +70,7 @@ def interpreter(program: Installable, version: str = "") -> Path:
 
 
 def install(program: Installable, say: Callable[[str], None]) -> Installed:
-    """Install a program, or resume an interrupted installation; a complete one stays.
-
-    WorkbenchError says why it failed.
-    """
+    """Install a program, or resume an interrupted installation. WorkbenchError says why it failed."""
     if (found := installed(program)) is not None:
         return found
     folder = environment(program)

@@ -1,7 +1,4 @@
-"""Another program as a doc system: run once on a copy of the repository, its docstrings extracted and cached.
-
-Its only network is :class:`workbench.models.endpoint.ChatEndpoint`, so that the session has every request.
-"""
+"""Another program as a doc system: run once on a copy, with only a ``ChatEndpoint`` as network, and cached."""
 
 from __future__ import annotations
 

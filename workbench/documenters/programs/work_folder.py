@@ -194,10 +194,7 @@ def kept() -> list[Kept]:
 
 
 def forget(names: Sequence[str]) -> list[Kept]:
-    """Remove work folders by the first characters of their names, or "all", and return them.
-
-    UsageError: a name fits none or several, or an engine is using one; nothing is removed then.
-    """
+    """Remove work folders by name prefix, or "all", and return them. UsageError: no match, several, or one in use."""
     every = kept()
     chosen: dict[Path, Kept] = {}
     for name in names:

@@ -106,10 +106,7 @@ def arguments(spec: dict[str, Any]) -> list[str]:
 
 
 def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
-    """Test the candidate; never returns.
-
-    ``start`` is the process before the repository is imported, which may call the candidate already.
-    """
+    """Test the candidate; ``start`` is the process before the repository is imported, which may call it already."""
     from . import processes
 
     words = spec.get("words")
@@ -311,11 +308,7 @@ class Reporter:
 
 
 def refusal(text: str, whole: str) -> str:
-    """Return in one line why something cannot be collected.
-
-    ``text`` is its traceback without pytest's own frames, or pytest's message of several lines; ``whole`` has all
-    frames.
-    """
+    """Return why something cannot be collected, by its traceback without pytest's frames, and the ``whole`` one."""
     lines = [line for line in text.splitlines() if line.strip()]
     if any(line.startswith(("Traceback", '  File "')) for line in lines):
         reason = lines[-1].removeprefix("E ").strip()

@@ -63,10 +63,7 @@ def begin_capture(manager: Any) -> None:
 
 
 class Capture:
-    """Captures output once for all tests and discards it, instead of collecting it after every phase of a test.
-
-    AttributeError: pytest's capture manager is of another version, or captures in another way than by descriptors.
-    """
+    """Captures output once for all tests and discards it. AttributeError: pytest captures in another way."""
 
     def __init__(self, manager: Any) -> None:
         self._manager = manager
