@@ -63,7 +63,7 @@ KEY_TABLE = (
     _row("o O", "o O", "sort; the other way round", "sort reverse"),
     _row("b minus", "b -", "group; fold or unfold a group", "group fold"),
     _row("f F", "f F", "filter; clear the filter", "filter clear-filter only-differences"),
-    _row("asterisk t a", "* t a", "star, tag, remark", "star tags annotate remark"),
+    _row("asterisk t a", "* t a", "star, tag, remark", "star tags remark"),
     _row("r", "r", "rerun", "rerun rerun-task"),
     _row("u c", "u c", "resume, cancel", "resume cancel"),
     _row("d delete", "d", "delete, put away", "delete put-away"),
@@ -152,7 +152,6 @@ WHY_NOT = {
     "star": "Nothing is selected that could have a star.",
     "tags": "Nothing is selected that could have tags.",
     "remark": "Nothing is selected that could have a remark.",
-    "annotate": "Nothing is selected that could have a remark.",
     "copy": "There is nothing here to copy.",
     "open_outside": "There is nothing here to open.",
 }
@@ -203,7 +202,7 @@ _STARTING = (
 )
 CHANGING = {
     **dict.fromkeys(_STARTING.split(), _START),
-    **dict.fromkeys(("annotate", "remark", "star", "tags"), _LABEL),
+    **dict.fromkeys(("remark", "star", "tags"), _LABEL),
     **dict.fromkeys(("bring_back", "delete", "merge", "name", "put_away"), _ARRANGE),
     "fetch": "fetch sources",
     "import_files": "import files",
