@@ -1,7 +1,7 @@
 """Is a body *plain*: does it use only what cannot reach the process that reports on it?
 
 A candidate and its reporter share a process, so a body can forge its report, whatever names it uses. Hence a list of
-what is allowed (:mod:`workbench.sandbox.harmless_modules`), not of what is forbidden: the syntax tree of the changed
+what is allowed (:mod:`workbench.sandbox.allowed`), not of what is forbidden: the syntax tree of the changed
 function is read in the context of its file, and the first thing that is in no list is the reason why the body is not
 plain. Where a name is computed or a value unknown, the text cannot tell, and the body is plain if it passes with checks
 at those places. Any other body is tested in further ways and marked, see :mod:`workbench.sandbox.forgery`.
@@ -21,10 +21,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from workbench import python_syntax
-from workbench.sandbox.plain_context import FileContext, Function, Place, named_at, read_context
+from workbench.sandbox.plain_context import FileContext, Function, Place, ProjectNames, named_at, read_context
 from workbench.sandbox.plain_names import Found
 from workbench.sandbox.plain_reading import Reading
-from workbench.sandbox.project_names import ProjectNames
 
 
 def checked_body(text: str, node: Function, checks: Mapping[ast.AST, str]) -> str:

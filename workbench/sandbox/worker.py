@@ -22,7 +22,7 @@ from workbench.sandbox import forgery
 from workbench.sandbox.backend import Backend, Channel, Launch
 from workbench.sandbox.errors import SandboxError, no_room
 from workbench.sandbox.plain import Plainness, PlainnessCheck
-from workbench.sandbox.project_names import project_names
+from workbench.sandbox.plain_context import project_names
 from workbench.sandbox.types import Job, Limits, Reason, Report, Route, Verdict, Workspace
 from workbench.sandbox.workbench_runner.judge import PROCESSES
 
