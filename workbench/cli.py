@@ -13,13 +13,13 @@ from typing import Any
 
 from workbench import __version__
 from workbench.collecting import collect_rarely
-from workbench.commands.arguments import check_texts, with_verb
+from workbench.commands.arguments import add_verbs, check_texts, declare, with_verb
 from workbench.commands.output import tell, write
 from workbench.errors import WorkbenchError
 from workbench.glyphs import ON_ERROR
 
 EXIT_DONE, EXIT_ERRORS, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
-# What each command does. Its module under workbench.commands has add_arguments(parser), and run(arguments) -> exit code or verbs.
+# What each command does. Its module under workbench.commands has ARGUMENTS and run(arguments) -> exit code, or VERBS.
 COMMANDS = {
     "open": "open the app, on a session if one is named",
     "cases": "list the test cases, show one, or add a repository as a case",
@@ -82,9 +82,13 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
             continue
         module = _module(name)
         command.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
-        module.add_arguments(command)
-        if not getattr(module, "VERBS", ()):
+        if hasattr(module, "VERBS"):
+            add_verbs(command, module.VERBS)
+        else:
+            declare(command, module.ARGUMENTS)
             command.set_defaults(execute=module.run, parser=command)
+        if hasattr(module, "EPILOG"):
+            command.formatter_class, command.epilog = argparse.RawDescriptionHelpFormatter, module.EPILOG
     return parser
 
 

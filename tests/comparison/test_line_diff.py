@@ -15,11 +15,12 @@ def test_the_lines_lead_from_one_text_to_the_other(before: list[str], after: lis
     diff = line_diff(before, after, len(before) + len(after))
     assert bool(diff) == (before != after)
     for sign, text in (("-", before), ("+", after)):
-        assert not diff or [line[1:] for line in diff if line[0] in f"{sign} "] == text
+        assert not diff or [line[2:] for line in diff if line[0] in f"{sign} "] == text
 
 
 def test_a_change_stands_among_three_equal_lines_each_way() -> None:
     before = [str(number) for number in range(20)]
     diff = line_diff(before, [*before[:10], "ten", *before[11:]])
-    assert diff == ["@@ -8,7 +8,7 @@", " 7", " 8", " 9", "-10", "+ten", " 11", " 12", " 13"]
+    assert diff == ["@@ lines 8–14 → 8–14 @@", "  7", "  8", "  9", "- 10", "+ ten", "  11", "  12", "  13"]
     assert (line_diff_words(diff), line_diff_words([])) == ("+1 −1 lines", "the same")
+    assert line_diff([" a"], ["a "], key=str.strip) == []

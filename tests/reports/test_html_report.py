@@ -230,7 +230,7 @@ def test_a_forks_readme_stands_against_its_parents(tmp_path: Path) -> None:
         )
     page = page_of(session)
     assert_harmless(page)
-    assert "-</pre><script>old()</script>\n+<b>new</b>\n" in page.text
+    assert "- </pre><script>old()</script>\n+ <b>new</b>\n" in page.text
     assert "README since its parent's +1 −1 lines" in page.text
     assert "Fork of trial 00000000, that is not in this session" in page.text
     assert page.text.count("README since its parent's: the same.") == 1
@@ -241,7 +241,7 @@ def test_a_candidates_body_stands_against_the_original(regenerated: tuple[Path, 
     page = page_of(regenerated[0])
     assert "Against the original +1 −1 lines" in page.text
     # The margin is left out on both sides: models indent as they like.
-    assert "-return text.count('<')\n+return '</pre>' * 3\n" in page.text
+    assert "- return text.count('<')\n+ return '</pre>' * 3\n" in page.text
 
 
 def test_texts_too_long_to_compare_say_so(tmp_path: Path) -> None:

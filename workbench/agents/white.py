@@ -49,7 +49,6 @@ def knowledge_of(context: AgentContext, *, may_respond: bool = True, must_respon
 
 
 def is_source(path: str) -> bool:
-    """Return whether a path is one of the project's Python sources, not a test or set-up file."""
     return path.endswith(".py") and "test" not in path.lower() and not path.endswith(_SETUP_FILES)
 
 
@@ -78,11 +77,7 @@ class WhiteAgent:
     name = "white"
 
     async def document(self, context: AgentContext) -> Submission:
-        """Return the submission; an empty, unparsed one if the agent never submitted.
-
-        Raises:
-            ModelError: A request failed.
-        """
+        """Return the submission; an empty, unparsed one if the agent never submitted."""
         conversation = Conversation.begin(
             SYSTEM, first_message(context.assignment.name, context.assignment.description)
         )

@@ -59,7 +59,7 @@ STEPS = (
     ),
     Step(
         "Scores",
-        "{trajectory.down} and {trajectory.up} go from criterion to criterion; {trajectory.evidence} shows the evidence for one. Press {app.regeneration} for Regeneration.",
+        "{list.down} and {list.up} go from criterion to criterion; {trajectory.evidence} shows the evidence for one. Press {app.regeneration} for Regeneration.",
         lambda app: app.current_mode == "regeneration",
     ),
     Step(
@@ -94,7 +94,6 @@ class Tour:
         self._app.refresh_bindings()
 
     def go_on(self) -> None:
-        """Go to the next step; after the last one the tour is over."""
         if self.at is not None:
             self.at += 1
             if self.at >= len(STEPS):

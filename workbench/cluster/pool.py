@@ -24,12 +24,7 @@ _MAY_DIFFER = ("dask", "distributed")
 
 
 def problem(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
-    """Return why a worker may not be used, "" if it may.
-
-    Args:
-        theirs: The result of ``distributed.versions.get_versions`` on the worker.
-        ours: The result in this process.
-    """
+    """Return why a worker may not be used, "" if it may, by ``distributed.versions.get_versions`` on both sides."""
     there, here = theirs["packages"], ours["packages"]
     if _minor(there["python"]) != _minor(here["python"]):
         return f"it has Python {_minor(there['python'])} where {_minor(here['python'])} is needed, as here"
@@ -98,9 +93,8 @@ Notify = Callable[[str], None]
 class ClusterPool:
     """Tests candidates on a cluster; used like :class:`workbench.sandbox.Pool`.
 
-    Attributes:
-        workers: A collection whose length is the maximum number of concurrent candidates.
-        threads: Current number of sandboxes on all usable workers.
+    ``len(workers)`` is the maximum number of concurrent candidates, ``threads`` the number of sandboxes on all usable
+    workers.
     """
 
     def __init__(self, engine: str, client: Any, bundle: JobBundle, notify: Notify) -> None:
@@ -119,11 +113,7 @@ class ClusterPool:
         self._watching: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Check the workers and send them the repository.
-
-        Raises:
-            ClusterError: There is no worker, or none is usable.
-        """
+        """Check the workers and send them the repository. ClusterError: none is usable."""
         deadline = asyncio.get_running_loop().time() + WORKER_SECONDS
         while not await self._refresh_workers():
             if asyncio.get_running_loop().time() > deadline:
@@ -136,7 +126,6 @@ class ClusterPool:
         self._watching = asyncio.create_task(self._watch())
 
     async def close(self) -> None:
-        """Let the workers close their sandboxes."""
         if self._watching is not None:
             self._watching.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -153,11 +142,7 @@ class ClusterPool:
                 )
 
     async def run(self, job: Job) -> Report:
-        """Test one candidate on any worker; if the worker disappears, another one takes over.
-
-        Raises:
-            ClusterError: The scheduler was lost, or no usable worker is left.
-        """
+        """Test one candidate on any worker, again if that disappears. ClusterError: none, or no scheduler, is left."""
         async with self._window:
             for _ in range(_TRIES):
                 report = await self._try(job)
@@ -166,7 +151,6 @@ class ClusterPool:
         return _error(job, "The cluster lost it repeatedly; resume the run to test it.")
 
     async def _try(self, job: Job) -> Report | None:
-        """Submit a candidate once; return None if it must be submitted again."""
         from distributed.client import FutureCancelledError
         from distributed.scheduler import KilledWorker
 
@@ -177,7 +161,7 @@ class ClusterPool:
         future = self._client.submit(
             worker_sandboxes.test,
             self._bundle_future,
-            job.to_json(),
+            job,
             key=f"workbench_test-{uuid.uuid4().hex}",
             pure=False,
             workers=list(allowed) or None,
@@ -205,7 +189,8 @@ class ClusterPool:
         if "unfit" in answer:
             self._mark_unfit(answer["worker"], answer["unfit"])
             return None
-        return Report.from_json(answer["report"])
+        report: Report = answer["report"]
+        return report
 
     async def _answer(self, future: Any) -> dict[str, Any]:
         waiting: asyncio.Task[Any] = asyncio.ensure_future(future._result())
@@ -218,7 +203,7 @@ class ClusterPool:
             waiting.cancel()
 
     async def _found_unfit(self) -> bool:
-        """Check all workers after a task failed before our own code ran; return whether an unusable one was found."""
+        """Check all workers after a task failed before our own code ran; return whether one is unusable."""
         known = set(self._unfit)
         await self._refresh_workers(again=True)
         if self._bundle_future.status == "error":
@@ -241,7 +226,7 @@ class ClusterPool:
             )
 
     async def _reconnected(self) -> None:
-        """Wait until the client is reconnected, then send the repository again, as the scheduler has forgotten it."""
+        """Wait until the client is reconnected, then send the repository again, as the scheduler forgot it."""
         lost = self._bundle_future
         while self._client.status == "connecting":  # noqa: ASYNC110  Dask has no event for it
             await asyncio.sleep(0.1)
@@ -316,7 +301,6 @@ class ClusterPool:
         self._notify(f"{count} worker{'s' * (count != 1)}, {self.threads} at once, {self._engine}")
 
     async def _watch(self) -> None:
-        """Track workers that join and leave; end the run if there is none for too long."""
         loop = asyncio.get_running_loop()
         last = loop.time()
         while True:

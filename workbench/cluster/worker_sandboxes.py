@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.cluster.job_bundle import JobBundle, workspace_of
 from workbench.errors import WorkbenchError
-from workbench.sandbox import Job, Pool, SandboxUnavailable, choose_backend
+from workbench.sandbox import Job, Pool, Report, SandboxUnavailable, choose_backend
 
 #: Seconds after which unused sandboxes are closed: the run that opened them may have been killed.
 IDLE_SECONDS = 300.0
@@ -21,12 +21,12 @@ def deliver(bundle: JobBundle) -> JobBundle:
     return bundle
 
 
-async def test(bundle: JobBundle, job: dict[str, Any]) -> dict[str, Any]:
+async def test(bundle: JobBundle, job: Job) -> dict[str, Any]:
     """Test one candidate on this worker.
 
     Returns:
         ``report``, or ``unfit``: a sentence saying why this worker cannot test candidates of the bundle's repository;
-        and ``worker``, its address.
+            and ``worker``, its address.
     """
     from distributed.worker import get_worker
 
@@ -36,12 +36,12 @@ async def test(bundle: JobBundle, job: dict[str, Any]) -> dict[str, Any]:
     if worker_sandboxes is None:
         worker_sandboxes = all_sandboxes[bundle.key] = WorkerSandboxes(bundle, worker.state.nthreads, all_sandboxes)
     try:
-        report = await worker_sandboxes.run(Job.from_json(job))
+        report = await worker_sandboxes.run(job)
     except WorkbenchError as error:
         return {"unfit": str(error), "worker": worker.address}
     except OSError as error:
         return {"unfit": f"{error.strerror or error}", "worker": worker.address}
-    return {"report": report.to_json(), "worker": worker.address}
+    return {"report": report, "worker": worker.address}
 
 
 async def release(key: str) -> None:
@@ -54,29 +54,19 @@ async def release(key: str) -> None:
 
 @dataclass(slots=True)
 class WorkerSandboxes:
-    """The sandboxes of one repository in this process.
-
-    Attributes:
-        bundle: The repository.
-        workers: Number of sandboxes.
-        kept: The registry in which the next candidate finds this object; it is removed from it when closed.
-    """
+    """The sandboxes of one repository in this process."""
 
     bundle: JobBundle
     workers: int
-    kept: dict[str, WorkerSandboxes]
+    kept: dict[str, WorkerSandboxes]  # the registry that holds this object until it is closed
     _pool: Pool | None = None
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     _users: int = 0
     _closing: asyncio.TimerHandle | None = None
     _background: set[asyncio.Task[None]] = field(default_factory=set)
 
-    async def run(self, job: Job) -> Any:
-        """Test one candidate; see :meth:`workbench.sandbox.Worker.run`.
-
-        Raises:
-            WorkbenchError: The repository, its environment or the sandbox is not available on this worker.
-        """
+    async def run(self, job: Job) -> Report:
+        """Test one candidate. WorkbenchError: repository, environment or sandbox is not available on this worker."""
         if self._closing is not None:
             self._closing.cancel()
             self._closing = None

@@ -1,1 +1,1 @@
-"""The commands of the command line, one module each: ``SUMMARY``, ``add_arguments(parser)``, ``run(arguments)``."""
+"""The commands of the command line, one module each, with ``ARGUMENTS`` and ``run(arguments)``, or ``VERBS``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,44 +53,82 @@ def folder(text: str) -> Path:
     return found
 
 
-_SHARED: dict[str, dict[str, Any]] = {
-    "session": {"help": "a session file, or the name of one"},
-    "--session": {"help": "a session file or name; a new one is made if there is none"},
-    "--run": {"help": "only this run"},
-    "--model": {"default": "", "help": "a LiteLLM name, local, or replay:SESSION"},
-    "--model-path": {"type": folder, "metavar": "DIR", "help": "the weights of codebertscore"},
-    "--rubric": {"type": names, "default": (), "metavar": "R[,R2]", "help": "aeo-bench, strict; both unless given"},
-    "--judge-repeats": {
-        "type": whole(1, numbers.MOST_REPEATS), "default": 1, "metavar": "N", "help": "times that a model judges each tier"
-    },
-    "--engine": {"default": "", "help": "test elsewhere from now on: dask://HOST:PORT, or local"},
-    "--limit": {"type": whole(), "default": 0, "metavar": "N", "help": "only the first N tasks"},
-    "--task": {
-        "action": "append", "default": [], "metavar": "ID",
-        "help": "only this task: id, beginning, glob, or function name",
-    },
-    "--spend-limit": {"type": dollars, "default": 0.0, "metavar": "USD", "help": "stop asking beyond this"},
-    "--queue": {
-        "action": "store_true", "help": "begin when the session's runs that are under way or wait already are over"
-    },
-    "--dry-run": {
-        "action": "store_true", "help": "say what it would take, by this machine's earlier runs, and start nothing"
-    },
-    "--yes": {
-        "action": "store_true", "help": "start it even if it will take more than ask_above_dollars or ask_above_minutes"
-    },
-    "--detach": {"action": "store_true", "help": "start and leave; watch it in the app"},
-    "--read-only": {
-        "action": "store_true", "help": "look only: nothing is started, fetched, written or opened in $EDITOR"
-    },
-    "--json": {"action": "store_true", "help": "print JSON lines; the last is the summary"},
+Argument = str | tuple[Any, ...]
+"""What a help says of an argument; in a tuple, with the type and the default of its value, or with more of what argparse takes."""
+Verb = tuple[str, Mapping[str, Argument], Callable[[argparse.Namespace], int]]
+"""What a verb does, its arguments, and the function that does it."""
+
+_SHARED: dict[str, Argument] = {
+    "session": "a session file, or the name of one",
+    "--session SESSION": "a session file or name; a new one is made if there is none",
+    "--run RUN": "only this run",
+    "--model MODEL": "a LiteLLM name, local, or replay:SESSION",
+    "--model-path DIR": ("the weights of codebertscore", folder),
+    "--rubric R[,R2]": "aeo-bench, strict; both unless given",
+    "--judge-repeats N": ("times that a model judges each tier", whole(1, numbers.MOST_REPEATS), 1),
+    "--engine ENGINE": "test elsewhere from now on: dask://HOST:PORT, or local",
+    "--limit N": "only the first N tasks",
+    "--task ID…": "only this task: id, beginning, glob, or function name",
+    "--spend-limit USD": "stop asking beyond this",
+    "--queue": "begin when the session's runs that are under way or wait already are over",
+    "--dry-run": "say what it would take, by this machine's earlier runs, and start nothing",
+    "--yes": "start it even if it will take more than ask_above_dollars or ask_above_minutes",
+    "--detach": "start and leave; watch it in the app",
+    "--read-only": "look only: nothing is started, fetched, written or opened in $EDITOR",
+    "--json": "print JSON lines; the last is the summary",
+}
+
+
+def shared(*wanted: str) -> dict[str, Argument]:
+    usages = {usage.partition(" ")[0]: usage for usage in _SHARED}
+    return {usages[name]: _SHARED[usages[name]] for name in wanted}
+
+
+def declare(parser: argparse.ArgumentParser, arguments: Mapping[str, Argument]) -> None:
+    """Add arguments that are written as a usage line shows them: ``--check``, ``--task ID…``, ``[item]``.
+
+    What stands for a value says its type: ``N`` and ``M`` a whole number from 1, ``USD`` dollars, ``R[,R2]`` names, all else a
+    text. What is not given is 0, () or "".
+    """
+    for usage, argument in arguments.items():
+        said, *how = (argument,) if isinstance(argument, str) else argument
+        optional = usage.startswith("[")
+        words = usage.strip("[").removesuffix("]" if optional else "").split()
+        flags = [word for word in words if word.startswith("-")]
+        value = words[-1] if len(words) > len(flags or words[:1]) else None
+        many = bool(value and value.endswith("…"))
+        more: dict[str, Any] = {} if value is None else {"metavar": value.removesuffix("…")}
+        if flags and value is None:
+            more["action"] = "store_true"
+        elif flags and many:
+            more |= {"action": "append", "default": []}
+        elif many:
+            more["nargs"] = "*" if optional else "+"
+        else:
+            more |= {"nargs": "?"} if optional else {}
+            typed = (names, ()) if value and "[," in value else _TYPED.get(value if flags else None, (None, ""))
+            more |= dict(zip(("type", "default"), typed, strict=True))
+        if how and isinstance(how[0], dict):
+            more |= how[0] if "choices" not in how[0] else {"metavar": None, **how[0]}
+        elif how:
+            more |= {"type": how[0], "default": how[1] if how[1:] else 0 if value in _TYPED else None}
+        parser.add_argument(*(flags or words[:1]), help=said, **more)
+
+
+_TYPED: dict[str | None, tuple[Callable[[str], Any], Any]] = {
+    "N": (whole(), 0), "M": (whole(), 0), "USD": (dollars, 0.0)
 }  # fmt: skip
 
 
-def shared(parser: argparse.ArgumentParser, *wanted: str) -> None:
-    """Add arguments that several commands take, in this order."""
-    for name in wanted:
-        parser.add_argument(name, **_SHARED[name])
+def add_verbs(parser: argparse.ArgumentParser, verbs: Mapping[str, Verb]) -> None:
+    """Add the verbs of a command; the first is meant where none is named."""
+    added = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=type(parser), title="verbs")
+    for name, (summary, arguments, execute) in verbs.items():
+        usual = " (if no verb is named)" if name == next(iter(verbs)) else ""
+        verb = added.add_parser(name, help=summary + usual, description=summary)
+        verb.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
+        declare(verb, arguments)
+        verb.set_defaults(execute=execute, parser=verb)
 
 
 def check_texts(given: list[str]) -> str:
@@ -106,26 +144,9 @@ def check_texts(given: list[str]) -> str:
     return ""
 
 
-class Verbs:
-    """The verbs of one command, of which ``default`` is meant where none is named."""
-
-    def __init__(self, parser: argparse.ArgumentParser, default: str) -> None:
-        self._default = default
-        self._verbs = parser.add_subparsers(
-            dest="verb", metavar="VERB", required=True, parser_class=type(parser), title="verbs"
-        )
-
-    def add(self, name: str, summary: str, execute: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-        usual = " (if no verb is named)" if name == self._default else ""
-        verb: argparse.ArgumentParser = self._verbs.add_parser(name, help=summary + usual, description=summary)
-        verb.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
-        verb.set_defaults(execute=execute, parser=verb)
-        return verb
-
-
 def with_verb(given: Sequence[str], command: str, module: Any) -> list[str]:
     """Return the arguments with the verb that is meant: a module says which ones it has in ``VERBS``, the default first."""
-    verbs: tuple[str, ...] = getattr(module, "VERBS", ())
+    verbs = tuple(getattr(module, "VERBS", ()))
     place = list(given).index(command) + 1
     named = given[place : place + 1]
     # Where the default verb takes no words, a word that is no verb is a mistake, and the parser says which there are.

@@ -12,15 +12,13 @@ from workbench.errors import UsageError
 from workbench.session import SessionReader
 from workbench.text import one_line
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    shared(parser, "session", "--run")
+ARGUMENTS = shared("session", "--run")
 
 
 def run(arguments: argparse.Namespace) -> int:
     session = resolve_session(arguments.session)
     with SessionReader(session) as reader:
-        if arguments.run is not None and reader.run(arguments.run) is None:
+        if arguments.run and reader.run(arguments.run) is None:
             raise UsageError(
                 f"{session.name} has no run {one_line(arguments.run, 60)!r}; `workbench show {session}` lists its runs."
             )
@@ -28,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
             row.id
             for row in reader.runs()
             if not is_example(session)
-            and arguments.run in (None, row.id)
+            and arguments.run in ("", row.id)
             and reader.run_state(row) in {"queued", "running", "interrupted"}
         ]
         code = tell_damage(reader.damage)

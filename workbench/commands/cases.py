@@ -10,25 +10,21 @@ from workbench.commands.terminal import Terminal
 from workbench.errors import UsageError
 from workbench.reports.wording import picked
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("case", nargs="?", help="show this case: an id, or a source that is not a case yet")
-    parser.add_argument(
-        "--add",
-        metavar="SOURCE",
-        help="make a case of a folder, a git URL@revision or a source distribution NAME==VERSION",
-    )
-    parser.add_argument("--id", help="with --add: the new case's id")
-    parser.add_argument("--fetch", action="store_true", help="with CASE: fetch its repository now")
-    parser.add_argument("--json", action="store_true", help="print JSON lines")
+ARGUMENTS = {
+    "[case]": "show this case: an id, or a source that is not a case yet",
+    "--add SOURCE": "make a case of a folder, a git URL@revision or a source distribution NAME==VERSION",
+    "--id ID": "with --add: the new case's id",
+    "--fetch": "with CASE: fetch its repository now",
+    "--json": "print JSON lines",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if arguments.add is not None and (arguments.case is not None or arguments.fetch):
+    if arguments.add and (arguments.case or arguments.fetch):
         raise UsageError("--add makes a new case; show or fetch a case in a command of its own.")
-    if arguments.id is not None and arguments.add is None:
+    if arguments.id and not arguments.add:
         raise UsageError("--id names the case that --add makes: workbench cases --add SOURCE --id ID.")
-    if arguments.fetch and arguments.case is None:
+    if arguments.fetch and not arguments.case:
         raise UsageError("--fetch needs the case to fetch: workbench cases CASE --fetch.")
     if arguments.add:
         return _add(arguments)
@@ -38,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    written = add_case(arguments.add, id=arguments.id)
+    written = add_case(arguments.add, id=arguments.id or None)
     if arguments.json:
         print_json({"type": "added", "path": str(written)})
     else:

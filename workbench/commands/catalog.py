@@ -12,38 +12,13 @@ from rich.table import Table
 from workbench.catalog.published import TASKS_IN_THE_TEXT, Score, published_counts, published_scores
 from workbench.catalog.records import Record, bundled_record, record_of
 from workbench.catalog.repositories import Quarantined, Repository, find_repository, load_repositories
-from workbench.commands.arguments import Verbs, shared
+from workbench.commands.arguments import Verb, shared
 from workbench.commands.catalog_check import check
 from workbench.commands.output import print_json, print_page
 from workbench.commands.terminal import Terminal
 from workbench.errors import UsageError
 from workbench.files import expanded
 from workbench.reports.wording import picked
-
-VERBS = ("list", "check")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    verbs = Verbs(parser, VERBS[0])
-    listing = verbs.add("list", "list the repositories, or show those that are named", _list)
-    listing.add_argument("names", nargs="*", metavar="NAME", help="show these repositories (owner/name or name)")
-    listing.add_argument(
-        "--markdown", action="store_true", help="print the page of the catalogue for the documentation"
-    )
-    checking = verbs.add("check", "build the tasks of repositories and test both controls on every task", _check)
-    checking.add_argument(
-        "names", nargs="*", metavar="NAME", help="these repositories; all that can be built unless given"
-    )
-    checking.add_argument(
-        "--record",
-        nargs="?",
-        const="",
-        metavar="FOLDER",
-        help="write the counts down, among your own records or into FOLDER",
-    )
-    checking.add_argument("--sandbox", default="", help="bubblewrap, docker, process, or package.module:Class")
-    for verb in (listing, checking):
-        shared(verb, "--json")
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -219,7 +194,6 @@ def _recorded(record: Record) -> list[tuple[str, str]]:
 
 
 def as_json(entries: Sequence[Repository]) -> Iterator[dict[str, Any]]:
-    """Yield the lines of ``--json``: the repositories asked for (all of them unless some are), then the summary."""
     wanted = entries or load_repositories()
     records = [record_of(entry) for entry in wanted]
     for entry, record in zip(wanted, records, strict=True):
@@ -295,3 +269,29 @@ def _section(entry: Repository, record: Record | None) -> list[str]:
 
 def _of(index: int) -> str:
     return "published" if index < 2 + _PUBLISHED else "here"
+
+
+VERBS: dict[str, Verb] = {
+    "list": (
+        "list the repositories, or show those that are named",
+        {
+            "[names NAME…]": "show these repositories (owner/name or name)",
+            "--markdown": "print the page of the catalogue for the documentation",
+            **shared("--json"),
+        },
+        _list,
+    ),
+    "check": (
+        "build the tasks of repositories and test both controls on every task",
+        {
+            "[names NAME…]": "these repositories; all that can be built unless given",
+            "--record FOLDER": (
+                "write the counts down, among your own records or into FOLDER",
+                {"nargs": "?", "const": "", "default": None},
+            ),
+            "--sandbox SANDBOX": "bubblewrap, docker, process, or package.module:Class",
+            **shared("--json"),
+        },
+        _check,
+    ),
+}

@@ -6,22 +6,16 @@ import argparse
 import asyncio
 import os
 
-from workbench.commands.arguments import whole
+from workbench.commands.arguments import Argument, whole
 from workbench.commands.output import print_json, say, tell
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--workers", type=whole(1, 1_000), default=0, metavar="N", help="worker processes (one per core)"
-    )
-    parser.add_argument(
-        "--threads", type=whole(1, 1_000), default=1, metavar="N", help="candidates side by side in each (1)"
-    )
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1: this machine only)")
-    parser.add_argument(
-        "--port", type=whole(0, 65_535), default=8786, help="the scheduler's port (8786); 0 takes a free one"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON line when it is ready")
+ARGUMENTS: dict[str, Argument] = {
+    "--workers N": ("worker processes (one per core)", whole(1, 1000)),
+    "--threads N": ("candidates side by side in each (1)", whole(1, 1000), 1),
+    "--host HOST": ("address to listen on (127.0.0.1: this machine only)", str, "127.0.0.1"),
+    "--port PORT": ("the scheduler's port (8786); 0 takes a free one", whole(0, 65535), 8786),
+    "--json": "print one JSON line when it is ready",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:

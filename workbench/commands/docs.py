@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from datetime import datetime
 
-from workbench.commands.arguments import Verbs
+from workbench.commands.arguments import Verb
 from workbench.commands.output import print_json, say, sign, tell
 from workbench.documenters.names import INSTALLED
 from workbench.documenters.programs import INSTALLABLE, forget, install, installed, kept, remove
@@ -13,7 +13,6 @@ from workbench.documenters.programs.program import told
 from workbench.glyphs import VERDICTS, WAITING
 from workbench.reports.wording import picked
 
-VERBS = ("list", "install", "remove", "kept", "forget")
 DEFAULT_TAKES_WORDS = False
 _OTHERS = (
     ("original", "the docstrings that the repository has"),
@@ -24,27 +23,6 @@ _OTHERS = (
     ("command:PROGRAM…", "any program that documents a folder in place"),
     ("package.module:Class", "a class of your own"),
 )
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    verbs = Verbs(parser, VERBS[0])
-    listing = verbs.add("list", "which there are, and what is installed of those that are programs", run_list)
-    listing.add_argument("--json", action="store_true", help="print one JSON object a line")
-    installing = verbs.add(
-        "install", "install one into an environment of its own; goes on where it was stopped", run_install
-    )
-    removing = verbs.add("remove", "remove what install made", run_remove)
-    for verb in (installing, removing):
-        verb.add_argument("name", choices=INSTALLED, help="which one")
-
-    keeping = verbs.add(
-        "kept", "what programs wrote about repositories and the cache keeps, the newest first", run_kept
-    )
-    keeping.add_argument("--json", action="store_true", help="print one JSON object a line")
-    forgetting = verbs.add("forget", "remove some of it; the next run has it written, and paid, anew", run_forget)
-    forgetting.add_argument(
-        "names", nargs="+", metavar="NAME", help="the first characters of its name in `workbench docs kept`, or all"
-    )
 
 
 def run_list(arguments: argparse.Namespace) -> int:
@@ -75,7 +53,6 @@ def run_install(arguments: argparse.Namespace) -> int:
 
 
 def run_remove(arguments: argparse.Namespace) -> int:
-    """Remove a program's environment; 1 if there was none."""
     program = INSTALLABLE[arguments.name]
     there = remove(program)
     say(f"{program.title} was {'removed' if there else 'not installed'}.")
@@ -108,3 +85,15 @@ def run_forget(arguments: argparse.Namespace) -> int:
     megabytes = sum(one.bytes for one in gone) / 1e6
     say(f"{len(gone)} forgotten, {megabytes:,.1f} MB." if gone else "Nothing is kept.")
     return 0
+
+
+_JSON = {"--json": "print one JSON object a line"}
+_NAME = {"name": ("which one", {"choices": INSTALLED})}
+_FORGOTTEN = {"names NAME…": "the first characters of its name in `workbench docs kept`, or all"}
+VERBS: dict[str, Verb] = {
+    "list": ("which there are, and what is installed of those that are programs", _JSON, run_list),
+    "install": ("install one into an environment of its own; goes on where it was stopped", _NAME, run_install),
+    "remove": ("remove what install made", _NAME, run_remove),
+    "kept": ("what programs wrote about repositories and the cache keeps, the newest first", _JSON, run_kept),
+    "forget": ("remove some of it; the next run has it written, and paid, anew", _FORGOTTEN, run_forget),
+}

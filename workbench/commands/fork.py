@@ -6,10 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from workbench.commands.arguments import shared, whole
-from workbench.commands.estimating import settle
+from workbench.commands.arguments import Argument, shared
 from workbench.commands.output import look_for_damage
-from workbench.commands.run import start
+from workbench.commands.run import settle, start
 from workbench.engine.client import the_trial
 from workbench.engine.estimate import estimate_fork
 from workbench.engine.session_names import resolve_session, working_copy
@@ -18,35 +17,23 @@ from workbench.errors import UsageError
 from workbench.files import expanded, read_text
 from workbench.session import SessionReader
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    shared(parser, "session")
-    parser.add_argument("trial", help="a trial's id or its first characters; `workbench show SESSION` lists them")
-    parser.add_argument(
-        "--step",
-        type=whole(),
-        required=True,
-        metavar="N",
-        help="the last step that is taken over; the model goes on after it",
-    )
-    edited = parser.add_mutually_exclusive_group()
-    edited.add_argument(
-        "--observation", metavar="FILE", help="what the agent is told at that step instead; - reads standard input"
-    )
-    edited.add_argument(
-        "--message", metavar="FILE", help="what the model answers at that step instead; - reads standard input"
-    )
-    parser.add_argument("--model", default="", help="go on with this model; the trial's own unless given")
-    shared(parser, "--queue", "--dry-run", "--yes", "--detach", "--json")
+ARGUMENTS: dict[str, Argument] = {
+    **shared("session"),
+    "trial": "a trial's id or its first characters; `workbench show SESSION` lists them",
+    "--step N": ("the last step that is taken over; the model goes on after it", {"required": True}),
+    "--observation FILE": "what the agent is told at that step instead; - reads standard input",
+    "--message FILE": "what the model answers at that step instead; - reads standard input",
+    "--model MODEL": "go on with this model; the trial's own unless given",
+    **shared("--queue", "--dry-run", "--yes", "--detach", "--json"),
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Plan, launch, follow; return 0 when the fork is done, 1 if it failed, 130 if interrupted."""
-    edit = Edit()
-    if arguments.observation is not None:
-        edit = Edit("observation", _text(arguments.observation))
-    elif arguments.message is not None:
-        edit = Edit("message", _text(arguments.message))
+    if arguments.observation and arguments.message:
+        arguments.parser.error("argument --message: not allowed with argument --observation")
+    what = "observation" if arguments.observation else "message" if arguments.message else ""
+    edit = Edit(what, _text(arguments.observation or arguments.message)) if what else Edit()
     original = resolve_session(arguments.session)
     damaged = look_for_damage(original)
     if (leave := _settle(arguments, original)) is not None:

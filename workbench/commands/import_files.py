@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from workbench.catalog import resolve_case
-from workbench.commands.arguments import path, shared
+from workbench.commands.arguments import Argument, path, shared
 from workbench.commands.output import print_json, say, say_path, tell, tell_over
 from workbench.commands.run import session_path
 from workbench.engine.session_names import named
@@ -15,33 +15,18 @@ from workbench.interchange.reading import importer_named
 from workbench.session import file
 from workbench.session.placing import discard_empty
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "files",
-        nargs="+",
-        type=path,
-        metavar="FILE",
-        help="files, or folders of them: ATIF, Inspect, SWE-agent, mini-swe-agent, OpenAI chat lines, EvalPlus, rows of tasks",
-    )
-    parser.add_argument(
-        "--format",
-        metavar="IMPORTER",
-        help="the importer of a plug-in, or package.module:Class, that reads all of them; without it each is known by what is in it",
-    )
-    shared(parser, "--session")
-    parser.add_argument(
-        "--case",
-        default="",
-        metavar="CASE",
-        help="the test case that the trajectories are about, so that they can be scored",
-    )
-    parser.add_argument(
-        "--readme-is-last-message",
-        action="store_true",
-        help="the last message of each trajectory is the README that was handed in",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object with the counts")
+ARGUMENTS: dict[str, Argument] = {
+    "files FILE…": (
+        "files, or folders of them: ATIF, Inspect, SWE-agent, mini-swe-agent, OpenAI chat lines, EvalPlus, rows of tasks",
+        path,
+    ),
+    "--format IMPORTER": "the importer of a plug-in, or package.module:Class, that reads all of them; without it each "
+    "is known by what is in it",
+    **shared("--session"),
+    "--case CASE": "the test case that the trajectories are about, so that they can be scored",
+    "--readme-is-last-message": "the last message of each trajectory is the README that was handed in",
+    "--json": "print one JSON object with the counts",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,9 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     case = ""
     if arguments.case:
         case = resolve_case(arguments.case).id
-    importer = None
-    if arguments.format is not None:
-        importer = importer_named(arguments.format)
+    importer = importer_named(arguments.format) if arguments.format else None
     files = files_in(arguments.files) if importer is None else files_in(arguments.files, importer.endings)
     session = named(session_path(arguments.session))
     made = file.ensure(session)
@@ -98,8 +81,6 @@ def sentence(tally: Tally) -> str:
 
 
 class _Progress:
-    """One line on standard error that is written over; nothing where that is no terminal."""
-
     def __init__(self, *, quiet: bool) -> None:
         self._shown = not quiet and sys.stderr.isatty()
         self._wrote = False

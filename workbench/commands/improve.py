@@ -11,15 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from workbench.commands.arguments import dollars, path, shared, whole
-from workbench.commands.estimating import settle
+from workbench.commands.arguments import Argument, path, shared, whole
 from workbench.commands.output import look_for_damage, print_json, say, tell
 from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow, position
-from workbench.commands.run import session_path
+from workbench.commands.run import session_path, settle
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import follow
 from workbench.engine import improvement_client
-from workbench.engine.improvement_result import Improved, attempts_of, improved
+from workbench.engine.improvement_client import Improved, attempts_of, improved
 from workbench.engine.plan import ImprovementPlan, RegenerationPlan
 from workbench.engine.study_estimate import estimate_improvement
 from workbench.errors import UsageError, WorkbenchError
@@ -33,57 +32,39 @@ from workbench.session.task_names import row_id
 from workbench.text import plural
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", metavar="SOURCE", help="a case id, a folder, git URL@revision, or NAME==VERSION")
-    parser.add_argument(
-        "--writer", default="", metavar="MODEL", help="who writes docstrings; the model of agents unless given"
-    )
-    parser.add_argument(
-        "--evaluator",
-        default="",
-        metavar="MODEL",
-        help="who writes bodies from them; that of the session's run, else the default",
-    )
-    parser.add_argument(
-        "--second-evaluator",
-        default="",
-        metavar="MODEL",
-        help="who writes the held-out samples, so that a gain holds for another model as well; the evaluator unless given",
-    )
-    parser.add_argument(
-        "--session",
-        help="a session file or name; a regeneration with the original docs, or an order, that it has is gone on with",
-    )
-    parser.add_argument(
-        "--task", action="append", default=[], metavar="PATTERN", help="only these: id, beginning, glob, or name"
-    )
-    parser.add_argument("--limit", type=whole(), default=0, metavar="N", help="improve at most N functions")
-    parser.add_argument("--below", type=_share, default=0.0, metavar="SHARE", help="a pass@1 below this is bad (0.5)")
-    parser.add_argument(
-        "--samples", type=whole(), default=0, metavar="M", help="samples a function that the writer sees (3)"
-    )
-    parser.add_argument(
-        "--held-out",
-        type=whole(),
-        default=0,
-        metavar="M",
-        help="further samples, which it never sees and which decide (5)",
-    )
-    parser.add_argument(
-        "--attempts", type=whole(1, 20), default=0, metavar="N", help="docstrings tried for a function at most (2)"
-    )
-    parser.add_argument("--patch", type=path, metavar="FILE", help="where the patch is written (NAME-docstrings.patch)")
-    parser.add_argument(
-        "--branch", default="", metavar="NAME", help="make a branch with one commit in the checkout that SOURCE is"
-    )
-    parser.add_argument("--sandbox", default="", help="as for regenerate")
-    parser.add_argument("--engine", default="", help="as for regenerate")
-    parser.add_argument("--prompt", default="", help="as for regenerate")
-    parser.add_argument("--context", default="", help="as for regenerate")
-    parser.add_argument(
-        "--spend-limit", type=dollars, default=0.0, metavar="USD", help="stop asking beyond this, for the whole order"
-    )
-    shared(parser, "--dry-run", "--yes", "--json")
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError("it takes a share above 0 and up to 1")
+    return value
+
+
+ARGUMENTS: dict[str, Argument] = {
+    "source SOURCE": "a case id, a folder, git URL@revision, or NAME==VERSION",
+    "--writer MODEL": "who writes docstrings; the model of agents unless given",
+    "--evaluator MODEL": "who writes bodies from them; that of the session's run, else the default",
+    "--second-evaluator MODEL": "who writes the held-out samples, so that a gain holds for another model as well; the "
+    "evaluator unless given",
+    "--session SESSION": "a session file or name; a regeneration with the original docs, or an order, that it has is "
+    "gone on with",
+    "--task PATTERN…": "only these: id, beginning, glob, or name",
+    "--limit N": "improve at most N functions",
+    "--below SHARE": ("a pass@1 below this is bad (0.5)", _share, 0.0),
+    "--samples M": "samples a function that the writer sees (3)",
+    "--held-out M": "further samples, which it never sees and which decide (5)",
+    "--attempts N": ("docstrings tried for a function at most (2)", whole(1, 20)),
+    "--patch FILE": ("where the patch is written (NAME-docstrings.patch)", path),
+    "--branch NAME": "make a branch with one commit in the checkout that SOURCE is",
+    "--sandbox SANDBOX": "as for regenerate",
+    "--engine ENGINE": "as for regenerate",
+    "--prompt PROMPT": "as for regenerate",
+    "--context CONTEXT": "as for regenerate",
+    "--spend-limit USD": "stop asking beyond this, for the whole order",
+    **shared("--dry-run", "--yes", "--json"),
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -129,22 +110,10 @@ def run(arguments: argparse.Namespace) -> int:
     return max(damaged, 0 if len(came.kept) == len(came.tried) else 1)
 
 
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError("it takes a share above 0 and up to 1")
-    return value
-
-
 _LOOK_SECONDS = 0.1
 
 
 class _Watch:
-    """Shows what an order comes to: the runs that are carried out for it, and each attempt."""
-
     def __init__(self, session: Path, improvement: str, process: subprocess.Popen[bytes] | None, as_json: bool) -> None:
         self._session = session
         self._id = improvement
@@ -154,7 +123,6 @@ class _Watch:
         self._told: dict[tuple[str, int], str] = {}
 
     def to_the_end(self) -> tuple[str, str]:
-        """Return the state in which the order ended, and why it failed."""
         shown: tuple[str, str | None] = ("", None)
         watch = RegenerationWatch(self._since)
         with SessionReader(self._session) as reader:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench import paths
+from workbench.commands.arguments import Argument
 from workbench.commands.output import print_json, say, say_path
 
 PLACES = {
@@ -18,9 +19,10 @@ PLACES = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", nargs="?", choices=sorted(PLACES), help="one of them; its bare path is printed")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+ARGUMENTS: dict[str, Argument] = {
+    "[what]": ("one of them; its bare path is printed", {"choices": sorted(PLACES), "default": None}),
+    "--json": "print one JSON object",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:

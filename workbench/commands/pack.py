@@ -5,18 +5,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.commands.arguments import shared
+from workbench.commands.arguments import Argument, shared
 from workbench.commands.output import say_path, tell
 from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError
 from workbench.session import SUFFIX, SessionReader
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    shared(parser, "session")
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="where to write the copy; NAME.copy.session here if not given"
-    )
+ARGUMENTS: dict[str, Argument] = {
+    **shared("session"),
+    "-o --output FILE": ("where to write the copy; NAME.copy.session here if not given", Path),
+}
 
 
 def run(arguments: argparse.Namespace) -> int:

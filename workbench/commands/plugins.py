@@ -14,9 +14,9 @@ from workbench.errors import WorkbenchError
 from workbench.extensions import is_dotted
 from workbench.plugins import GROUPS, Plugin, installed
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON line per plug-in; the last is the summary")
+ARGUMENTS = {
+    "--json": "print a JSON line per plug-in; the last is the summary",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:

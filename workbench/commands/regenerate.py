@@ -8,17 +8,16 @@ import time
 from pathlib import Path
 
 from workbench.catalog import check_python, resolve_case
-from workbench.commands.arguments import shared, whole
-from workbench.commands.estimating import settle
+from workbench.commands.arguments import Argument, shared
 from workbench.commands.output import look_for_damage, say_path
 from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
-from workbench.commands.run import session_path
+from workbench.commands.run import session_path, settle
 from workbench.engine import defaults, launching
 from workbench.engine.estimate import Estimate, Measured
+from workbench.engine.launching import enqueue
 from workbench.engine.orders import Order, options_help
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.plan_checks import check_regeneration
-from workbench.engine.queue import enqueue
 from workbench.engine.regeneration_client import order_regeneration
 from workbench.engine.regeneration_estimate import estimate_order
 from workbench.errors import UsageError
@@ -36,61 +35,39 @@ _AS_GIVEN = (
 """Arguments that a plan has under the same name."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = options_help()
-    parser.add_argument("source", metavar="SOURCE", help="a case id, a folder, git URL@revision, or NAME==VERSION")
-    parser.add_argument(
-        "--docs",
-        default="original",
-        help="original (default), none, llm:MODEL, repoagent:MODEL, osa:MODEL (see workbench docs), folder:PATH, source:SOURCE, "
+ARGUMENTS: dict[str, Argument] = {
+    "source SOURCE": "a case id, a folder, git URL@revision, or NAME==VERSION",
+    "--docs DOCS": (
+        "original (default), none, llm:MODEL, repoagent:MODEL, osa:MODEL (see workbench docs), folder:PATH, source:SOURCE, "
         "'command:PROGRAM… {folder}' (docs/doc-systems.md), or package.module:Class of your own",
-    )
-    parser.add_argument(
-        "--docs-scope",
-        default="",
-        metavar="SCOPE",
-        help="repository (default): all docstrings of the tree are the doc system's; target: only the function's own; "
-        "docstrings-only: as repository, and other strings, __doc__ and comments that document code are taken out",
-    )
-    parser.add_argument(
-        "--evaluator", default="", help="a LiteLLM name, local, reference, stub, replay:SESSION, or samples:FILE"
-    )
-    parser.add_argument(
-        "--selection",
-        default="",
-        help="which functions are tasks: filtered (default), or published, the rule of the paper's counts (docs/dataset.md)",
-    )
-    parser.add_argument("--samples", type=whole(), default=0, metavar="M", help="candidates per task (3)")
-    parser.add_argument("--k", default="1,3", help="the k of pass@k, separated by commas (1,3)")
-    shared(parser, "--limit", "--task")
-    parser.add_argument("--session", help="a session file or name; what it has of this work is kept and completed")
-    parser.add_argument("--no-controls", action="store_true", help="do not test the original and a stub on every task")
-    parser.add_argument(
-        "--sandbox",
-        default="",
-        help="bubblewrap, docker, process, or package.module:Class; that of the run which the session has, else the strongest one",
-    )
-    parser.add_argument(
-        "--engine",
-        default="",
-        help="where candidates are tested: dask://HOST:PORT, or local (default); docs/cluster.md",
-    )
-    parser.add_argument(
-        "--prompt",
-        default="",
-        help="the prompt: paper-content-1, short-1 for small models, or a file with your own, in which {before} stands for the code",
-    )
-    parser.add_argument("--context", default="", help="context policy: prefix-1, signatures-1, tail-1, function-1")
-    parser.add_argument(
-        "--extra-body",
-        default="",
-        metavar="JSON",
-        help="further fields of each request, part of the result's identity; {} for none (qwen3: answers without thinking)",
-    )
-    shared(parser, "--spend-limit")
-    parser.add_argument("--rebuild", action="store_true", help="build the tasks anew although the cache has them")
-    shared(parser, "--queue", "--dry-run", "--yes", "--detach", "--json")
+        str,
+        "original",
+    ),
+    "--docs-scope SCOPE": "repository (default): all docstrings of the tree are the doc system's; target: only the "
+    "function's own; docstrings-only: as repository, and other strings, __doc__ and comments that document code are "
+    "taken out",
+    "--evaluator EVALUATOR": "a LiteLLM name, local, reference, stub, replay:SESSION, or samples:FILE",
+    "--selection SELECTION": "which functions are tasks: filtered (default), or published, the rule of the paper's "
+    "counts (docs/dataset.md)",
+    "--samples M": "candidates per task (3)",
+    "--k K": ("the k of pass@k, separated by commas (1,3)", str, "1,3"),
+    **shared("--limit", "--task"),
+    "--session SESSION": "a session file or name; what it has of this work is kept and completed",
+    "--no-controls": "do not test the original and a stub on every task",
+    "--sandbox SANDBOX": "bubblewrap, docker, process, or package.module:Class; that of the run which the session has, "
+    "else the strongest one",
+    "--engine ENGINE": "where candidates are tested: dask://HOST:PORT, or local (default); docs/cluster.md",
+    "--prompt PROMPT": "the prompt: paper-content-1, short-1 for small models, or a file with your own, in which "
+    "{before} stands for the code",
+    "--context CONTEXT": "context policy: prefix-1, signatures-1, tail-1, function-1",
+    "--extra-body JSON": "further fields of each request, part of the result's identity; {} for none (qwen3: answers "
+    "without thinking)",
+    **shared("--spend-limit"),
+    "--rebuild": "build the tasks anew although the cache has them",
+    **shared("--queue", "--dry-run", "--yes", "--detach", "--json"),
+}
+
+EPILOG = options_help()
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -152,7 +129,6 @@ def _remove_empty(session: Path, order: Order, process: subprocess.Popen[bytes])
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """Return the whole numbers in ``1,3``."""
     try:
         return tuple(whole_number(part, 1) for part in text.split(","))
     except ValueError:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from workbench.commands.arguments import names, path, shared
+from workbench.commands.arguments import Argument, path, shared
 from workbench.commands.output import look_for_damage, tell, tell_damage
 from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError
@@ -14,41 +14,22 @@ from workbench.reports import FORMATS, STUDY_FORMATS, format_by_name, in_words, 
 from workbench.reports.writing import encoded
 from workbench.session.damage import Damage
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "session",
-        nargs="?",
-        help="a session file, or the name of one; with --study that of `workbench study` unless given",
-    )
-    parser.add_argument(
-        "--study",
-        metavar="NAME",
-        help="report on this study of the session: tables, intervals, tests, rankings, figures, method; paper: the published tables",
-    )
-    parser.add_argument(
-        "--format",
-        metavar="FORMAT",
-        help=f"{in_words(FORMATS)}, a plug-in's or package.module:Class; of a study {in_words(STUDY_FORMATS)}; "
-        "without it, what FILE ends in, else md",
-    )
-    parser.add_argument(
-        "-o", "--output", type=path, metavar="FILE", help="where to write it; standard output if not given"
-    )
-    parser.add_argument(
-        "--metric",
-        type=names,
-        default=(),
-        metavar="M[,M2]",
-        help="metrics of texts in the report of a study of docs, as `workbench metrics` names them; without it the usual ones, as far as "
-        "their packages are installed",
-    )
-    shared(parser, "--model-path")
-    parser.add_argument("--item", metavar="ITEM", help="only this trial or task: its id or the first characters of it")
+ARGUMENTS: dict[str, Argument] = {
+    "[session]": "a session file, or the name of one; with --study that of `workbench study` unless given",
+    "--study NAME": "report on this study of the session: tables, intervals, tests, rankings, figures, method; paper: "
+    "the published tables",
+    "--format FORMAT": f"{in_words(FORMATS)}, a plug-in's or package.module:Class; of a study "
+    f"{in_words(STUDY_FORMATS)}; without it, what FILE ends in, else md",
+    "-o --output FILE": ("where to write it; standard output if not given", path),
+    "--metric M[,M2]": "metrics of texts in the report of a study of docs, as `workbench metrics` names them; without "
+    "it the usual ones, as far as their packages are installed",
+    **shared("--model-path"),
+    "--item ITEM": "only this trial or task: its id or the first characters of it",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if arguments.study is not None:
+    if arguments.study:
         return _study(arguments)
     if arguments.metric or arguments.model_path:
         raise UsageError("--metric and --model-path are of studies: --study NAME; of a session: workbench metrics.")
@@ -59,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     if format in STUDY_FORMATS and format not in FORMATS:
         raise UsageError(f"{format} is a format of studies: --study NAME; a session has {', '.join(FORMATS)}.")
     damage: list[Damage] = []
-    written = write_report(resolve_session(arguments.session), format, out, arguments.item, damage=damage)
+    written = write_report(resolve_session(arguments.session), format, out, arguments.item or None, damage=damage)
     _told(written if isinstance(written, Path) else encoded(written))
     return tell_damage(damage)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from workbench.commands.arguments import shared, whole
-from workbench.commands.estimating import settle
+from workbench.commands.arguments import shared
 from workbench.commands.output import tell_damage
 from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
-from workbench.commands.run import watch
+from workbench.commands.run import settle, watch
 from workbench.engine import client
 from workbench.engine.client import the_trial
 from workbench.engine.estimate import estimate_trials
@@ -21,28 +20,15 @@ from workbench.errors import UsageError
 from workbench.session import SessionReader
 from workbench.session.pending_work import judges_of
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    shared(parser, "session")
-    parser.add_argument(
-        "item",
-        nargs="?",
-        default="",
-        help="a trial's, task's or candidate's id or its first characters, a task's glob or function name; "
-        "`workbench show SESSION` lists them",
-    )
-    parser.add_argument("--model", default="", help="with this model; with --samples also whose samples are meant")
-    parser.add_argument(
-        "--failed", action="store_true", help="only candidates that did not pass; without ITEM all of them"
-    )
-    parser.add_argument(
-        "--samples",
-        type=whole(),
-        default=0,
-        metavar="M",
-        help="go on until each task has M candidates of its evaluator; --model says of which where there are several",
-    )
-    shared(parser, "--engine", "--dry-run", "--yes", "--json")
+ARGUMENTS = {
+    **shared("session"),
+    "[item]": "a trial's, task's or candidate's id or its first characters, a task's glob or function name; `workbench "
+    "show SESSION` lists them",
+    "--model MODEL": "with this model; with --samples also whose samples are meant",
+    "--failed": "only candidates that did not pass; without ITEM all of them",
+    "--samples M": "go on until each task has M candidates of its evaluator; --model says of which where there are several",
+    **shared("--engine", "--dry-run", "--yes", "--json"),
+}
 
 
 def run(arguments: argparse.Namespace) -> int:

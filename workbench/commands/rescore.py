@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.commands.arguments import names, shared
+from workbench.commands.arguments import shared
 from workbench.commands.output import look_for_damage
 from workbench.commands.run import planned_trials, start
 from workbench.engine.session_names import resolve_session, working_copy
 from workbench.engine.trial_orders import plan_rescore
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    shared(parser, "session")
-    parser.add_argument(
-        "items", nargs="*", metavar="ITEM", help="trials: ids, their first characters, or cases; all unless given"
-    )
-    parser.add_argument(
-        "--judge", type=names, default=(), metavar="J[,J2]", help="offline, or models; by default what this machine has"
-    )
-    shared(parser, "--rubric", "--judge-repeats", "--spend-limit", "--detach", "--json")
+ARGUMENTS = {
+    **shared("session"),
+    "[items ITEM…]": "trials: ids, their first characters, or cases; all unless given",
+    "--judge J[,J2]": "offline, or models; by default what this machine has",
+    **shared("--rubric", "--judge-repeats", "--spend-limit", "--detach", "--json"),
+}
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -18,9 +18,7 @@ from workbench.engine.session_names import resolve_session, writable_copy
 from workbench.session import SessionReader
 from workbench.session.pending_work import is_rescored, unfinished
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    shared(parser, "session", "--run", "--engine", "--json")
+ARGUMENTS = shared("session", "--run", "--engine", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -30,11 +28,11 @@ def run(arguments: argparse.Namespace) -> int:
         kinds = {row.id: row.kind for row in reader.runs()}
         missing = unfinished(reader)
         code = tell_damage(reader.damage)
-    if missing and (arguments.run is None or arguments.run in kinds):
+    if missing and (not arguments.run or arguments.run in kinds):
         session = writable_copy(session)
     if arguments.engine:
-        move(session, arguments.engine, arguments.run or "")
-    runs = client.resume(session, arguments.run)
+        move(session, arguments.engine, arguments.run)
+    runs = client.resume(session, arguments.run or None)
     with SessionReader(session) as reader:
         held = [row.id for row in reader.runs() if row.id not in runs and reader.holder(row.id) is not None]
     if held and not arguments.run:
@@ -52,12 +50,12 @@ def run(arguments: argparse.Namespace) -> int:
             others = [
                 one
                 for row in reader.runs()
-                if row.kind == "document" and arguments.run in (None, row.id) and is_rescored(row)
+                if row.kind == "document" and arguments.run in ("", row.id) and is_rescored(row)
                 for one in asked_for(reader, row.id)
             ]
         return own + others
 
-    mine = [key for key, kind in kinds.items() if arguments.run in (None, key) and kind == "regenerate"]
+    mine = [key for key, kind in kinds.items() if arguments.run in ("", key) and kind == "regenerate"]
     documents = [key for key in runs if kinds[key] == "document"]
     if documents or not mine:
         code = max(code, watch(session, documents, None, arguments.json, trials))

@@ -10,7 +10,7 @@ import socket
 import sys
 from urllib.parse import quote, urlsplit
 
-from workbench.commands.arguments import shared, whole
+from workbench.commands.arguments import Argument, shared, whole
 from workbench.commands.output import print_json, say
 from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError
@@ -19,26 +19,18 @@ TOKEN_VARIABLE = "WORKBENCH_SERVE_TOKEN"
 _SHORTEST = 16  # characters of a token that somebody chose
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", nargs="?", help="a session file, or the name of one (the one changed last)")
-    parser.add_argument(
-        "--host",
-        default="",
-        help=f"address to listen on (127.0.0.1); with it the address needs a token: ${TOKEN_VARIABLE}, or a new one",
-    )
-    parser.add_argument("--port", type=whole(0, 65_535), default=8000, help="port (8000); 0 takes a free one")
-    shared(parser, "--read-only")
-    parser.add_argument(
-        "--connections", type=whole(1, 1_000), default=8, metavar="N", help="browsers at once, each with an app (8)"
-    )
-    parser.add_argument(
-        "--origin", action="append", default=[], metavar="URL", help="another origin under which a proxy shows it"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON line when it is ready")
+ARGUMENTS: dict[str, Argument] = {
+    "[session]": "a session file, or the name of one (the one changed last)",
+    "--host HOST": f"address to listen on (127.0.0.1); with it the address needs a token: ${TOKEN_VARIABLE}, or a new one",
+    "--port PORT": ("port (8000); 0 takes a free one", whole(0, 65535), 8000),
+    **shared("--read-only"),
+    "--connections N": ("browsers at once, each with an app (8)", whole(1, 1000), 8),
+    "--origin URL…": "another origin under which a proxy shows it",
+    "--json": "print one JSON line when it is ready",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until interrupted; return 0."""
     origins = tuple(_origin(text) for text in arguments.origin)
     token = os.environ.pop(TOKEN_VARIABLE, "")  # apps have no use for it
     if token and len(token) < _SHORTEST:
@@ -49,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     app = [sys.executable, "-m", "workbench", "open"]
     if arguments.read_only:
         app.append("--read-only")
-    if arguments.session is not None:
+    if arguments.session:
         app.append(str(resolve_session(arguments.session).resolve()))
     try:
         from workbench.web.server import Door, WorkbenchServer, serve

@@ -7,33 +7,27 @@ import argparse
 from workbench import settings
 from workbench.a2a import check_installed
 from workbench.agents.names import current_name
-from workbench.commands.arguments import shared, whole
+from workbench.commands.arguments import Argument, shared, whole
 from workbench.commands.output import tell
 from workbench.engine import client
 from workbench.engine.plan import DocumentPlan
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "agent", nargs="?", default="white", help="white (default), planner, no-exploration, or package.module:Class"
-    )
-    shared(parser, "--model")
-    add_place(parser, 9002)
-    parser.add_argument(
-        "--at-once", type=whole(1, 1_000), default=4, metavar="N", help="messages answered at the same time"
-    )
-    shared(parser, "--spend-limit")
+def place(port: int) -> dict[str, Argument]:
+    host = "this machine only unless given; others need the token in WORKBENCH_SERVE_TOKEN"
+    return {
+        "--port N": (f"{port} unless given; 0 takes a free one", whole(0, 65_535), port),
+        "--host HOST": (host, str, "127.0.0.1"),
+    }
 
 
-def add_place(parser: argparse.ArgumentParser, port: int) -> None:
-    parser.add_argument(
-        "--port", type=whole(0, 65_535), default=port, metavar="N", help=f"{port} unless given; 0 takes a free one"
-    )
-    parser.add_argument(
-        "--host",
-        default="127.0.0.1",
-        help="this machine only unless given; others need the token in WORKBENCH_SERVE_TOKEN",
-    )
+ARGUMENTS: dict[str, Argument] = {
+    "[agent]": ("white (default), planner, no-exploration, or package.module:Class", str, "white"),
+    **shared("--model"),
+    **place(9002),
+    "--at-once N": ("messages answered at the same time", whole(1, 1000), 4),
+    **shared("--spend-limit"),
+}
 
 
 def run(arguments: argparse.Namespace) -> int:

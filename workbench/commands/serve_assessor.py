@@ -5,18 +5,16 @@ from __future__ import annotations
 import argparse
 
 from workbench.a2a import check_installed
-from workbench.commands.arguments import whole
+from workbench.commands.arguments import Argument, whole
 from workbench.commands.output import tell
-from workbench.commands.serve_agent import add_place
+from workbench.commands.serve_agent import place
 from workbench.engine import client
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--judge", default="", help="offline, a model, or package.module:Class of your own")
-    add_place(parser, 9001)
-    parser.add_argument(
-        "--at-once", type=whole(1, 100), default=1, metavar="N", help="assessments at the same time; others wait"
-    )
+ARGUMENTS: dict[str, Argument] = {
+    "--judge JUDGE": "offline, a model, or package.module:Class of your own",
+    **place(9001),
+    "--at-once N": ("assessments at the same time; others wait", whole(1, 100), 1),
+}
 
 
 def run(arguments: argparse.Namespace) -> int:

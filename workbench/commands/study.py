@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from workbench.commands.arguments import shared, whole
-from workbench.commands.estimating import settle
+from workbench.commands.arguments import Argument, shared, whole
 from workbench.commands.output import look_for_damage, print_json, print_page, say, say_path, tell
 from workbench.commands.regeneration_watching import RegenerationWatch, position
 from workbench.commands.regeneration_watching import TerminalShow as Bars
-from workbench.commands.run import session_path
+from workbench.commands.run import session_path, settle
 from workbench.commands.watching import TerminalShow, follow, stop
 from workbench.engine.session_names import resolve_session
 from workbench.engine.study_client import each_run, launch_study, order_study, pending_runs, resolved_study, titles_of
@@ -29,31 +28,26 @@ from workbench.reports.study_page import study_page
 from workbench.reports.study_report import study_json
 from workbench.session import SessionReader
 from workbench.settings import load
-from workbench.studies.analysis import Analysis, analyse
+from workbench.studies.analysis import analyse
 from workbench.studies.declaration import AGENTS, PAPER, Study, with_amounts
 from workbench.studies.following import declared, read_study
-from workbench.studies.outcome import StudyOutcome
 from workbench.studies.study_files import packaged_studies, study_named
 from workbench.text import plural
 
 FORMATS = ("md", "json")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "name",
-        metavar="FILE|NAME",
-        help="a study.toml (docs/studies.md), a study of the session, or agents, docs, paper (published tables, read-only)",
-    )
-    parser.add_argument(
-        "--session", help="a session file or name (unless given: study-NAME); what it has of the study is used"
-    )
-    parser.add_argument("--repeats", type=whole(1, MOST_REPEATS), default=0, metavar="N", help="trials per cell of agents, instead of what the study says")  # fmt: skip
-    parser.add_argument("--samples", type=whole(1), default=0, metavar="M", help="candidates per task of docs, instead of what the study says")  # fmt: skip
-    parser.add_argument("--show", action="store_true", help="print what the session has of it and start nothing")
-    parser.add_argument("--detach", action="store_true", help="start and leave; it goes on without this command")
-    shared(parser, "--dry-run", "--yes")
-    parser.add_argument("--format", choices=FORMATS, default="md", help="Markdown (unless given) or one JSON object")
+ARGUMENTS: dict[str, Argument] = {
+    "name FILE|NAME": "a study.toml (docs/studies.md), a study of the session, or agents, docs, paper (published "
+    "tables, read-only)",
+    "--session SESSION": "a session file or name (unless given: study-NAME); what it has of the study is used",
+    "--repeats N": ("trials per cell of agents, instead of what the study says", whole(1, MOST_REPEATS)),
+    "--samples M": ("candidates per task of docs, instead of what the study says", whole(1)),
+    "--show": "print what the session has of it and start nothing",
+    "--detach": "start and leave; it goes on without this command",
+    **shared("--dry-run", "--yes"),
+    "--format FORMAT": ("Markdown (unless given) or one JSON object", {"choices": FORMATS, "default": "md"}),
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -101,7 +95,9 @@ def _execute(arguments: argparse.Namespace, session: Path, study: Study) -> int:
 def _print(session: Path, name: str, form: str) -> int:
     needed("numpy", "tests of a study")
     session = resolve_session(str(session))
-    outcome, analysis = _analysed(session, name)
+    with SessionReader(session) as reader:
+        outcome = read_study(reader, name)
+        analysis = analyse(reader, outcome)
     if form == "json":
         print_json(study_json(outcome, analysis=analysis))
     else:
@@ -113,12 +109,6 @@ def _print(session: Path, name: str, form: str) -> int:
 
 def _laid_out(page: Page) -> Page:
     return fitted(page, shutil.get_terminal_size().columns) if sys.stdout.isatty() else page
-
-
-def _analysed(session: Path, name: str) -> tuple[StudyOutcome, Analysis | None]:
-    with SessionReader(session) as reader:
-        outcome = read_study(reader, name)
-        return outcome, analyse(reader, outcome)
 
 
 def _paper(form: str) -> int:

@@ -13,22 +13,16 @@ from workbench.results.scores import cards_of
 from workbench.session import SessionReader, SessionWriter, labels
 from workbench.text import one_line
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    shared(parser, "session")
-    parser.add_argument(
-        "names", nargs="*", metavar="TAG", help="tags; without any, and without options, what it has is said"
-    )
-    parser.add_argument(
-        "--item",
-        metavar="ITEM",
-        help="a run, trial, task or candidate by the first characters of its id, TRIAL:STEP or "
-        "TRIAL:CRITERION; else the session itself",
-    )
-    parser.add_argument("--remove", action="store_true", help="take these tags (with --star: the star) away")
-    parser.add_argument("--star", action="store_true", help="give it a star")
-    parser.add_argument("--note", metavar="TEXT", help="add a remark")
-    parser.add_argument("--json", action="store_true", help="print one JSON object with what it has now")
+ARGUMENTS = {
+    **shared("session"),
+    "[names TAG…]": "tags; without any, and without options, what it has is said",
+    "--item ITEM": "a run, trial, task or candidate by the first characters of its id, TRIAL:STEP or TRIAL:CRITERION; "
+    "else the session itself",
+    "--remove": "take these tags (with --star: the star) away",
+    "--star": "give it a star",
+    "--note TEXT": "add a remark",
+    "--json": "print one JSON object with what it has now",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:

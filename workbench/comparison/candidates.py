@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
+from workbench.comparison.diff import without_margin
 from workbench.comparison.failing import FailedTest, failing_pane, join_tests
 from workbench.comparison.texts import TextSide, alike, compare_all, compare_texts, docstring_of, prompt_of, read_text
 from workbench.glyphs import VERDICTS
@@ -129,14 +130,6 @@ def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Compa
             ],
         },
     )
-
-
-def without_margin(body: str) -> str:
-    """Return a body without the indentation of its first line: models indent as they like, splicing corrects it."""
-    lines = body.strip("\n").split("\n")
-    first = next((line for line in lines if line.strip()), "")
-    margin = len(first) - len(first.lstrip(" "))
-    return "\n".join(line[min(margin, len(line) - len(line.lstrip(" "))) :].rstrip() for line in lines)
 
 
 def _verdict(row: CandidateRow) -> panes.Cell:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 
+_JUNK_FROM = 2000
+"""Lines of both texts together from which on frequent lines are not matched one by one, which takes quadratic time."""
 MOST_CELLS = 400_000_000
 """Up to this product of lengths the common subsequence is the longest; a bit is kept for each cell, so 50 MB."""
 ALIKE = 0.4
@@ -24,15 +26,39 @@ _NO_WORDS = 0.05  # weight of equal lines without a word, such as empty ones: en
 Places = list[tuple[int, int]]
 
 
-def line_diff(before: Sequence[str], after: Sequence[str], around: int = 3) -> list[str]:
-    """Return the lines of ``diff -u`` without its file names: each begins with ``@``, ``-``, ``+`` or a space."""
-    return list(difflib.unified_diff(before, after, n=around, lineterm=""))[2:]
+def line_diff(
+    before: Sequence[str], after: Sequence[str], around: int = 3, key: Callable[[str], str] = str
+) -> list[str]:
+    """Return stretches that differ with ``around`` equal lines on either side, none where both texts are the same.
+
+    A line begins with ``@`` where a stretch stands in both, else with ``-``, ``+`` or a space, and another space. Lines of the
+    same ``key`` are equal.
+    """
+    keys = [*map(key, before)], [*map(key, after)]
+    if keys[0] == keys[1]:
+        return []
+    lines = []
+    matcher = difflib.SequenceMatcher(None, *keys, autojunk=len(before) + len(after) > _JUNK_FROM)
+    for group in matcher.get_grouped_opcodes(around):
+        lines.append(f"@@ lines {group[0][1] + 1}–{group[-1][2]} → {group[0][3] + 1}–{group[-1][4]} @@")
+        for tag, from_before, to_before, from_after, to_after in group:
+            lines += [f"{' ' if tag == 'equal' else '-'} {line}" for line in before[from_before:to_before]]
+            lines += [f"+ {line}" for line in after[from_after:to_after] if tag != "equal"]
+    return lines
 
 
 def line_diff_words(diff: Iterable[str]) -> str:
     """Return ``+3 −1 lines``, or ``the same``."""
     signs = [line[0] for line in diff]
     return f"+{signs.count('+'):,} −{signs.count('-'):,} lines" if signs else "the same"
+
+
+def without_margin(body: str) -> str:
+    """Return a body without the indentation of its first line: models indent as they like, splicing corrects it."""
+    lines = body.strip("\n").split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    margin = len(first) - len(first.lstrip(" \t"))
+    return "\n".join(line[min(margin, len(line) - len(line.lstrip(" \t"))) :].rstrip() for line in lines)
 
 
 # -- sequences

@@ -90,7 +90,7 @@ def docstring_of(reader: SessionReader, task: TaskRow, width: int = 60) -> TextS
 def prompt_of(reader: SessionReader, task: TaskRow, candidate: CandidateRow | None = None) -> TextSide:
     """Return the messages of a candidate's call, else the prompt that is kept with the task: that of the first model asked for it."""
     call = reader.call(candidate.call_id) if candidate is not None and candidate.call_id is not None else None
-    versions, messages = _kept_prompt(reader, task)
+    versions, messages = kept_prompt(reader, task)
     if call is not None:
         messages = reader.messages(call) or messages
     if candidate is not None:
@@ -100,7 +100,7 @@ def prompt_of(reader: SessionReader, task: TaskRow, candidate: CandidateRow | No
     return TextSide(title, text) if text else TextSide(title, None, "no prompt is recorded")
 
 
-def _kept_prompt(reader: SessionReader, task: TaskRow) -> tuple[Iterable[str], list[tuple[str, str]]]:
+def kept_prompt(reader: SessionReader, task: TaskRow) -> tuple[Iterable[str], list[tuple[str, str]]]:
     """Return the versions of wording and context, and the messages; what cannot be read as such is one message."""
     kept = reader.kept(task.prompt_blob, f"the prompt of task {task.id}") if task.prompt_blob is not None else ""
     try:

@@ -1,4 +1,4 @@
-"""How alike two texts are, by name: BLEU, ROUGE-1, ROUGE-Lsum, BERTScore by a named model. All from 0 (unlike) to 1 (the same)."""
+"""Similarity of two texts: BLEU, ROUGE-1, ROUGE-Lsum, BERTScore by a named model. All from 0 (unlike) to 1 (equal)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,7 @@ _KEPT = 512
 
 
 class Encoder:
-    """A model whose token vectors tell how alike texts are.
-
-    Args:
-        folder: Where its files are.
-        name: What its score is called, for messages.
-
-    Raises:
-        MetricUnavailable: a file or a package is missing, or the model is of another kind.
-    """
+    """A model with token vectors, loaded from ``folder``; ``name`` is for messages. Raises MetricUnavailable."""
 
     def __init__(self, folder: Path, name: str) -> None:
         missing = [file for file in _FILES if not (folder / file).is_file()]
@@ -54,7 +46,7 @@ class Encoder:
         self._vectors: dict[str, Any] = {}
 
     def score(self, candidate: str, reference: str) -> float:
-        """Return the F1 of the best matches of tokens, from −1 to 1; 0.0 where one side has no token."""
+        """Return the F1 of the best matches of tokens, from −1 to 1; 0.0 if one side has no token."""
         one, other = self._of(candidate), self._of(reference)
         if not len(one) or not len(other):
             return 0.0
@@ -137,16 +129,7 @@ TEXT_METRICS: Final = ("bleu", "rouge-1", "rouge-lsum", "bertscore-minilm", "cod
 
 
 def text_metric(name: str, model: Path | None = None) -> Score:
-    """Return a metric of two texts.
-
-    Args:
-        name: One of :data:`TEXT_METRICS`.
-        model: Folder with the weights of ``codebertscore``.
-
-    Raises:
-        UsageError: there is no metric of that name.
-        MetricUnavailable: a package or a model is missing.
-    """
+    """Return a metric of two texts; ``model`` has the weights of ``codebertscore``. Raises MetricUnavailable."""
     if name == "bleu":
         return _bleu()
     if name == "rouge-1":

@@ -1,8 +1,4 @@
-"""One gateway to every model: hosted models through LiteLLM, the embedded local model, and replay of recorded answers.
-
-``Gateway.complete(Request) -> Answer`` is the whole interface; every call goes through a ``CallLog``. Importing this
-package is cheap: LiteLLM is loaded by the first live call.
-"""
+"""One gateway to every model: hosted through LiteLLM (loaded by the first live call), embedded, or replayed."""
 
 import lazy_loader
 

@@ -46,7 +46,7 @@ _SHOWS = {"print", "pprint", "display", "input", "exit", "quit"}
 
 @dataclass(slots=True)
 class Statement:
-    """A statement at module level; ``before`` says that it stands before the function in the same text."""
+    """A statement at module level; ``before``: above the function in the same text."""
 
     node: ast.stmt
     text: str
@@ -79,15 +79,7 @@ def _function_at(tree: ast.Module, line: int) -> FunctionNode | None:
 
 
 class Program:
-    """The module code of an answer.
-
-    Args:
-        text: The code that holds the function; may be empty.
-        line: The line of its ``def`` there, 0 where there is none.
-        beside: Other code of the answer.
-        function: The target.
-        source: The file of the target; may be empty.
-    """
+    """The module code of an answer: the code around the target's definition in ``line`` (0: none), and other code."""
 
     def __init__(self, text: str, line: int, beside: Sequence[str], function: Function, source: bytes) -> None:
         self._function = function
@@ -126,7 +118,6 @@ class Program:
             self._statements.append(Statement(node, code, names_of([node]), first < line))
 
     def completed(self, node: FunctionNode, body: str) -> Completed:
-        """Return the body of the answer's function with what it needs."""
         function, given = self._function, _arguments(self._function)
         names = names_in(node)
         extra = [one for one in node.decorator_list if self._is_added(one)]
@@ -167,7 +158,6 @@ class Program:
         return Completed(body, tuple(self._notes([one for one in taken if name not in one.names.bound])))
 
     def assigns(self, name: str) -> bool:
-        """Whether the code assigns a value to ``name``, as in ``f = lambda x: x``."""
         return any(
             isinstance(one.node, ast.Assign | ast.AnnAssign) and name in one.names.bound for one in self._statements
         )
@@ -364,7 +354,6 @@ def _calls(node: ast.AST) -> bool:
 
 
 def own_nodes(node: ast.AST) -> Iterable[ast.AST]:
-    """Return the nodes of a function without those of functions inside it."""
     waiting = list(ast.iter_child_nodes(node))
     while waiting:
         one = waiting.pop()
@@ -394,7 +383,7 @@ def _without_annotations(text: str, tree: ast.Module) -> str:
 
 
 def _nonlocal(text: str, bound: set[str]) -> str:
-    """Return code in which ``global`` says ``nonlocal`` where the names became those of a function."""
+    """Return code with ``nonlocal`` instead of ``global`` for names that became those of a function."""
     tree = parse_program(text)
     lines = split_lines(text)
     for one in ast.walk(tree) if tree else ():
@@ -418,7 +407,7 @@ def _positional(arguments: ast.arguments) -> list[str]:
 
 
 def _renamed(node: FunctionNode, given: ast.arguments, function: Function) -> list[tuple[str, str]] | None:
-    """Return (name in the answer, name in the file) of the parameters; None where they do not correspond."""
+    """Return (name in the answer, name in the file) of the parameters; None if they do not correspond."""
     own = node.args
     here, there = _positional(own), _positional(given)
     if function.kind == "method" and len(there) == len(here) + 1 and there[0] not in here:

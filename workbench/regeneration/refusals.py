@@ -29,11 +29,7 @@ _NOISE = ("mainloop: caught unexpected SystemExit!",)
 
 
 def refusal(said: str) -> str:
-    """Return why pytest does not run a repository's tests, without a full stop; "" if unknown.
-
-    Args:
-        said: Pytest's standard error, in which paths are relative to the repository.
-    """
+    """Return why pytest does not run a repository's tests by its standard error, without a full stop; "" if unknown."""
     lines = [plain(line.rstrip()) for line in clean(said).splitlines()]
     lines = [line for line in lines if line.strip() and line not in _NOISE]
     reason = _fatal(lines) or _conftest(lines) or _usage(lines) or _raised(lines) or (lines[-1] if lines else "")
@@ -41,17 +37,14 @@ def refusal(said: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a message without the names of pytest's private modules."""
     return _PRIVATE_NAMES.sub("", text)
 
 
 def is_raised(said: str) -> bool:
-    """Return whether pytest ended with an exception, rather than a deliberate exit."""
     return "Traceback (most recent call last)" in said and not refusal(said).startswith("SystemExit")
 
 
 def with_file(reason: str, root: Path) -> str:
-    """Return ``reason``, adding the repository's pytest configuration file if the reason names no file."""
     if not reason or _NAMES_A_FILE.search(reason):
         return reason
     configuration = pytest_configuration(root)

@@ -1,4 +1,4 @@
-"""Commands in a README: which are there, which mean the same, what they install, what they start."""
+"""Commands in a README: which are there, which are equivalent, what they install, what they start."""
 
 from __future__ import annotations
 
@@ -151,10 +151,7 @@ _NO_MODULES = frozenset({"tests", "test", "docs", "doc", "examples", "benchmarks
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """Names that belong to a project.
-
-    ``files`` holds the visible files' names without folders, None when the repository was not at hand.
-    """
+    """Names that belong to a project; ``files`` are visible file names without folders, None without the repository."""
 
     modules: frozenset[str]
     packages: frozenset[str]
@@ -181,10 +178,7 @@ class Project:
         return Project(frozenset(modules), frozenset(packages), files)
 
     def owns(self, package: str) -> bool:
-        """Return whether a package name (in normal form) is plausibly the project's own.
-
-        ``python-dotenv`` is, for a project with the module ``dotenv``: such prefixes and suffixes are common.
-        """
+        """Return whether a (normal) package name is plausibly the project's, as ``python-dotenv`` is ``dotenv``'s."""
         bare = re.sub(r"^(python|py)-|-(python|py|cli|tool)$", "", package)
         return package in self.packages or bare in self.packages
 

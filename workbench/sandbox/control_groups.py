@@ -29,7 +29,6 @@ class ControlGroup:
 
     @classmethod
     def create(cls, limits: Limits) -> ControlGroup | None:
-        """Create a group with limits on memory and processes, or return None if that is not allowed."""
         name = f"workbench-{os.getpid()}-{next(_numbers)}"
         memory = (limits.memory_mb + _OWN_MEMORY_MB) * 2**20
         processes = limits.processes + _OWN_PROCESSES
@@ -63,7 +62,6 @@ class ControlGroup:
         return cls(made)
 
     def join(self, command: Sequence[str]) -> list[str]:
-        """Return ``command`` wrapped so that it enters the group before it starts."""
         return [
             "/bin/sh",
             "-c",
@@ -75,7 +73,6 @@ class ControlGroup:
         ]
 
     def memory_killed(self) -> bool:
-        """Return whether a process of the group was killed for memory."""
         for name in ("memory.events", "memory.oom_control"):
             with contextlib.suppress(OSError):
                 for line in (self.folders[0] / name).read_text().splitlines():
@@ -85,7 +82,6 @@ class ControlGroup:
         return False
 
     def end(self, patience: float = 5.0) -> None:
-        """Kill every process of the group."""
         with contextlib.suppress(OSError):
             (self.folders[0] / "cgroup.kill").write_text("1")  # version 2
             return
@@ -145,7 +141,6 @@ def _version_2_parent() -> Path:
 
 
 def available() -> bool:
-    """Return whether groups can be created here, by creating one and removing it."""
     group = ControlGroup.create(Limits())
     if group is None:
         return False

@@ -33,11 +33,6 @@ _making = threading.Lock()
 
 
 def environment_image(client: Any, base: str, folders: Mapping[str, Path]) -> str:
-    """Return the tag of an image with ``folders`` (path inside → local folder), building it if necessary.
-
-    Raises:
-        docker.errors.DockerException: The engine refuses a request.
-    """
     import docker.errors
 
     tag = f"{REPOSITORY}:{_digest(client.images.get(base).id, folders)}"
@@ -65,8 +60,8 @@ def _make(client: Any, base: str, folders: Mapping[str, Path], tag: str) -> None
 def _files(folder: Path) -> Iterator[Path]:
     """Yield ``folder`` and everything below it, in order, without following links.
 
-    Parts of a base interpreter that no environment uses are left out: its own site-packages, its tests, and files for
-    building extensions.
+    Without parts of a base interpreter that no environment uses: its site-packages, its tests, files for building
+    extensions.
     """
     based_on = not (folder / "pyvenv.cfg").exists()
     yield folder
@@ -79,7 +74,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _digest(base: str, folders: Mapping[str, Path]) -> str:
-    """Return a digest of every path with its type, size and modification time; environments are never edited in place."""
+    """Return a digest of every path with type, size and modification time; environments are never edited in place."""
     digest = hashlib.sha256(base.encode())
     for inside, folder in sorted(folders.items()):
         for path in _files(folder):
@@ -187,14 +182,13 @@ class DockerChannel:
         await asyncio.to_thread(self._stream.sendall, line + b"\n")
 
     async def receive(self) -> bytes:
-        """Return the next line, or ``b""`` when the container is gone."""
         line = await self._lines.get()
         if not line:
             self._lines.put_nowait(b"")
         return line
 
     async def memory_killed(self, patience: float = 0.0) -> bool:
-        """Return whether the kernel has killed a process of the container for memory; the engine hears of it as an event."""
+        """Return whether the kernel has killed a process for memory; the engine hears of it as an event."""
         end = asyncio.get_running_loop().time() + patience
         while True:
             try:
@@ -208,11 +202,10 @@ class DockerChannel:
             await asyncio.sleep(0.05)
 
     def disk_exceeded(self) -> bool:
-        """Return False: all writes go to a tmpfs of limited size."""
+        """False: all writes go to a tmpfs of limited size."""
         return False
 
     async def close(self) -> str:
-        """Kill and remove the container."""
         with contextlib.suppress(Exception):  # the container or the engine may be gone
             await asyncio.to_thread(functools.partial(self._container.remove, force=True))
         with contextlib.suppress(OSError):
@@ -241,8 +234,8 @@ _NOT_THERE = ("bind source path does not exist", "no such file or directory", "n
 class Docker:
     """Runs containers without network, capabilities or a writable root.
 
-    If the engine sees this machine's files, the environment and its interpreter are mounted read-only at the same paths.
-    Otherwise an image that contains both is built once per environment and reused.
+    If the engine sees this machine's files, the environment and its interpreter are mounted read-only at the same
+    paths. Otherwise an image that contains both is built once per environment.
     """
 
     name = "docker"
@@ -251,7 +244,6 @@ class Docker:
         self.image = image or os.environ.get("WORKBENCH_DOCKER_IMAGE") or DEFAULT_IMAGE
 
     def problem(self) -> str | None:
-        """Return why it cannot be used here, or None."""
         return _problem(self.image, os.environ.get("DOCKER_HOST", ""))
 
     def guarantees(self) -> Guarantees:
@@ -268,11 +260,6 @@ class Docker:
         return Guarantees(isolated=True, network=False, bounded_disk=True, sentences=sentences)
 
     async def start(self, launch: Launch) -> Channel:
-        """Start a container.
-
-        Raises:
-            SandboxUnavailable: The engine does not answer or refuses the container.
-        """
         reason = self.problem()
         if reason:
             raise SandboxUnavailable(reason)
@@ -282,7 +269,7 @@ class Docker:
         try:
             client = await asyncio.to_thread(_client)
             try:
-                shared = _shares_files(client.api.base_url)
+                shared = client.api.base_url.startswith(("unix:", "http+unix:", "http+docker:"))
                 container = await asyncio.to_thread(self._create, client, launch, layout, shared)
                 return await DockerChannel.open(client, container, layout)
             except docker.errors.APIError as error:
@@ -305,7 +292,7 @@ class Docker:
 
         _remove_abandoned(client)
         # Podman cannot make a user own a tmpfs; in one owned by root with the sticky bit, users can only change their own.
-        is_podman = _is_podman(client)
+        is_podman = any("podman" in part.get("Name", "").lower() for part in client.version().get("Components", ()))
         owner = "mode=1777" if is_podman else f"uid={_USER},gid={_USER},mode=755"
         writable = f"rw,exec,nosuid,nodev,{owner},size={launch.limits.disk_mb}m"
         tmpfs = dict.fromkeys((layout.root, layout.home, layout.temporary, layout.metadata), writable)
@@ -377,17 +364,8 @@ def _client() -> Any:
     return docker.from_env(timeout=60)
 
 
-def _shares_files(address: str) -> bool:
-    """Return whether an engine at ``address`` probably sees this machine's files, as behind a Unix socket."""
-    return address.startswith(("unix:", "http+unix:", "http+docker:"))
-
-
-def _is_podman(client: Any) -> bool:
-    return any("podman" in part.get("Name", "").lower() for part in client.version().get("Components", ()))
-
-
 def is_there() -> bool:
-    """Return whether something points to an engine: ``DOCKER_HOST`` or the usual socket. Nothing is imported or asked."""
+    """Return whether ``DOCKER_HOST`` or the usual socket points to an engine. Nothing is imported or asked."""
     return bool(os.environ.get("DOCKER_HOST")) or Path(_SOCKET).exists()
 
 

@@ -1,19 +1,19 @@
-"""What a file gives to the code of one of its functions: imports, definitions, values, names of attributes.
-
-It is read once per file, from the pristine text; see :mod:`workbench.sandbox.plain`.
-"""
+"""What a file gives to the code of one of its functions: imports, definitions, values, names of attributes."""
 
 from __future__ import annotations
 
 import ast
 import io
+import os
 import tokenize
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from workbench import python_syntax
-from workbench.sandbox.harmless_attributes import SPECIAL
-from workbench.sandbox.harmless_modules import of_standard_library, public
+from workbench.sandbox.allowed import SPECIAL, of_standard_library, public
 from workbench.sandbox.workbench_runner.reaching import FRAMEWORK, POWERS
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -37,49 +37,30 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class FileContext:
-    """What stands in a file.
+    """The content of a file, read once from the pristine text."""
 
-    Attributes:
-        lines: Its lines, line ends included.
-        encoding: Its encoding.
-        places: Its functions by qualified name and occurrence.
-        modules: Name → modules that it may stand for.
-        imported: Name → (module, name there, whether the project's or another package's).
-        values: Name → expressions that are assigned to it at module level.
-        defined: Names of functions and classes, and such as are bound without a value that can be judged.
-        makers: Classes that make classes.
-        gadgets: Functions and methods that do what a text given to them says; ``strong``: more than reach attributes.
-        attributes: Public attributes that it names; ``stored``: those that it sets or defines.
-        private: Attributes with an underscore that it names.
-        chains: Dotted names as written, and names that stand alone.
-        imports: Import statements as ``(level, module, name)``.
-        stars: Modules from which it imports ``*``.
-    """
-
-    lines: list[bytes]
+    lines: list[bytes]  # with line ends
     encoding: str
-    places: dict[tuple[str, int], Place] = field(default_factory=dict)
-    modules: dict[str, set[str]] = field(default_factory=dict)
-    imported: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
-    values: dict[str, list[ast.expr]] = field(default_factory=dict)
-    defined: set[str] = field(default_factory=set)
-    makers: set[str] = field(default_factory=set)
-    gadgets: set[str] = field(default_factory=set)
-    strong: set[str] = field(default_factory=set)
-    attributes: set[str] = field(default_factory=set)
-    stored: set[str] = field(default_factory=set)
-    private: set[str] = field(default_factory=set)
-    chains: set[str] = field(default_factory=set)
-    imports: set[tuple[int, str, str]] = field(default_factory=set)
-    stars: set[str] = field(default_factory=set)
+    places: dict[tuple[str, int], Place] = field(default_factory=dict)  # functions by qualified name and occurrence
+    modules: dict[str, set[str]] = field(default_factory=dict)  # name → modules that it may stand for
+    imported: dict[str, set[tuple[str, str]]] = field(default_factory=dict)  # (module, name there, own or foreign)
+    values: dict[str, list[ast.expr]] = field(default_factory=dict)  # name → expressions assigned to it at module level
+    defined: set[str] = field(default_factory=set)  # also names bound without a value that can be judged
+    makers: set[str] = field(default_factory=set)  # classes that make classes
+    gadgets: set[str] = field(default_factory=set)  # functions that do what a text given to them says
+    strong: set[str] = field(default_factory=set)  # gadgets that do more than reach attributes
+    attributes: set[str] = field(default_factory=set)  # public ones that it names
+    stored: set[str] = field(default_factory=set)  # those that it sets or defines
+    private: set[str] = field(default_factory=set)  # those with an underscore
+    chains: set[str] = field(default_factory=set)  # dotted names as written, and single names
+    imports: set[tuple[int, str, str]] = field(default_factory=set)  # (level, module, name)
+    stars: set[str] = field(default_factory=set)  # modules from which it imports ``*``
 
     def binds(self, name: str) -> bool:
-        """Return whether the file gives a name to its functions."""
         return name in self.modules or name in self.imported or name in self.values or name in self.defined
 
 
 def read_context(pristine: bytes) -> FileContext | None:
-    """Return what stands in a file; None where it is no Python."""
     try:
         encoding = tokenize.detect_encoding(io.BytesIO(pristine).readline)[0]
         tree = python_syntax.parse(pristine)
@@ -170,7 +151,6 @@ def _bind(found: FileContext, node: ast.AST) -> None:
 
 
 def add_import(found: FileContext, node: ast.Import | ast.ImportFrom) -> None:
-    """Take in an import statement of the file or of a body."""
     for alias in node.names:
         if isinstance(node, ast.Import):
             name = alias.asname or alias.name.partition(".")[0]
@@ -188,7 +168,7 @@ def add_import(found: FileContext, node: ast.Import | ast.ImportFrom) -> None:
 
 
 def _names(found: FileContext, tree: ast.AST) -> None:
-    """Take in names of attributes and dotted names; what is part of a longer dotted name does not stand alone."""
+    """Add attributes and dotted names; what is part of a longer dotted name does not stand alone."""
     inner = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
@@ -212,7 +192,6 @@ def _names(found: FileContext, tree: ast.AST) -> None:
 
 
 def chain(node: ast.AST) -> str:
-    """Return a dotted name as written; empty for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -221,7 +200,7 @@ def chain(node: ast.AST) -> str:
 
 
 def _take_powers(found: FileContext, name: str, function: Function) -> None:
-    """Take note of a function that does what a text given to it says: attributes, modules, programs by name."""
+    """Record a function that does what a text given to it says: attributes, modules, programs by name."""
     nodes, given = list(ast.walk(function)), parameters(function.args)
     called_names = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     for node in nodes:
@@ -242,13 +221,12 @@ def _take_powers(found: FileContext, name: str, function: Function) -> None:
 
 
 def parameters(arguments: ast.arguments) -> set[str]:
-    """Return the names of a function's parameters."""
     several = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
     return {one.arg for one in several if one is not None}
 
 
 def named_at(call: ast.Call) -> bool:
-    """Return whether ``getattr`` and the like are given a name that is written there, or its public beginning."""
+    """Return whether ``getattr`` and the like are given a literal name, or its public beginning."""
     if len(call.args) < 2 or any(isinstance(part, ast.Starred) for part in call.args):
         return False
     name = call.args[1]
@@ -263,11 +241,60 @@ def named_at(call: ast.Call) -> bool:
     return len(name.value) >= _PUBLIC_PREFIX and not name.value.startswith("_") and name.value.isidentifier()
 
 
-def is_framework(module: str) -> bool:
-    """Return whether a module is one of the test framework's."""
-    return module.partition(".")[0] in FRAMEWORK
-
-
 def is_foreign(module: str) -> bool:
-    """Return whether a module is the project's or another package's, and not one of Python's or of the framework's."""
-    return not of_standard_library(module) and not is_framework(module)
+    """Return whether a module is the project's or another package's, not one of Python's or of the test framework's."""
+    return not of_standard_library(module) and module.partition(".")[0] not in FRAMEWORK
+
+
+# -- the project's other files
+
+#: Reading the names of a megabyte of Python takes about a second and is done once for a tree.
+LARGEST = 2_000_000
+_LEFT_OUT = frozenset({"tests", "test", "testing", "docs", "examples", "build", "dist"})
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectNames:
+    """Attributes in a project's own files: those that some file names, sets or defines, or with one underscore.
+
+    A body that takes an object of another module uses attributes that its own file may never name. Functions of such a
+    file that run a text, and names that lead to frames or modules, are not included.
+    """
+
+    attributes: frozenset[str] = frozenset()
+    stored: frozenset[str] = frozenset()
+    private: frozenset[str] = frozenset()
+
+
+@lru_cache(maxsize=8)
+def project_names(root: Path) -> ProjectNames:
+    """Return the names in the Python files of a pristine tree, without tests and files beyond `LARGEST` bytes."""
+    attributes: set[str] = set()
+    stored: set[str] = set()
+    private: set[str] = set()
+    gadgets: set[str] = set()
+    left = LARGEST
+    for path in _sources(root):
+        try:
+            content = path.read_bytes()
+        except OSError:
+            continue
+        if len(content) > left:
+            continue
+        left -= len(content)
+        context = read_context(content)
+        if context is not None:
+            attributes |= context.attributes
+            stored |= context.stored
+            private |= {name for name in context.private if not name.startswith("__")}
+            gadgets |= context.gadgets
+    return ProjectNames(frozenset(attributes - gadgets), frozenset(stored - gadgets), frozenset(private - gadgets))
+
+
+def _sources(root: Path) -> Iterator[Path]:
+    """Yield the files by name, so that the same tree gives the same names."""
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(one for one in folders if one not in _LEFT_OUT and not one.startswith("."))
+        for name in sorted(files):
+            if name.endswith(".py") and not name.startswith(("test_", "conftest", "setup")):
+                yield Path(folder, name)

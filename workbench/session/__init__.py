@@ -1,8 +1,4 @@
-"""The session file: one SQLite database that holds all that a run did, and the only truth that the app shows.
-
-Others use :class:`SessionReader` to look, :class:`SessionWriter` to record, :func:`create` to begin, and the rows of
-:mod:`workbench.session.rows`. Importing this room costs little: the app does it before its first paint.
-"""
+"""The session file: one SQLite database with all that a run did. Cheap to import, for the app's first paint."""
 
 import lazy_loader
 

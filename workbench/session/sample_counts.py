@@ -1,4 +1,4 @@
-"""The samples of a run, counted by SQLite: alike ones in one row, which is all that a run's outcome is made of."""
+"""The samples of a run, counted by SQLite: alike ones in one row."""
 
 from __future__ import annotations
 
@@ -33,13 +33,9 @@ _ALIKE = " || char(31) || ".join(
 )  # fmt: skip
 
 
-def is_doubtful(row: CandidateRow) -> bool:
-    return row.doubtful is not None
-
-
 @dataclass(frozen=True, slots=True)
 class SampleCount:
-    """Samples that are alike, and how many they are."""
+    """Alike samples, and how many they are."""
 
     group: Group
     control: bool  # Whether they are shown as controls, apart from what was asked for
@@ -72,10 +68,7 @@ class SampleCount:
 def sample_counts(
     reader: SessionReader, run_id: str, *, by_task: bool = False, since: tuple[float, float] = (1e18, 1e18)
 ) -> list[SampleCount]:
-    """Return the samples of a run's tasks, alike ones counted together.
-
-    ``since`` are two times, the later first, for :attr:`SampleCount.recent`.
-    """
+    """Return the samples of a run's tasks, alike ones together; ``since``: two times, the later first."""
     task = "tasks.id" if by_task else "''"
     rows = reader.query(
         "SELECT docs, evaluator, prompt, context, settings, docs_scope, control, "
@@ -100,7 +93,7 @@ def sample_counts(
 
 
 def counts_of(reader: SessionReader, rows: Iterable[CandidateRow], tasks: Mapping[str, TaskRow]) -> list[SampleCount]:
-    """Return a count of one for each candidate of the ``tasks``, by their ids; others are left out."""
+    """Return a count of one for each candidate of ``tasks`` (by id); others are left out."""
     found = []
     cut = {
         call
@@ -120,7 +113,7 @@ def counts_of(reader: SessionReader, rows: Iterable[CandidateRow], tasks: Mappin
                 first=row.sample == 0,
                 state=row.state,
                 verdict=row.verdict or "",
-                doubtful=is_doubtful(row),
+                doubtful=row.doubtful is not None,
                 route=row.route or "",
                 tokens=(row.prompt_tokens or 0) + (row.completion_tokens or 0),
                 cost_usd=row.cost_usd,
@@ -142,7 +135,7 @@ def group_of(row: CandidateRow, task: TaskRow) -> Group:
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
-    """A candidate that fails a self-check of its run, or could not be tested as a control; ``sample`` counts from 0."""
+    """A candidate that fails a self-check of its run, or an untested control; ``sample`` counts from 0."""
 
     task: str
     name: str
@@ -154,7 +147,6 @@ class CheckRow:
 
 
 def failed_checks(reader: SessionReader, run_id: str) -> list[CheckRow]:
-    """Return the candidates on which self-checks of a run failed, in the order of the tasks."""
     rows = reader.query(
         "SELECT task_id, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
         "docs, evaluator, prompt, context, settings, docs_scope, control, candidates.sample, coalesce(agrees = 0, 0) AS disagrees, verdict FROM tasks JOIN candidates ON tasks.id = task_id "

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar
 
-from textual.binding import BindingType
+from textual import getters
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.amounts import duration, money
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.latest import Latest
@@ -67,7 +66,7 @@ class CostsScreen(ModeScreen):
 
     mode_name = "Costs"
     CSS = "CostsScreen #costs-line { height: auto; max-height: 4; padding: 0 1; color: $text-muted; }"
-    BINDINGS: ClassVar[list[BindingType]] = [bind("costs.back", "leave", "back")]
+    BINDINGS = bindings("costs")
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,12 +74,9 @@ class CostsScreen(ModeScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         pane = Container(CostsTable(), Static("", id="costs-line"), id="costs", classes="pane")
-        set_title(pane, "Costs")
-        yield pane
+        yield set_title(pane, "Costs")
 
-    @property
-    def table(self) -> CostsTable:
-        return self.query_one(CostsTable)
+    table = getters.query_one(CostsTable)
 
     async def after_first_paint(self) -> None:
         self.table.focus()
@@ -100,6 +96,3 @@ class CostsScreen(ModeScreen):
     def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
         shown, total = self.table.narrow_counts()
         self.retitle("#costs", f"Costs {shown:,} of {total:,}" if self.table.narrowed else "Costs")
-
-    def action_leave(self) -> None:
-        self.dismiss()

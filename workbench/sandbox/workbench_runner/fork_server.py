@@ -79,7 +79,7 @@ class ForkServer:
         return report, ""
 
     def warm_up(self, job: dict[str, Any]) -> None:
-        """Start the hot process if it may be of use: the bytecode that it writes makes the slower routes faster as well."""
+        """Start the hot process if it may be of use: its bytecode makes the slower routes faster as well."""
         if job["tests"] and not self._server.harvested:
             with contextlib.suppress(NotTheSame):
                 self._start(job)
@@ -129,8 +129,6 @@ class ForkServer:
 
 
 class _Answer:
-    """The end of a process that is the hot process's child."""
-
     def __init__(self, hot: Hot) -> None:
         self._hot = hot
         self.descriptor: int | None = hot.answers
@@ -138,7 +136,6 @@ class _Answer:
         self.peak = 0
 
     def poll(self) -> int | None:
-        """Return its wait status, or None while it runs."""
         return self.wait(0.0)
 
     def wait(self, seconds: float) -> int | None:

@@ -44,7 +44,7 @@ def harden() -> None:
 
 
 def soften_child() -> None:
-    """Give a candidate's process back what a normal process has."""
+    """Undo :func:`harden` in a candidate's process."""
     _prctl(_PR_SET_DUMPABLE, 1)
     for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGQUIT"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
@@ -52,7 +52,6 @@ def soften_child() -> None:
 
 
 def limit_child(limits: dict[str, Any], address_space_mb: int | None, processes: int | None) -> None:
-    """Set the resource limits of the calling process; they are inherited by everything that it starts."""
     limit_work(limits)
     confine_child(address_space_mb, processes)
 
@@ -64,10 +63,7 @@ def limit_work(limits: dict[str, Any]) -> None:
 
 
 def confine_child(address_space_mb: int | None, processes: int | None) -> None:
-    """Set the limits that are the same for every candidate.
-
-    From here on it can signal nobody but itself and its children where the kernel knows how (Landlock 6).
-    """
+    """Set the limits of every candidate, which can then signal only itself and its children (Landlock 6)."""
     _limit(resource.RLIMIT_CORE, 0)
     if hasattr(resource, "RLIMIT_MSGQUEUE"):
         _limit(resource.RLIMIT_MSGQUEUE, 0)  # queues stay, and nobody can list them
@@ -96,14 +92,13 @@ def own_limits() -> list[tuple[str, tuple[int, int]]]:
 
 
 def wake(pids: Iterable[int]) -> None:
-    """Let processes go on that a candidate may have stopped."""
     for pid in pids:
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGCONT)
 
 
 def limits_of(pid: int) -> bytes:
-    """Return the resource limits of another process, as the kernel prints them; empty when it is gone."""
+    """Return the resource limits of another process, as the kernel prints them; empty if it is gone."""
     try:
         with open(f"/proc/{pid}/limits", "rb") as file:
             return file.read()
@@ -172,10 +167,7 @@ def _proportional(pid: int) -> int:
 
 
 def end_all(keep: Collection[int] = (), patience: float = 2.0) -> bool:
-    """Kill everything that came from here except ``keep``; True when nothing is left.
-
-    Stops before it kills, so that a fork bomb cannot outrun the walk through ``/proc``.
-    """
+    """Kill everything that came from here, stopped first, for fork bombs; True if nothing but ``keep`` is left."""
     deadline = time.monotonic() + patience
     while True:
         pids = others(keep)
@@ -195,7 +187,7 @@ def end_all(keep: Collection[int] = (), patience: float = 2.0) -> bool:
 
 
 def remove_segments() -> None:
-    """Remove System V shared memory, semaphores and queues: they outlive processes; in an IPC namespace all are ours."""
+    """Remove System V shared memory, semaphores and queues, which outlive processes."""
     if os.getpid() != 1:
         return  # without namespaces nobody may make them
     for name, arguments in (("shm", (0, None)), ("sem", (0, 0, None)), ("msg", (0, None))):
@@ -209,7 +201,7 @@ def remove_segments() -> None:
 
 
 def reap(keep: Collection[int] = ()) -> dict[int, tuple[int, int]]:
-    """Collect dead children, ``keep`` excepted; return their exit statuses and the most memory they used by process id."""
+    """Collect dead children except ``keep``; return their exit statuses and peak memory by process id."""
     ended: dict[int, tuple[int, int]] = {}
     while True:
         try:
@@ -224,5 +216,4 @@ def reap(keep: Collection[int] = ()) -> dict[int, tuple[int, int]]:
 
 
 def peak(usage: resource.struct_rusage) -> int:
-    """Return the most memory that a process used, in bytes."""
     return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
