@@ -18,7 +18,7 @@ from workbench.commands.output import print_json, print_page
 from workbench.commands.terminal import Terminal
 from workbench.errors import UsageError
 from workbench.files import expanded
-from workbench.reports.wording import picked
+from workbench.session.json_forms import picked
 
 
 def _check(arguments: argparse.Namespace) -> int:

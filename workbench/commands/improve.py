@@ -25,9 +25,9 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.improving.attempts import Attempt, overall_gain
 from workbench.improving.changes import Checkout, check_patch, patch_of, source_checkout, suggested_name
 from workbench.read_only import must_write
-from workbench.reports.wording import picked
 from workbench.results.kinds import Kind
 from workbench.session import SessionReader
+from workbench.session.json_forms import picked
 from workbench.session.task_names import row_id
 from workbench.text import plural
 

@@ -18,10 +18,9 @@ from workbench.errors import UsageError
 from workbench.files import parse_json, read_bytes
 from workbench.models import Gateway, Limits
 from workbench.models.memory import MemoryCallLog
-from workbench.reports.wording import picked
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics, score
 from workbench.rubric.spread import NO_FACTS_POINTS
-from workbench.session.json_forms import TIER_NAMES
+from workbench.session.json_forms import TIER_NAMES, picked
 from workbench.session.judges import with_limit
 from workbench.settings import load
 from workbench.text import one_line

@@ -32,8 +32,8 @@ from workbench.regeneration.dataset_rows import Row
 from workbench.regeneration.selections import parse_selection
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import Task, TaskSet
-from workbench.reports.wording import picked
 from workbench.sandbox import choose_backend
+from workbench.session.json_forms import picked
 
 
 def build(arguments: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ from workbench.regeneration.extraction import Extraction
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.groups import CONTROLS
 from workbench.session.identity import candidate_id
+from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow
 
 TAKEN_OUT = "The task was taken out."
@@ -130,12 +131,10 @@ class CandidateTable:
                 "id": identity,
                 "run_id": self._run,
                 "task_id": item.id,
-                "evaluator": ask.evaluator,
+                **picked(ask, "evaluator", "prompt", "context"),
                 "sample": sample,
                 "control": int(control),
                 "state": "queued",
-                "prompt": ask.prompt,
-                "context": ask.context,
                 "settings": settings,
             },
             conflict="IGNORE",

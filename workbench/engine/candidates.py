@@ -133,7 +133,7 @@ class Candidates:
             raise
         except WorkbenchError as error:
             self._set(work, **self._evaluators.billed(work.id))
-            self._error(work, str(error))
+            self._verdict(work, Report(work.id, Verdict.ERROR, detail=str(error)))
             self._despair(work, error)
             return
         extraction = work.extraction
@@ -224,9 +224,6 @@ class Candidates:
                 repairs=len(extraction.repairs),
             )
         return extraction
-
-    def _error(self, work: Work, sentence: str) -> None:
-        self._verdict(work, Report(work.id, Verdict.ERROR, detail=sentence))
 
     def _verdict(self, work: Work, report: Report, look: Recheck | None = None) -> None:
         gate = self._gates.get(work.item.id) if work.decides else None

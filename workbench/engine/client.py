@@ -5,6 +5,7 @@ Cheap to import. Calls access the disk for some milliseconds, so the app makes t
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
@@ -197,15 +198,13 @@ def meant_trials(
     cases = cases or [ordered_case(text) for text in dict.fromkeys(plan.cases)]
     numbers = range(plan.first_repeat, plan.first_repeat + plan.repeats)
     meant = [(case, number) for case in cases for number in numbers]
-    if not session.exists():
-        names = [case.identity(lambda *_: [], plan.agent, plan.model, number) for case, number in meant]
-        return plan, [MeantTrial(case.text, number, name) for (case, number), name in zip(meant, names, strict=True)]
-    with SessionReader(session) as reader:
-        found = [(*one, one[0].identity(reader.query, plan.agent, plan.model, one[1])) for one in meant]
-        return plan, [
-            MeantTrial(case.text, number, identity, row.state if (row := reader.trial(identity)) is not None else "")
-            for case, number, identity in found
-        ]
+    found = []
+    with SessionReader(session) if session.exists() else contextlib.nullcontext() as reader:
+        for case, number in meant:
+            identity = case.identity(reader.query if reader else lambda *_: [], plan.agent, plan.model, number)
+            row = reader.trial(identity) if reader else None
+            found.append(MeantTrial(case.text, number, identity, row.state if row is not None else ""))
+    return plan, found
 
 
 def _bring_back(connection: sqlite3.Connection, trials: Iterable[str]) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from statistics import median
 
-from workbench.engine.builds import Build
 from workbench.session.groups import CONTROLS
 
 NOTHING_KNOWN = "no earlier run to estimate from"
@@ -76,6 +76,16 @@ class Documentation:
         words = " and ".join(filter(None, (", ".join(lacking[:-1]), *lacking[-1:])))
         said += f"; their {words} not known" if lacking else ""
         return said + (f"; not known what is asked by {missing}" if missing else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """The tasks of a source as they were built last."""
+
+    source: str
+    seconds: float | None  # From the start to the last task, None where no complete build was measured
+    ready: bool  # Whether they are in the cache. A folder may have been changed since; then they are built anew
+    tasks: Path | None = None  # The file that has them, None where it is gone
 
 
 @dataclass(frozen=True, slots=True)

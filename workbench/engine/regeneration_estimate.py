@@ -16,7 +16,6 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from workbench.documenters.names import DocsName, parse_docs
-from workbench.engine.builds import tasks_in_cache
 from workbench.engine.estimate import (
     DocsRate,
     Documentation,
@@ -30,6 +29,7 @@ from workbench.engine.estimate import (
     times,
     total,
 )  # fmt: skip
+from workbench.engine.measured import tasks_in_cache
 from workbench.engine.plan import Ask, RegenerationPlan
 from workbench.errors import WorkbenchError
 

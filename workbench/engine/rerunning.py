@@ -61,18 +61,11 @@ def rerun_orders(
     ``item`` is a task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
     """
     with SessionReader(session) as reader:
-        candidates = _meant(session, reader, item, failed)
-        runs = {row.id: row for row in reader.runs()}
-    touched = list(dict.fromkeys(row.run_id for row in candidates))
+        touched = _meant(session, reader, item, failed)
     orders: list[Order | str] = []
-    grown = {
-        key: _asked_again(runs[key], [row for row in candidates if row.run_id == key], model, samples)
-        for key in touched
-        if model or samples
-    }
+    grown = {run.id: _asked_again(run, mine, model, samples) for run, mine in touched if model or samples}
     with SessionWriter(session) as writer, writer.transaction() as connection:
-        for key in touched:
-            mine = [row for row in candidates if row.run_id == key]
+        for key, mine in ((run.id, mine) for run, mine in touched):
             if model or samples:
                 grow(writer, key, grown[key])
                 orders.append(Order(key, grown[key].asks[0], grown[key].k))
@@ -90,8 +83,8 @@ def rerun_orders(
                 "UPDATE runs SET state = 'queued', finished_at = NULL, error = NULL WHERE id = ? AND state != 'running'",
                 (key,),
             )
-    for key in touched:
-        launch(session, key, warm)
+    for run, _ in touched:
+        launch(session, run.id, warm)
     return orders
 
 
@@ -110,24 +103,22 @@ def what_again(
 ) -> list[Again]:
     """Return what :func:`rerun_orders` would do, one entry per run and nothing written; see there for the arguments."""
     with SessionReader(session) as reader:
-        candidates = _meant(session, reader, item, failed)
-        runs = {row.id: row for row in reader.runs()}
         found = []
-        for key in dict.fromkeys(row.run_id for row in candidates):
-            mine = [row for row in candidates if row.run_id == key]
-            plan = RegenerationPlan.from_json(runs[key].config)
+        for run, mine in _meant(session, reader, item, failed):
+            plan = RegenerationPlan.from_json(run.config)
             if not (model or samples):
                 evaluator = mine[0].evaluator
                 found.append(Again(plan.source, evaluator, 0, len(mine)))
                 continue
-            asked = _asked_again(runs[key], mine, model, samples)
-            had = Counter(row.task_id for row in reader.candidates(key) if row.evaluator == asked.evaluator)
+            asked = _asked_again(run, mine, model, samples)
+            had = Counter(row.task_id for row in reader.candidates(run.id) if row.evaluator == asked.evaluator)
             more = sum(max(0, asked.samples - had[task]) for task in asked.tasks)
             found.append(Again(plan.source, asked.evaluator, more, 0))
         return found
 
 
-def _meant(session: Path, reader: SessionReader, item: str, failed: bool) -> list[CandidateRow]:
+def _meant(session: Path, reader: SessionReader, item: str, failed: bool) -> list[tuple[RunRow, list[CandidateRow]]]:
+    """Return the runs that are touched, each with those of its candidates that are meant."""
     tasks, one = find_items(reader, item) if item else ([], [])
     if len(one) > 1:
         raise UsageError(f"{item!r} could be {len(one)} candidates; give more characters.")
@@ -143,7 +134,9 @@ def _meant(session: Path, reader: SessionReader, item: str, failed: bool) -> lis
     if not rows:
         what = "no candidate that failed" if failed else f"no task or candidate {item!r}"
         raise UsageError(f"{session.name} has {what}; `workbench show {session}` lists what it has.")
-    return rows
+    runs = {row.id: row for row in reader.runs()}
+    touched = dict.fromkeys(row.run_id for row in rows)
+    return [(runs[key], [row for row in rows if row.run_id == key]) for key in touched]
 
 
 def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples: int) -> RegenerationPlan:

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from workbench.agents.remote_names import is_remote
 from workbench.engine import client
@@ -26,6 +25,7 @@ from workbench.files import expanded
 from workbench.models.names import MissingKey, keys_unneeded
 from workbench.session import SessionReader, SessionWriter, ensure
 from workbench.session.groups import settings_of
+from workbench.session.json_forms import picked
 from workbench.session.judges import recorded_as
 from workbench.session.pending_work import is_missing
 from workbench.session.rows import StudyCellRow
@@ -144,8 +144,7 @@ def document_plan(study: Study, column: Column) -> DocumentPlan:
 
 def regeneration_plan(study: Study, row: str, column: Column) -> RegenerationPlan:
     """Return the plan of a cell of docs."""
-    of_settings = ("docs_scope", "selection", "tasks", "controls", "sandbox", "prompt", "context", "extra_body")
-    settings: dict[str, Any] = {name: getattr(study.settings, name) for name in of_settings}
+    settings = ("docs_scope", "selection", "tasks", "controls", "sandbox", "prompt", "context", "extra_body")
     return RegenerationPlan(
         row,
         column.system,
@@ -154,7 +153,7 @@ def regeneration_plan(study: Study, row: str, column: Column) -> RegenerationPla
         k=study.k,
         limit=study.limits.tasks,
         spend_limit=_most(study),
-        **settings,
+        **picked(study.settings, *settings),
     )
 
 

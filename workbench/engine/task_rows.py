@@ -30,6 +30,7 @@ from workbench.repository import Snapshot
 from workbench.repository.functions import Function, find_functions
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.identity import task_id, tested_by
+from workbench.session.json_forms import picked
 from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import TaskRow
 from workbench.session.task_names import readable_id, row_id
@@ -302,18 +303,11 @@ class TaskTable:
                     "run_id": self._run,
                     "position": position,
                     "snapshot": self._snapshot.digest,
-                    "path": task.path,
-                    "qualified_name": task.qualified_name,
-                    "occurrence": task.occurrence,
-                    "start_line": task.start_line,
-                    "end_line": task.end_line,
+                    **picked(task, "path", "qualified_name", "occurrence", "start_line", "end_line"),
                     "tests": json.dumps(task.tests),
                     "test_count": len(task.tests),
-                    "coverage": task.coverage,
-                    "branches": task.branches,
-                    "branches_covered": task.branches_covered,
+                    **picked(task, "coverage", "branches", "branches_covered", "seconds"),
                     "unstable": len(task.unstable),
-                    "seconds": task.seconds,
                     "source_blob": blob(item.source),
                     "body_blob": blob(task.body),
                     "docstring_blob": None if item.docstring is None else blob(item.docstring),

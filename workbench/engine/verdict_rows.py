@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from workbench.sandbox import Report, Verdict
 from workbench.session import SessionWriter
 from workbench.session.groups import CONTROLS
+from workbench.session.json_forms import picked
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +47,9 @@ def write_verdict(writer: SessionWriter, candidate: str, report: Report, look: R
         _keep_former(writer, candidate)
         connection.execute("DELETE FROM failing_tests WHERE candidate_id = ?", (candidate,))
         for test in report.failing:
-            writer.insert(
-                "failing_tests",
-                {
-                    "candidate_id": candidate,
-                    "test_id": test.id,
-                    "outcome": test.outcome,
-                    "message": test.message,
-                    "traceback_blob": writer.blob(test.traceback) if test.traceback else None,
-                },
-                conflict="REPLACE",
-            )
+            text = writer.blob(test.traceback) if test.traceback else None
+            values = {**picked(test, "id:test_id", "outcome", "message"), "traceback_blob": text}
+            writer.insert("failing_tests", {"candidate_id": candidate, **values}, conflict="REPLACE")
         tested = bool(report.backend) and (report.verdict is not Verdict.INVALID or bool(report.tests))
         outcomes = [[test.id, test.outcome, round(test.seconds, 6)] for test in report.tests]
         writer.update(

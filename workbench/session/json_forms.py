@@ -25,6 +25,12 @@ class WrongForm(ValueError):
     """JSON that is none, or is of another form than it should be; the message says which."""
 
 
+def picked(row: object, *names: str) -> dict[str, Any]:
+    """Return attributes of a row under their own names or the one behind a colon, ``total:score``; without a row, all None."""
+    pairs = (name.partition(":") for name in names)
+    return {wanted or own: None if row is None else getattr(row, own) for own, _, wanted in pairs}
+
+
 def decoded(text: str, kind: type[Any]) -> Any:
     """Return what JSON text says if it is a ``kind`` (``list`` or ``dict``).
 
