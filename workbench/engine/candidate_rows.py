@@ -164,7 +164,9 @@ class CandidateTable:
                     self._decides(row),
                     reader.kept(row.answer_blob, f"the answer of candidate {row.id}"),
                     row.verdict,
-                    reader.kept(row.body_blob, f"the body of candidate {row.id}") if _tested_from_file(row) else None,
+                    reader.kept(row.body_blob, f"the body of candidate {row.id}")
+                    if row.verdict not in (None, "invalid") and row.evaluator.startswith(SAMPLES)
+                    else None,
                 )
                 for row in rows
             ]
@@ -225,7 +227,3 @@ class CandidateTable:
                 elif taken_out:
                     gone = {"state": "cancelled", "verdict_reason": TAKEN_OUT}
                     self._writer.update("candidates", {"id": candidate}, gone)
-
-
-def _tested_from_file(row: CandidateRow) -> bool:
-    return row.verdict not in (None, "invalid") and row.evaluator.startswith(SAMPLES)

@@ -43,10 +43,7 @@ class _Gate:
 
 
 class Candidates:
-    """Executes the candidates of one run.
-
-    ``not_again``: Candidates with a verdict that could not be tested again, for an error of ours, and why: they keep it.
-    """
+    """Executes the candidates of one run; ``not_again`` says why some could not be tested again and keep their verdicts."""
 
     def __init__(
         self, writer: SessionWriter, evaluators: Evaluators, pool: Sandboxes, limits: Limits, progress: StageProgress

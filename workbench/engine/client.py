@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -125,10 +125,7 @@ def replay_plan(session: Path) -> DocumentPlan:
 
 
 def plan_document(session: Path, plan: DocumentPlan) -> str:
-    """Write a run and its trials into a session (created if missing) and return the run's id.
-
-    A trial that the session already has is not added again; see :func:`resume` for unfinished ones.
-    """
+    """Write a run and those of its trials that the session (created if missing) has not into it, and return the run's id."""
     from workbench.engine.trial_contents import ordered_case
 
     _check_named(plan)
@@ -149,7 +146,8 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
         wanted = {case.identity(look_up, plan.agent, plan.model, repeat): (case, repeat) for case, repeat in meant}
         plan = replace(plan, cases=tuple(case.text for case in cases), trials=tuple(wanted))
         plan = replace(plan, rescore=_rescored(connection, plan))
-        _bring_back(connection, wanted)
+        shown = "UPDATE runs SET deleted_at = NULL WHERE id = (SELECT run_id FROM trials WHERE id = ?) AND deleted_at IS NOT NULL"
+        connection.executemany(shown, [(trial,) for trial in wanted])
         writer.add_run(run, "document", plan.to_json())
         position = 0
         for identity, (case, repeat) in wanted.items():
@@ -205,14 +203,6 @@ def meant_trials(
             row = reader.trial(identity) if reader else None
             found.append(MeantTrial(case.text, number, identity, row.state if row is not None else ""))
     return plan, found
-
-
-def _bring_back(connection: sqlite3.Connection, trials: Iterable[str]) -> None:
-    for trial in trials:
-        connection.execute(
-            "UPDATE runs SET deleted_at = NULL WHERE deleted_at IS NOT NULL AND id = (SELECT run_id FROM trials WHERE id = ?)",
-            (trial,),
-        )
 
 
 def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:

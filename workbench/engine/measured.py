@@ -52,10 +52,7 @@ _TASKS = "SELECT run_id, count(*) FROM tasks WHERE state = 'ready' GROUP BY run_
 
 
 def measure(also: Path | None = None, into: Path | None = None) -> Measured:
-    """Return what the newest sessions of this machine say; one that cannot be read says nothing.
-
-    ``also`` counts wherever it is; ``into`` is the session that will be written: what it has is not asked for again.
-    """
+    """Return what the newest sessions, and ``also``, say; what the session ``into`` has is not asked for again."""
     try:
         found = sorted(paths.sessions_dir().glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True)
     except OSError:

@@ -253,10 +253,7 @@ _REPLAY = "replay:"
 
 
 def recorded_documenter(docs: str) -> str:
-    """Return the model that a replayed session asked for docs of this kind, "" where nothing is replayed or it asked none.
-
-    An answer is found by the question and its limit of tokens, and that limit is the recorded model's.
-    """
+    """Return the model that a replayed session asked for docs of this kind, "" for none: its limit of tokens finds the answers."""
     name = parse_docs(docs)
     model = model_of(name)
     if not model.startswith(_REPLAY):

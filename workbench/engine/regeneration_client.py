@@ -352,10 +352,7 @@ def add_samples(
     context: str = "",
     warm: WarmEngine | None = None,
 ) -> str:
-    """Let a run have ``samples`` candidates per task for an evaluator; those that it has stay.
-
-    Empty means the evaluator asked for last, in all wordings and contexts in which it was asked.
-    """
+    """Let a run have ``samples`` candidates per task for an evaluator: unless named the latest, in all wordings asked for."""
     row = _run(session, run)
     old = RegenerationPlan.from_json(row.config)
     check_regeneration(replace(old, samples=samples))

@@ -53,10 +53,7 @@ def _as_path(source: str) -> str:
 
 
 def new_candidates(measured: Measured, source: str, ask: Ask) -> int | None:
-    """Return how many candidates an ask adds, those that the session has left out; None where tasks were never built.
-
-    Of an ask for some tasks by pattern it is not known how many they are.
-    """
+    """Return how many candidates an ask adds to the session; None where tasks were never built, or patterns name them."""
     if ask.tasks:
         return len(ask.tasks) * ask.samples if not set("*?[") & set("".join(ask.tasks)) else None
     tasks = known_tasks(measured, source, ask.limit)
@@ -118,10 +115,7 @@ _ASKING = ("llm", "repoagent", "osa", "command")
 
 
 def documentation(measured: Measured, orders: Iterable[tuple[RegenerationPlan, bool]]) -> Documentation:
-    """Return what the doc systems of orders will ask, each about each source once.
-
-    ``orders`` are written-out plans, and whether the session has that source documented by that system already.
-    """
+    """Return what doc systems will ask for written-out plans, each with whether the session has its source documented already."""
     rates = [*measured.documenting, *kept_rates()]
     found: dict[tuple[str, str], tuple[float | None, bool]] = {}
     for plan, documented in orders:

@@ -31,19 +31,6 @@ def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[Ca
     return [], found
 
 
-def rerun_items(
-    session: Path,
-    item: str = "",
-    *,
-    failed: bool = False,
-    model: str = "",
-    samples: int = 0,
-    warm: WarmEngine | None = None,
-) -> list[str]:
-    found = rerun_orders(session, item, failed=failed, model=model, samples=samples, warm=warm)
-    return [one.run if isinstance(one, Order) else one for one in found]
-
-
 def rerun_orders(
     session: Path,
     item: str = "",

@@ -38,10 +38,7 @@ _LOOK_SECONDS = 0.2
 
 
 def resolved_study(study: Study, session: Path | None = None) -> Study:
-    """Return a study with its rows and this machine's defaults written out, so that it means the same elsewhere.
-
-    A model that has done its part in the ``session`` needs no key. Raises BadStudy, UsageError, MissingKey.
-    """
+    """Return a study with this machine's defaults written out; a model that has done its part in the ``session`` needs no key."""
     with keys_unneeded():
         whole = _written_out(study)
     for column in whole.columns:

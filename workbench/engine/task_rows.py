@@ -115,10 +115,7 @@ class TaskTable:
     async def document(
         self, tasks: Sequence[Task], asks: Sequence[Ask], progress: StageProgress
     ) -> dict[Ask, list[TaskItem]]:
-        """Document every task that an ask means and write its row; return the tasks of each ask, none where it means none.
-
-        A task whose docstring a model fails to write is dropped for this time; a resume tries it again.
-        """
+        """Write the row of every task that an ask means; return those of each ask. What fails is left to a resume."""
         new = [task for task in self._wanted(tasks, asks) if task.id not in self._documented]
         if new:
             await self._write_docstrings(new, progress)
@@ -145,10 +142,7 @@ class TaskTable:
         return identity(self._snapshot.digest, task, self._system.name, docs, self._sandbox, self._selection)
 
     def _replace_former(self, built: Collection[str]) -> None:
-        """Take out rows of functions that now are other tasks, or none: their verdicts stay, and count no more.
-
-        A row that was taken out so and is a task again counts again.
-        """
+        """Take out rows of functions that now are other tasks, or none; one that is a task again counts again."""
         now = {item.task.id: item.id for item in self._documented.values() if item is not None}
         with self._writer.transaction() as connection:
             rows = connection.execute(
@@ -181,7 +175,9 @@ class TaskTable:
     async def _write_docstrings(self, tasks: Sequence[Task], progress: StageProgress) -> None:
         name = self._system.name
         found = await asyncio.to_thread(located, self._snapshot.root, tasks)
-        former = await asyncio.to_thread(self._former_note)
+        with SessionReader(self._writer.path) as reader:
+            stages = reader.stages(self._run)
+        former = next((stage.note or "" for stage in stages if stage.name == "documentation"), "")
         progress.update("documentation", done=0, total=len(found), note=name)
         kept = await asyncio.to_thread(self._kept)
         kept_files = await asyncio.to_thread(self._kept_documented)
@@ -250,10 +246,6 @@ class TaskTable:
         """Return what the system says of its work; where the session had everything, what it said then."""
         said = getattr(self._system, "summary", None)
         return (said or former if said is not None and not self._prepared else said) or self._system.name
-
-    def _former_note(self) -> str:
-        with SessionReader(self._writer.path) as reader:
-            return next((stage.note or "" for stage in reader.stages(self._run) if stage.name == "documentation"), "")
 
     def _kept(self) -> dict[str, Docstring]:
         """Return the docstrings that the session has of a system whose docstrings cost something: a resume pays no twice."""

@@ -58,10 +58,7 @@ class TrialRunner:
     _message_limit: float = 180.0
 
     async def run(self, trial: TrialRow) -> None:
-        """Run a trial; any failure is recorded in the trial and ends only this trial.
-
-        For a trial that is done, only the judge is asked again, for the tiers on which it failed.
-        """
+        """Run a trial, or ask the judge of a done one again where it failed; a failure ends only this trial."""
         # Durations by a clock that nobody sets: the other one may jump while a trial runs.
         began = time.monotonic()
         if trial.state != "done":

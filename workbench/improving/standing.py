@@ -30,10 +30,7 @@ def standings(
     below: float,
     samples: int,
 ) -> tuple[Standing, ...]:
-    """Return every function in the order of the tasks, those that became none last.
-
-    A pass@1 ``below`` that is bad; samples of numbers from ``samples`` on are held out.
-    """
+    """Return every function, those that became no task last; samples of numbers from ``samples`` on are held out."""
     found = []
     for task in tasks:
         seen = share_of(candidates.get(task.id, ()), range(samples))
