@@ -301,6 +301,8 @@ def added(estimates: Iterable[Estimate]) -> Estimate:
         total(one.seconds for one in every),
         total(one.dollars for one in every),
         "; ".join(dict.fromkeys(one.basis for one in every if one.basis)),
+        total(one.building for one in every),
+        any(one.up_to for one in every),
     )
 
 

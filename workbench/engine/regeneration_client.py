@@ -127,8 +127,9 @@ def _engine(text: str) -> str:
 
 def full_ask(plan: RegenerationPlan) -> Ask:
     """Return what a plan asks of its evaluator, with this machine's defaults and the wording written out."""
-    from workbench.models.defaults import extra_body_for, read_extra_body
-    from workbench.regeneration.context import POLICIES
+    from workbench.models.defaults import extra_body_for, is_local, read_extra_body
+    from workbench.regeneration.context import DEFAULT_POLICY, POLICIES
+    from workbench.regeneration.prompts import PROMPT_VERSION
     from workbench.settings import load
 
     evaluator = plan.evaluator or defaults.evaluator(load())
@@ -150,24 +151,15 @@ def full_ask(plan: RegenerationPlan) -> Ask:
         return _replayed(replace(base, extra_body=body), evaluator, plan, own)
     if not body and (usual := extra_body_for(evaluator)):
         body = canonical(usual)
-    return _worded(replace(base, extra_body=body), plan.prompt, plan.context, own)
-
-
-def _worded(ask: Ask, prompt: str, context: str, own: OwnPrompt | None) -> Ask:
-    from workbench.models.defaults import is_local
-    from workbench.regeneration.context import DEFAULT_POLICY
-    from workbench.regeneration.prompts import PROMPT_VERSION
-
-    defaults.check_model(ask.evaluator, "the evaluator")
-    small = is_local(ask.evaluator)
-    prompt = prompt or ("short-1" if small else PROMPT_VERSION)
-    context = context or ("function-1" if small else DEFAULT_POLICY)
+    defaults.check_model(evaluator, "the evaluator")
+    small = is_local(evaluator)
     return replace(
-        ask,
-        prompt=own.name if own else prompt,
-        context=context,
-        sampled_as=ask.evaluator,
+        base,
+        prompt=own.name if own else plan.prompt or ("short-1" if small else PROMPT_VERSION),
+        context=plan.context or ("function-1" if small else DEFAULT_POLICY),
+        sampled_as=evaluator,
         prompt_text=own.text if own else "",
+        extra_body=body,
     )
 
 
