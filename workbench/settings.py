@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from workbench import numbers, paths
+from workbench.bindings import KEYS
 from workbench.errors import UsageError
 from workbench.files import Unreadable, read_text
-from workbench.key_ids import KEY_IDS
 from workbench.text import one_line
 
 ENVIRONMENT_PREFIX = "WORKBENCH_"
@@ -108,9 +108,9 @@ def _keymap(name: str, value: object, origin: str) -> Mapping[str, str]:
     if not isinstance(value, Mapping) or len(moved) < len(given):
         raise UsageError(f"{origin}: {name} must be a table of texts, for example [keymap] app.quit = 'ctrl+q'.")
     for key, to in moved.items():
-        if key not in KEY_IDS:
-            near = [known for known in sorted(KEY_IDS) if known.partition(".")[2] == key]
-            near = near or difflib.get_close_matches(key, KEY_IDS, 2)
+        if key not in KEYS:
+            near = [known for known in sorted(KEYS) if known.partition(".")[2] == key]
+            near = near or difflib.get_close_matches(key, KEYS, 2)
             hint = f"did you mean {' or '.join(near)}?" if near else "the app's help (?) lists them."
             raise UsageError(f"{origin}: [keymap] names {_shown(key)}, which is not the id of a key; {hint}")
         if not to.isprintable() or not all(part.strip() for part in to.split(",")):

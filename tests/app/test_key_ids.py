@@ -15,8 +15,8 @@ from textual.dom import DOMNode
 
 import workbench.app
 from workbench.app.key_table import EVERYWHERE, KEY_TABLE
+from workbench.bindings import KEYS
 from workbench.errors import UsageError
-from workbench.key_ids import KEYS
 from workbench.settings import load
 
 

@@ -18,7 +18,7 @@ import walking
 from workbench import paths
 from workbench.app.app import WorkbenchApp
 from workbench.app.key_table import key_of, use_keymap
-from workbench.key_ids import KEYS
+from workbench.bindings import KEYS
 from workbench.settings import Settings
 
 MOVED = {

@@ -16,8 +16,8 @@ from textual.binding import Binding
 
 import workbench
 import workbench.app
+from workbench.bindings import KEYS
 from workbench.cli import COMMANDS, build_parser
-from workbench.key_ids import KEYS
 
 ROOT = Path(__file__).parents[2]
 MODES = ("cases", "trajectory", "sessions", "regeneration", "study")

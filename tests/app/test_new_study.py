@@ -20,7 +20,7 @@ from trajectory_app import screen_text, until
 from workbench import settings
 from workbench.app.app import WorkbenchApp
 from workbench.app.cases.screen import CasesScreen
-from workbench.app.new_study import offering
+from workbench.app.new_study import starting
 from workbench.app.new_study.starting import NewStudyDialog
 from workbench.app.study.nothing import BeginList
 from workbench.app.study.screen import StudyScreen
@@ -128,10 +128,10 @@ async def test_the_other_kind_keeps_what_was_marked_and_each_mistake_is_said_at_
         assert "1 source × 2 doc systems" in screen_text(app)
         await until(pilot, lambda: isinstance(dialog.focused, Choice), "the field where one was")
         for field, text, said in (
-            ("k", "1, 9", "pass@9 of 3 is not defined"),
+            ("k", "1, 9", "pass@9 of 3 samples is not defined"),
             ("samples", "0", "samples must be a whole number of 1 or more"),
             ("spend", "much", "spend must be a number of 0 or more"),
-            ("name", "", "The name must have 1 to 60 characters"),
+            ("name", "", "name must be a text that is not empty"),
             ("name", "docs", "comes with the program"),
             ("session", "..", "names a folder"),
         ):
@@ -178,7 +178,7 @@ async def test_a_declaration_is_saved_and_opened_again(tmp_path: Path, launched:
         await pilot.press("escape", "5")
         begin = app.screen.query_one(BeginList)
         await until(pilot, lambda: begin.has_focus, "the ways to begin")
-        assert [way.title for way in begin.rows] == ["new study", "agents", "docs", "paper", "study.toml"]
+        assert [way.name for way in begin.rows] == ["new study", "agents", "docs", "paper", "study.toml"]
         await pilot.press("G", "enter")
         await until(pilot, lambda: isinstance(app.screen, AskText), "which file")
         app.screen.query_one("LineInput").value = str(place)  # type: ignore[attr-defined]
@@ -258,9 +258,9 @@ def test_a_field_names_as_much_as_has_room() -> None:
 
 
 def test_a_case_named_like_a_repository_of_the_paper_is_another_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    cases, problems = offering.load_cases()
+    cases, problems = starting.load_cases()
     own = replace(cases[0], id="Schema", kind="own")
-    monkeypatch.setattr(offering, "load_cases", lambda: ((*cases, own), problems))
-    names = [option.name for option in offering.offered("agents").rows]
+    monkeypatch.setattr(starting, "load_cases", lambda: ((*cases, own), problems))
+    names = [option.name for option in starting.offered("agents")["cases"]]
     assert len({name.casefold() for name in names}) == len(names)
     assert {"Schema", "keleshev/schema"} <= set(names)

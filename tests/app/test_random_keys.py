@@ -78,9 +78,7 @@ def faults(monkeypatch: pytest.MonkeyPatch, own_folders: Path) -> list[object]:
     def no_engine(*_: object, **__: object) -> subprocess.Popen[bytes]:
         return subprocess.Popen(["true"], stdin=subprocess.PIPE)
 
-    for module in ("latest", "mode_screen", "pane"):
-        monkeypatch.setattr(f"workbench.app.toolkit.{module}.sentence_of", noted)
-    monkeypatch.setattr("workbench.app.session_app.sentence_of", noted)
+    monkeypatch.setattr(latest, "sentence_of", noted)
     monkeypatch.setattr("workbench.engine.launching.engine_process", no_engine)
     monkeypatch.setattr("workbench.app.cases.files.Fetcher.fetch", lambda *_: None)
     monkeypatch.setattr("workbench.app.sessions.keeping.imported", lambda place, *_: (Path(place), "imported"))

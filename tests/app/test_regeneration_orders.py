@@ -151,7 +151,7 @@ async def test_former_verdicts_stay_marked_until_there_are_new_ones(
             )  # fmt: skip
             recorder.writer.update("candidates", {"id": key}, {"state": "done", "verdict": "passed", "at": 200.0})
         await until(pilot, lambda: "sample 2 ✓ passed in 0.03 s ─" in screen_text(screen.app), "the new verdict")
-        assert "before: ✗ failed in 0.03 s hot: 1 of 14 tests failed." in screen_text(screen.app)
+        assert "before: ✗ failed on " in screen_text(screen.app)
         assert "5 of 12 samples are being tested again" in screen_text(screen.app)
 
         # An interrupted rerun says what is left, and that it can be resumed.

@@ -38,14 +38,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """What was asked of the process that draws, which is tested elsewhere: here it answers at once."""
     found: Asked = []
 
-    def drawn(session: Path, study: str, pairs: Any = (), measure: str = "", *, orders: bool = False) -> dict[str, Any]:
-        found.append((study, [(left.system, right.system) for left, right in pairs], measure, orders))
-        tests = [{"p": 0.018, "test": f"p = 0.018 (test {number})", "p_holm": 0.036} for number, _ in enumerate(pairs)]
-        order = {"better": "docs1", "worse": "docs0", "resampled": 0.91}
-        return {"tests": tests, "orders": {"model/0": {"pass@1": [order]}} if orders else {}}
+    def drawn(session: Path, study: str, pairs: Any, measure: str, orders: bool = False) -> dict[str, Any]:
+        found.append((study, list(pairs), measure, orders))
+        tests = {pair: {"p": 0.018, "test": f"p = 0.018 (test {at})", "p_holm": 0.036} for at, pair in enumerate(pairs)}
+        return {"tests": tests, "orders": {("model/0", "pass@1", "docs1", "docs0"): 0.91} if orders else {}}
 
     monkeypatch.setattr(drawing, "drawn", drawn)
-    monkeypatch.setattr("workbench.app.study.presenter.REST_SECONDS", 0.01)
+    monkeypatch.setattr("workbench.app.study.screen.REST_SECONDS", 0.01)
     return found
 
 
@@ -101,13 +100,13 @@ async def test_marked_columns_are_compared_and_a_pair_opens_the_samples_that_dif
         assert "Mark a column with space" in next(iter(app._notifications)).message
         await pilot.press("space", "l", "C")
         await until(pilot, lambda: "p = 0.018 (test 0)" in screen_text(app), "the test")
-        assert asked[-1] == ("matrix", [("docs0", "docs1")], "pass@1", False)
+        assert asked[-1] == ("matrix", [("docs0 · model/0", "docs1 · model/0")], "pass@1", False)
         shown = screen_text(app)
         assert "B docs1 − A docs0" in shown
         assert "pass@1, 12 tasks of both" in shown
         assert shown.count("●") == 3
         comparison = screen.detail.comparison
-        first = next(at for at in range(comparison.row_count()) if comparison._rows[at].item is not None)
+        first = next(at for at, line in enumerate(comparison.lines) if line.of not in (None, line.key))
         comparison.set_cursor(first)
         pair = comparison.selected
         assert pair is not None
@@ -121,7 +120,7 @@ async def test_marked_columns_are_compared_and_a_pair_opens_the_samples_that_dif
         await until(pilot, lambda: app.screen is screen, "the study again")
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: "91 %" in screen_text(app), "how often the pair keeps its order in resamples")
-        assert asked[-1] == ("matrix", [("docs0", "docs1")], "pass@1", True)
+        assert asked[-1] == ("matrix", [("docs0 · model/0", "docs1 · model/0")], "pass@1", True)
         await pilot.press("B")
         assert screen.detail.rankings.weighting == "repositories"
         await pilot.press("escape", "s")

@@ -10,9 +10,9 @@ import pytest
 from studies.declared_studies import put_agents, put_matrix
 
 from workbench.app.study.actions import can_go_on, going
-from workbench.app.study.comparison_list import forest_row
-from workbench.app.study.presenter import StudyLoader
-from workbench.app.study.wording import cell_sentence, cell_text, figure, header, mean_text, shape, signed, state_of
+from workbench.app.study.line_lists import forest_row
+from workbench.app.study.loading import StudyLoader, Wanted
+from workbench.app.study.wording import cell_sentence, cell_text, header, mean_text, shape, state_of
 from workbench.app.toolkit.cell_table import Grid
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.plot import axis, place
@@ -21,6 +21,7 @@ from workbench.statistics.clusters import Value
 from workbench.statistics.paired import paired_difference
 from workbench.studies.following import read_study
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.wording import figure, signed
 
 
 @pytest.fixture
@@ -107,13 +108,13 @@ def test_the_newest_study_is_read_and_one_that_is_damaged_says_so(tmp_path: Path
     put_matrix(path, 2, 2, 1, 1, 2, random.Random(1))
     loader = StudyLoader()
     with SessionReader(path) as reader:
-        first = loader.look(reader)
-        assert (first.name, first.outcome is not None) == ("matrix", True)
-        assert loader.look(reader, "matrix").outcome is first.outcome
+        first = loader.look(reader, Wanted())
+        assert (first.wanted.name, first.outcome is not None) == ("matrix", True)
+        assert loader.look(reader, Wanted("matrix")).outcome is first.outcome
         with SessionWriter(path) as writer:
             writer.insert("studies", {"name": "broken", "declaration": "{", "created_at": 2e9})
-        view = loader.look(reader, "gone")
-        assert (view.name, view.outcome) == ("broken", None)
+        view = loader.look(reader, Wanted("gone"))
+        assert (view.wanted.name, view.outcome) == ("broken", None)
         assert "damaged" in view.problem
         assert [line.name for line in view.lines] == ["matrix", "broken"]
-        assert loader.look(reader, "matrix").outcome is not None
+        assert loader.look(reader, Wanted("matrix")).outcome is not None

@@ -13,9 +13,18 @@ from regenerated import EVALUATOR, RUN, Recorder, word_counter
 from regeneration_app import press, quiet, regeneration
 from trajectory_app import screen_text, until
 
-from workbench.app.regeneration.findings import BY_FILE, CURVE, TABS, load_curves, load_findings
 from workbench.app.regeneration.head import EvaluatorLine
-from workbench.app.regeneration.went_wrong import WentWrongScreen
+from workbench.app.regeneration.went_wrong import (
+    BY_FILE,
+    CURVE,
+    FAILURES,
+    TABS,
+    TESTS,
+    UNSOLVED,
+    WentWrongScreen,
+    load_curves,
+    load_findings,
+)
 from workbench.app.toolkit.header import StatusLine
 from workbench.app.toolkit.plot import PlotLine, plotted
 from workbench.app.toolkit.text_pane import TextPane
@@ -71,16 +80,16 @@ async def test_failures_are_grouped_and_the_test_stands_beside_the_difference(tm
         await until(pilot, lambda: isinstance(app.screen, WentWrongScreen) and app.screen.idle, "the screen")
         screen = app.screen
         assert isinstance(screen, WentWrongScreen)
-        await until(pilot, lambda: screen.findings is not None and screen.idle, "the findings")
+        await until(pilot, lambda: FAILURES in screen.listings and screen.idle, "the findings")
         assert [entry.cells[0] for entry in screen.list.rows] == ["3", "2", "1", "1"]
-        assert "7 failed in 4 ways" in str(screen.query_one(StatusLine).render())
+        assert "7 candidates in 4 groups" in str(screen.query_one(StatusLine).render())
         await until(pilot, lambda: "assert 1 == 2" in screen_text(app), "what the test said")
         shown = screen_text(app)
         assert "6     assert found.lines == 2" in shown  # the source, with its line number
         assert "where 1 = Counts" in shown
         assert "+ return 1" in shown
         assert "Count the lines of a text." in shown
-        lines = screen.query_one("#test-text", TextPane).document.lines
+        lines = screen.query_one("#left-pane TextPane", TextPane).document.lines
         assert [line.number for line in lines if line.fill] == [6]
         # An exception names its place; markup in a path is only text.
         await pilot.press("G")
@@ -94,7 +103,7 @@ async def test_failures_are_grouped_and_the_test_stands_beside_the_difference(tm
         await pilot.press("g", "l")
         await until(pilot, lambda: len(screen.list.rows) == 5 and screen.idle, "the members")
         assert "5 candidates of 2 tasks · AssertionError" in screen_text(app)
-        assert {entry.candidate.task for entry in screen.list.rows} == {f"{RUN}-count_text", f"{RUN}-Table.total"}
+        assert {entry.of.task for entry in screen.list.rows} == {f"{RUN}-count_text", f"{RUN}-Table.total"}
         await pilot.press("G", "escape")
         assert [one.cells[0] for one in screen.list.rows] == ["5", "1", "1"]
         assert screen.list.selected is screen.list.rows[0]
@@ -106,7 +115,7 @@ async def test_failures_are_grouped_and_the_test_stands_beside_the_difference(tm
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: screen.list.rows[0].cells[1:] == ("6", "2"), "the test that fails most")
         await pilot.press("right_square_bracket")
-        await until(pilot, lambda: screen.curves is not None and screen.idle, "the curves")
+        await until(pilot, lambda: CURVE in screen.listings and screen.idle, "the curves")
         assert screen.tab == CURVE
         assert "pass@1 of the first m samples" in screen_text(app)
         assert [entry.cells[1] for entry in screen.list.rows] == ["0.00", "0.00", "0.00", "0.12"]
@@ -140,16 +149,16 @@ def test_a_run_in_which_nothing_failed_says_so_in_every_list(tmp_path):
     recorder.close()
     with SessionReader(tmp_path / "demo.session") as reader:
         found = load_findings(reader, RUN, None)
-        said = [listing.empty for listing in found.listings.values() if not listing.entries]
+        said = [found[tab].empty for tab in (FAILURES, UNSOLVED, TESTS) if not found[tab].entries]
         assert said == [
             "No candidate failed.",
             "Every task with a sample is solved by some candidate.",
             "No test failed.",
         ]
-        assert "not in the open session" in load_findings(reader, "gone", None).listings[TABS[0]].empty
-        assert load_curves(reader, RUN, Group("original", "nobody"), (1, 3)).listing.entries == ()
+        assert "not in the open session" in load_findings(reader, "gone", None)[TABS[0]].empty
+        assert load_curves(reader, RUN, Group("original", "nobody"), (1, 3))[CURVE].entries == ()
         curves = load_curves(reader, RUN, Group("original", EVALUATOR), (1, 3))
-        assert [entry.cells[:2] for entry in curves.listing.entries] == [("1", "1.00"), ("2", "1.00")]
+        assert [entry.cells[:2] for entry in curves[CURVE].entries] == [("1", "1.00"), ("2", "1.00")]
 
 
 async def test_tasks_sort_by_key_and_by_a_click_and_stand_in_groups(tmp_path):

@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "app"))
 
 from regenerated import RUN, Recorder
 
-from workbench.app.regeneration.findings import load_curves, load_findings
 from workbench.app.regeneration.task_table import TaskTable
+from workbench.app.regeneration.went_wrong import FAILURES, load_curves, load_findings
 from workbench.app.toolkit.columns import Columns
 from workbench.app.toolkit.table import Arrangement
 from workbench.results.tasks import TaskLine, load_lines
@@ -105,7 +105,7 @@ def main() -> int:
         sort, by_file = timed_table(lines)
         took[size] = {"findings": findings, "curves": curves, "sort": sort, "by_file": by_file}
         print(
-            f"{size:10,}  {findings:13.2f}  {found.groups:6,}  {curves:11.2f}  {read:10.2f}  {sort:6.3f}  {by_file:7.3f}"
+            f"{size:10,}  {findings:13.2f}  {len(found[FAILURES].entries):6,}  {curves:11.2f}  {read:10.2f}  {sort:6.3f}  {by_file:7.3f}"
         )
     first, last = sizes[0], sizes[-1]
     growth = (took[last]["findings"] / took[first]["findings"]) / (last / first)

@@ -231,8 +231,8 @@ asyncio.run(main())
 def test_a_screen_is_one_module(home: Path, tmp_path: Path) -> None:
     example, program = blocks("screen"), copied(tmp_path)
     (program / "app" / "sessions" / "models.py").write_text(example["models.py"])
-    keys = program / "key_ids.py"
-    keys.write_text(inserted(keys.read_text(), '    "narrow":', example["keys"]))
+    keys = program / "bindings.py"
+    keys.write_text(inserted(keys.read_text(), "narrow\n", example["keys"]))
     recorder = Recorder(tmp_path / "demo.session")
     recorder.run()
     recorder.trial("t")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from workbench.errors import WorkbenchError
 from workbench.repository import View
-from workbench.rubric import Criterion, OfflineJudge, Scorecard, score
+from workbench.rubric import Criterion, OfflineJudge, Scorecard, rubrics, score
 from workbench.rubric.judging import UntrueClaim
 from workbench.rubric.scorecard import Evidence
 
@@ -343,7 +343,8 @@ async def test_nothing_raises_and_every_line_holds(  # type: ignore[no-untyped-d
         view=VIEW,
         judge=OfflineJudge(),
     )
-    assert [tier.maximum for tier in card.tiers.values()] == [15, 25, 30, 30]
+    (listed,) = [info for info in rubrics() if info.name == rubric]
+    assert [tier.maximum for tier in card.tiers.values()] == [maximum for _, _, maximum in listed.tiers]
     for criterion in card.criteria:
         assert criterion.points is None or 0 <= criterion.points <= criterion.maximum
         assert criterion.reason

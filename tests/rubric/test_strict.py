@@ -160,7 +160,7 @@ async def test_without_facts_what_needs_them_is_unscored() -> None:
             judge=OfflineJudge(),
         )
         assert card.tiers[3].points is None
-        assert card.out_of == 70
+        assert card.out_of == sum(tier.maximum for tier in card.tiers.values()) - card.tiers[3].maximum
         assert card.tiers[4].points is not None
 
 
@@ -185,5 +185,7 @@ async def test_an_unknown_rubric_is_refused_with_a_sentence() -> None:
 def test_rubrics_are_listed_with_their_maxima() -> None:
     assert [info.name for info in rubrics()] == ["aeo-bench", "strict"]
     for info in rubrics():
-        assert info.maximum == sum(maximum for _, _, maximum in info.tiers) == 100
+        assert info.maximum == sum(maximum for _, _, maximum in info.tiers)
         assert info.description
+    # As published.
+    assert [maximum for _, _, maximum in rubrics()[0].tiers] == [15, 25, 30, 30]

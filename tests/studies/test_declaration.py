@@ -65,7 +65,7 @@ def test_k_follows_from_the_samples_unless_it_is_given(tmp_path: Path) -> None:
         (AGENTS, "has no column; name agents and models"),
         ('name = "x"\nkind = "agents"\nrows = []\n' + COLUMN, "'rows' must be a list of test cases"),
         ('name = "x"\nkind = "agents"\nrows = ["a", "a"]\n' + COLUMN, "'a' is there twice"),
-        (AGENTS + '[columns]\nagents = ["planner", "planner-2"]\n', "the column 'planner-2' is there twice"),
+        (AGENTS + '[columns]\nagents = ["planner", "planner-2"]\n', "and 'planner-2' is there twice"),
         (AGENTS + COLUMN + "[limits]\ntasks = 3\n", "'limits.tasks' is not known"),
         (AGENTS + COLUMN + '[settings]\njudge = "offline"\n', "'settings.judge' is not known; did you mean 'judges'?"),
         (AGENTS + 'results = ["gpt.session"]\n' + COLUMN, "'results' must be a list of sessions"),

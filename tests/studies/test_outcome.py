@@ -186,7 +186,7 @@ def test_the_leaderboard_has_places_tiers_spread_and_judges(agents: Path) -> Non
     assert white.above == pytest.approx(7 / 9)
     assert white.spread == pytest.approx(((100 * 2 + 100 * 2 + 0) / 6) ** 0.5)
     assert (white.steps, white.tokens, white.cost_usd) == (4.0, 1000.0, pytest.approx(0.02))
-    assert white.tiers[:3] == ((15.0, 9), (20.0, 9), (25.0, 9))
+    assert (white.tiers[:3], white.tier_trials[:3]) == ((15.0, 20.0, 25.0), (9, 9, 9))
     assert [one.mean.items for one in white.by_judge.values()] == [9, 9]
     means = {judge: one.mean.value or 0.0 for judge, one in white.by_judge.items()}
     assert means["offline-3"] - means["gpt-4o"] == pytest.approx(2.0)

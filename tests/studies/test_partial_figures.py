@@ -92,8 +92,8 @@ def test_a_trial_without_facts_has_no_total_and_is_compared_with_nothing(tmp_pat
     assert (mean_of(outcome, "good"), mean_of(outcome, "nofacts")) == (80.0, None)
     assert places(outcome) == {"good": (1, 3), "nofacts": (None, 3)}
     assert not any(one.items for one in rankings(outcome))
-    tiers = next(one.tiers for one in leaderboard(outcome) if one.summary.column.system == "nofacts")
-    assert tiers == ((15.0, 3), (25.0, 3), (None, 0), (20.0, 3))
+    line = next(one for one in leaderboard(outcome) if one.summary.column.system == "nofacts")
+    assert (line.tiers, line.tier_trials) == ((15.0, 25.0, None, 20.0), (3, 3, 0, 3))
     assert any("nofacts" in one and "no facts" in one for one in outcome.notes)
 
 
@@ -247,7 +247,8 @@ def test_points_that_a_case_without_facts_gets_by_rule_are_said_and_in_no_mean_o
     put_criteria(agents, trial, [third])
     outcome = agents.read()
     assert outcome.cell(CASES[1], "a · local").doubts == {"credited for missing facts": 1}
-    assert leaderboard(outcome)[0].tiers[2] == (20.0, 1)
+    first = leaderboard(outcome)[0]
+    assert (first.tiers[2], first.tier_trials[2]) == (20.0, 1)
     assert "1 credited for missing facts" in reports(agents.path, "agents")["md"]
 
 

@@ -1,8 +1,8 @@
 """The agents under test, their tools and their wire protocol.
 
-An agent is a class with ``async document(context) -> Submission``; the :class:`AgentContext` asks the model, uses the tools and
-records every step. One of ours is an entry of :data:`workbench.agents.names.AGENTS`; one of another package is named by
-its dotted path, ``package.module:Class`` (docs/extending/agent.md).
+An agent is a class with ``async document(context) -> Submission``: an entry of :data:`workbench.agents.names.AGENTS`,
+or one of
+another package by its dotted path, ``package.module:Class`` (docs/extending/agent.md).
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""The context that an agent works in: it asks the model, runs the tools and records every step."""
+"""The context of an agent: it asks the model, runs the tools and records every step."""
 
 from __future__ import annotations
 
@@ -29,31 +29,18 @@ DEFAULT_ANSWER_TOKENS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One recorded step.
+    """One recorded step."""
 
-    Attributes:
-        number: 1, 2, …
-        kind: ``tool``, ``respond``, ``invalid``, ``plan`` or ``error``.
-        action: The tool, ``respond``, or a few words on what was wrong.
-        target: What the action was applied to, such as a path.
-        answer: The model's answer, None for a step without a model.
-        observation: The tool's result, None if no tool was used.
-        problem: Why the answer could not be used, or why there is none.
-        seconds: Time from the request to the observation.
-        request: The request, None for a step without a model.
-        at: Unix time at which the step finished.
-    """
-
-    number: int
-    kind: str
-    action: str
-    target: str
-    answer: Answer | None
-    observation: Observation | None
-    problem: str | None
-    seconds: float
+    number: int  # from 1
+    kind: str  # ``tool``, ``respond``, ``invalid``, ``plan`` or ``error``
+    action: str  # the tool, ``respond``, or a few words on what was wrong
+    target: str  # of the action, such as a path
+    answer: Answer | None  # the model's, None for a step without a model
+    observation: Observation | None  # the tool's result
+    problem: str | None  # why the answer was unusable or missing
+    seconds: float  # from the request to the observation
     request: Request | None
-    at: float
+    at: float  # unix time at the end
 
 
 class StepLog(Protocol):
@@ -61,7 +48,6 @@ class StepLog(Protocol):
 
     def step(self, step: Step) -> None:
         """Store a step durably before returning."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +64,19 @@ class OutOfSteps(Exception):
 
 @dataclass(slots=True)
 class Conversation:
-    """The messages so far, all of which are sent with each request, and how those with a tool's result end."""
+    """The messages so far, all of which are sent with each request, and the endings of those with a tool's result."""
 
     messages: list[Message] = field(default_factory=list)
     closings: Closings = OWN_CLOSINGS
 
     @classmethod
     def begin(cls, system: str, user: str) -> Conversation:
-        """Return a conversation with its system prompt and first message."""
         return cls([Message("system", system), Message("user", user)])
 
     def add_user(self, text: str) -> None:
         self.messages.append(Message("user", text))
 
     def add_assistant(self, text: str) -> None:
-        """Add the model's answer."""
         self.messages.append(Message("assistant", text))
 
 
@@ -107,7 +91,7 @@ class Turn:
 
 
 class AgentContext:
-    """The context that an agent works in.
+    """The context of an agent.
 
     Args:
         assignment: The project's name and description.
@@ -115,14 +99,14 @@ class AgentContext:
         asker: Answers its requests.
         log: Stores its steps.
         model: The model's name.
-        recorded: The model whose answers these are where ``model`` is a replay, "" where it is none.
+        recorded: The recorded model if ``model`` is a replay.
         sample: The trial's repeat number, so that repeats are independent samples.
         scope: Identity of the trial.
         max_steps: Maximum number of steps, including the submission.
         read_limit: Maximum number of characters of a file, or of a folder's names, that one call returns.
         answer_tokens: Maximum number of tokens of an answer.
-        inherited: The first steps of a fork, None for a trial of its own.
-        sampling: What is asked of the model beside the messages; None for AEO-Bench's temperature and ``answer_tokens``.
+        inherited: The first steps of a fork.
+        sampling: None for AEO-Bench's temperature and ``answer_tokens``.
     """
 
     def __init__(
@@ -200,11 +184,9 @@ class AgentContext:
         )
 
     async def ask(self, messages: Sequence[Message], grammar: str | None = None) -> Turn:
-        """Send a conversation to the model and parse the action in its answer.
+        """Send the whole conversation to the model and parse the action in its answer.
 
-        Args:
-            messages: The whole conversation.
-            grammar: GBNF grammar that constrains the embedded model; ignored by other models.
+        ``grammar`` (GBNF) constrains the embedded model alone.
 
         Raises:
             OutOfSteps: No step is left.
@@ -237,12 +219,7 @@ class AgentContext:
     async def act(self, conversation: Conversation, grammar: str | None = None) -> Submission | None:
         """Run one step: ask the model, run the tool it chose, and add the result to the conversation.
 
-        Returns:
-            The submission if the agent submitted, else None.
-
-        Raises:
-            OutOfSteps: No step is left.
-            ModelError: There was no answer.
+        Return the submission if the agent submitted. Raises as :meth:`ask`.
         """
         turn = await self.ask(conversation.messages, grammar)
         if isinstance(turn.outcome, Action) and turn.outcome.name == RESPOND:
@@ -252,12 +229,9 @@ class AgentContext:
         return None
 
     def take(self, conversation: Conversation, turn: Turn, *, run_tools: bool = True) -> None:
-        """Run the tool that an answer calls and add the result to the conversation, or say what is wrong with the answer.
+        """Run the tool that an answer calls and add the result, or what is wrong with the answer, to the conversation.
 
-        Args:
-            conversation: Gets the answer and what comes of it.
-            turn: The answer; it hands nothing in.
-            run_tools: Whether tools may still be used; where not, a call is a problem.
+        Without ``run_tools`` a call is a problem.
         """
         conversation.add_assistant(turn.answer.text)
         if isinstance(turn.outcome, Action) and not run_tools:
@@ -290,7 +264,7 @@ class AgentContext:
 
     @property
     def is_constrained(self) -> bool:
-        """Whether grammars hold the model: it is, or in a recording was, the embedded one."""
+        """Whether grammars hold: the model is, or in a recording was, the embedded one."""
         return self._answering.startswith("local")
 
     def note(self, kind: str, action: str, target: str, turn: Turn, problem: str | None = None) -> None:
@@ -298,11 +272,7 @@ class AgentContext:
         self._record(kind, action, target, turn.began, turn=turn, problem=problem)
 
     def use(self, tool: str, path: str) -> Observation:
-        """Run a tool without asking the model, and record it as a step.
-
-        Raises:
-            OutOfSteps: No step is left.
-        """
+        """Run a tool without asking the model, and record it as a step. OutOfSteps: none is left."""
         if self.steps_left <= 0:
             raise OutOfSteps
         began = time.monotonic()

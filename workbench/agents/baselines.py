@@ -1,4 +1,4 @@
-"""Two baselines that show what exploration is worth: write from the name alone, or after reading one file."""
+"""Two baselines that show the worth of exploration: write from the name alone, or after reading one file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ class NoExploration:
     name = "no-exploration"
 
     async def document(self, context: AgentContext) -> Submission:
-        """Return the submission; raises :class:`ModelError` if a request fails."""
         message = first_message(context.assignment.name, context.assignment.description)
         conversation = Conversation.begin(SYSTEM + _NO_TOOLS, message)
         context.max_steps = min(context.max_steps, 3)
@@ -62,7 +61,6 @@ class SingleFile:
     name = "single-file"
 
     async def document(self, context: AgentContext) -> Submission:
-        """Return the submission; raises :class:`ModelError` if a request fails."""
         message = first_message(context.assignment.name, context.assignment.description)
         conversation = Conversation.begin(SYSTEM + _NO_TOOLS, message)
         path = likely_main_file(context.view.files, context.assignment.name)

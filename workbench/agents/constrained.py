@@ -1,8 +1,9 @@
 """GBNF grammars that constrain a small model at each step: known paths as choices, and the structure of a README.
 
-A model of a hundred million parameters does not follow a protocol by itself. Constrained by a grammar, it takes the same
-steps as a large one: the tool, the path and the sentences of the README are its own choice, while the README's headings
-and the metadata's keys come from the grammar. Larger models are not constrained.
+A model of a hundred million parameters does not follow a protocol by itself. Constrained by a grammar, it takes the
+same steps as a
+large one: the tool, the path and the sentences are its own choice, while headings and metadata keys come from the
+grammar.
 """
 
 from __future__ import annotations
@@ -42,27 +43,15 @@ _REQUIREMENT = re.compile(r"""^\s*["']?([A-Za-z][\w.-]*)(?:\[[\w,-]+\])?\s*(?:[<
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What an agent knows so far, as far as the grammar of its next answer depends on it.
+    """What an agent knows so far, as far as the grammar of its next answer depends on it."""
 
-    Attributes:
-        title: Name of the project.
-        folders: Folders that it may list.
-        files: Files that it may read.
-        scripts: What may follow ``python `` in a command: a file, or ``-m PACKAGE``.
-        names: Functions and classes that it may describe.
-        dependencies: Distributions that it may name in the installation command.
-        options: Command-line options that it may use in commands.
-        may_respond: Whether it may submit.
-        must_respond: Whether it must submit.
-    """
-
-    title: str
+    title: str  # name of the project
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    scripts: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    dependencies: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()  # what may follow ``python `` in a command: a file, or ``-m PACKAGE``
+    names: tuple[str, ...] = ()  # functions and classes that it may describe
+    dependencies: tuple[str, ...] = ()  # distributions for the installation command
+    options: tuple[str, ...] = ()  # of the command line
     may_respond: bool = True
     must_respond: bool = False
 
@@ -75,7 +64,7 @@ def readable(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def defined_names(text: str) -> tuple[str, ...]:
-    """Return the public functions and classes that a Python source defines at its top level."""
+    """Return the public functions and classes at the top level of a Python source."""
     found = [first or second for first, second in _DEFINITION.findall(text)]
     return tuple(dict.fromkeys(name for name in found if not name.startswith("_")))
 
@@ -109,13 +98,11 @@ def required_distributions(path: str, text: str) -> tuple[str, ...]:
 
 
 def literal(text: str) -> str:
-    """Return a GBNF terminal for exactly ``text``."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 
 def _in_json(text: str) -> str:
-    """Return a GBNF terminal for ``text`` as it is written inside a JSON string."""
     return literal(json.dumps(text, ensure_ascii=False)[1:-1])
 
 
@@ -166,14 +153,7 @@ def _readme(knowledge: Knowledge) -> list[str]:
 
 
 def grammar(knowledge: Knowledge) -> str:
-    """Return the GBNF grammar of the next answer.
-
-    Args:
-        knowledge: What the agent knows so far.
-
-    Returns:
-        A grammar whose root is one ``<json>…</json>`` call.
-    """
+    """Return the GBNF grammar of the next answer, whose root is one ``<json>…</json>`` call."""
     calls: list[str] = []
     rules: list[str] = []
     end = literal('"}}')

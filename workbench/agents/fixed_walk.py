@@ -30,11 +30,7 @@ class FixedWalk:
     name = "planner-1"
 
     async def document(self, context: AgentContext) -> Submission:
-        """Return the submission; an empty, unparsed one if the agent never submitted.
-
-        Raises:
-            ModelError: A request failed.
-        """
+        """Return the submission; an empty, unparsed one if the agent never submitted."""
         try:
             self._walk(context)
             for path in await self._plan(context):

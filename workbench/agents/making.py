@@ -1,4 +1,4 @@
-"""What an agent is, and a new one by its name."""
+"""The interface of agents, and a new one by its name."""
 
 from __future__ import annotations
 
@@ -14,24 +14,18 @@ if TYPE_CHECKING:
 
 
 class Agent(Protocol):
-    """Whoever documents a repository."""
+    """Documents a repository."""
 
     name: str
 
     async def document(self, context: AgentContext) -> Submission:
         """Return the README and metadata; raises :class:`workbench.models.types.ModelError`."""
-        ...
 
 
 def make_agent(name: str, folders: Sequence[str] = ()) -> Agent:
-    """Return a new instance of the agent called ``name``.
+    """Return a new agent by its name or dotted path, imported from ``folders`` first.
 
-    Args:
-        name: One of ours, or a dotted path.
-        folders: Folders from which a dotted path is imported first.
-
-    Raises:
-        UsageError: There is none; the sentence says what is missing.
+    UsageError: there is none; the sentence says what is missing.
     """
     agent = make("agent", load("agent", agent_info(name).path, Agent, folders))
     agent.name = name

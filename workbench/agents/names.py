@@ -1,4 +1,4 @@
-"""The agents that one can choose, without importing any of them."""
+"""The available agents, without importing any of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.plugins import names, path_of
 
 @dataclass(frozen=True, slots=True)
 class AgentInfo:
-    """An agent's name in sessions and on the command line, what a person should know of it, and where its class is."""
+    """An agent's name in sessions and on the command line, its description, and where its class is."""
 
     name: str
     title: str
@@ -61,7 +61,7 @@ _FORMER = {"planner": "planner-1"}
 
 
 def current_name(name: str) -> str:
-    """Return the name of the agent that a person means by ``name``; of a plug-in its dotted path."""
+    """Return the present name of an agent, of a plug-in its dotted path."""
     if is_remote(name):
         return canonical(name)
     if name in ALIASES or is_dotted(name) or any(info.name == name for info in AGENTS):
@@ -70,10 +70,9 @@ def current_name(name: str) -> str:
 
 
 def agent_info(name: str) -> AgentInfo:
-    """Return what is known of an agent; one from outside is known by its dotted path or its address only.
+    """Return what is known of an agent; one from outside is known by its dotted path or address only.
 
-    Raises:
-        UsageError: There is no such agent; the sentence names the known ones.
+    UsageError: there is none; the sentence names the known ones.
     """
     # A recorded name stays what it was: a trial is resumed, forked and run again by the agent that began it.
     name = _FORMER.get(name, name)

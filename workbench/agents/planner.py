@@ -1,4 +1,4 @@
-"""The planner: the model walks all folders, then reads, then writes to a fixed structure, as AEO-Bench's second agent does."""
+"""The planner: the model walks all folders, reads, then writes to a fixed structure, as AEO-Bench's second agent."""
 
 from __future__ import annotations
 
@@ -56,11 +56,7 @@ class Planner:
     name = "planner-2"
 
     async def document(self, context: AgentContext) -> Submission:
-        """Return the submission; one that the agent makes itself of what it listed if the model never handed in.
-
-        Raises:
-            ModelError: A request failed.
-        """
+        """Return the submission; one made of what the agent listed if the model never submitted."""
         name, description = context.assignment.name, context.assignment.description
         conversation = Conversation.begin(SYSTEM, _WALK.format(name=name, description=description))
         reserve = min(_LEFT_FOR_READING, max(2, context.max_steps // 2))
@@ -97,7 +93,7 @@ class Planner:
     async def _step(
         self, context: AgentContext, conversation: Conversation, shape: str, tool: str, otherwise: str
     ) -> bool:
-        """Ask for the next call of a state; return False when the model says that it is done with it."""
+        """Ask for the next call of a state; return False if the model is done with it."""
         turn = await context.ask(conversation.messages, shape)
         outcome = turn.outcome
         if isinstance(outcome, Action) and outcome.name in (_DONE, RESPOND):
@@ -113,7 +109,7 @@ class Planner:
         return True
 
     async def _generate(self, context: AgentContext, conversation: Conversation) -> Submission | None:
-        """Return what the model hands in, asked again once where the structure is not kept; None if it never does."""
+        """Return the model's submission, asked again once if the structure is not kept; None if there is none."""
         asked_again = False
         kept: Submission | None = None
         shape = grammar(replace(knowledge_of(context, must_respond=True), files=(), folders=()))
@@ -148,7 +144,7 @@ def lacks(readme: str) -> str:
 
 
 def minimal(context: AgentContext) -> Submission:
-    """Return a README of nothing but what was listed and read, for a model that never hands in."""
+    """Return a README of nothing but what was listed and read, for a model that never submits."""
     name, description = context.assignment.name, context.assignment.description
     files = [path for path in context.listed if not path.endswith("/")]
     shown = "\n".join(f"- `{path}`" for path in files[:40]) or "- none was seen"

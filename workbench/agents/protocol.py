@@ -1,8 +1,8 @@
 """AEO-Bench's text protocol: the agent's prompts, and how its answers are parsed.
 
-An answer contains one ``<json>{"name": …, "kwargs": {…}}</json>``, or the same object without the tag, which AEO-Bench reads
-too. A README may contain anything, even code fences and closing tags, so a JSON decoder finds the end of the object and no
-closing tag is searched for.
+An answer contains one ``<json>{"name": …, "kwargs": {…}}</json>``, or the object without the tag. A README may contain
+anything,
+even code fences and closing tags, so a JSON decoder finds the end of the object and no closing tag is searched for.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CUT = "Continue exploring"
 
 
 class Closings(NamedTuple):
-    """What ends the message with a tool's result: while steps are left, and before the last one."""
+    """The ending of a tool's result: while steps are left, and before the last one."""
 
     go_on: str
     hand_in: str
@@ -53,19 +53,12 @@ _MOST_FAILURES = 200
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """The agent's action: a tool call, or ``respond`` with ``readme`` and ``metadata``.
+    """The agent's action: a tool call, or ``respond`` with ``readme`` and ``metadata``."""
 
-    Attributes:
-        name: A tool's name or ``respond``.
-        kwargs: Its arguments, decoded JSON.
-        thought: The text before the call.
-        written: The call's JSON as the answer has it.
-    """
-
-    name: str
-    kwargs: Mapping[str, object]
-    thought: str = ""
-    written: str = ""
+    name: str  # a tool's name or ``respond``
+    kwargs: Mapping[str, object]  # decoded JSON
+    thought: str = ""  # the text before the call
+    written: str = ""  # the call's JSON as the answer has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +80,15 @@ class Submission:
 
 
 def parse_action(answer: str) -> Action | Problem:
-    """Parse the action in an answer.
+    """Parse the action in an answer; never raises.
 
-    The last opening tag followed by a complete call wins, unless it lies inside an earlier object. Without one, the last
-    JSON object that is a call or a submission wins, wherever it stands: alone, in a fence, in prose. Deviations with a
-    clear meaning are accepted: a tag in capitals, a missing closing tag, raw newlines in strings, ``arguments`` instead
-    of ``kwargs``, arguments beside the name, a submission without a name. What is nearly JSON is none, as in AEO-Bench. A call that the model only considered in its
-    reasoning is none.
-
-    Args:
-        answer: The model's text.
-
-    Returns:
-        The action, or the problem with the answer. Never raises.
+    The last opening tag followed by a complete call wins, unless it lies inside an earlier object. Without one, the
+    last JSON object that
+    is a call or a submission wins, wherever it stands: alone, in a fence, in prose. Deviations with a clear meaning are
+    accepted: a tag
+    in capitals, a missing closing tag, raw newlines in strings, ``arguments`` instead of ``kwargs``, arguments beside
+    the name, a
+    submission without a name. What is nearly JSON is none, as in AEO-Bench. A call in the model's reasoning is none.
     """
     split = split_reasoning(answer)
     if not split.finished:
@@ -154,7 +143,7 @@ def _read_object(answer: str, position: int) -> tuple[Action | Problem, int]:
 
 
 def _is_call(value: Mapping[str, object]) -> bool:
-    """Return whether an object that no tag announces is meant as a call: a README may quote any other JSON."""
+    """Return whether an untagged object is a call: a README may quote any other JSON."""
     name = value.get("name")
     if not isinstance(name, str):
         return name is None and isinstance(value.get("readme"), str)
@@ -181,7 +170,7 @@ def _action(value: Mapping[str, object], thought: str, written: str) -> Action |
 
 
 def split_answer(answer: str) -> tuple[str, str]:
-    """Return what stands before the call in an answer, and the call's JSON; without a call, all of it and ""."""
+    """Return the text before the call in an answer, and the call's JSON; without a call, all of it and ""."""
     outcome = parse_action(answer)
     if isinstance(outcome, Action):
         return outcome.thought, outcome.written
@@ -230,7 +219,6 @@ def first_message(name: str, description: str) -> str:
 
 
 def tool_message(tool: str, text: str, steps_left: int, closings: Closings = OWN_CLOSINGS) -> str:
-    """Return the message that reports a tool's result to the agent."""
     closing = closings.go_on if steps_left > 1 else closings.hand_in
     return f"Tool call result for '{tool}':\n{text}\n\n{closing}"
 

@@ -1,4 +1,4 @@
-"""An agent of other people that is reached over A2A: what it says comes from its server, what it reads from our tools."""
+"""A remote agent over A2A: its server answers, and our tools read for it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ from workbench.models.types import Message
 
 
 class RemoteAgent:
-    """Sends the task, runs the tools that the agent calls, and sends it what they gave, until it hands in."""
+    """Sends the task, runs the tools that the agent calls, and sends it their results, until it submits."""
 
     name = "a2a"
 
     async def document(self, context: AgentContext) -> Submission:
-        """Return the submission; an empty, unparsed one if the agent never submitted.
-
-        Raises:
-            ModelError: The agent gave no answer that can be used.
-        """
+        """Return the submission; an empty, unparsed one if the agent never submitted."""
         # It has a system prompt of its own: AEO-Bench sends none.
         first = first_message(context.assignment.name, context.assignment.description)
         conversation = Conversation([Message("user", first)], PEER_CLOSINGS)

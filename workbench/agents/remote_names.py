@@ -1,4 +1,4 @@
-"""The names of agents of other people that are reached over A2A, and of the models of their trials. Cheap to import."""
+"""The names of remote agents (A2A), and of the models of their trials. Cheap to import."""
 
 from __future__ import annotations
 
@@ -16,21 +16,16 @@ _LONGEST = 500
 
 
 def is_remote(agent: str) -> bool:
-    """Return whether ``agent`` names an agent that is reached over A2A."""
     return agent.startswith(PREFIX)
 
 
 def is_peer(model: str) -> bool:
-    """Return whether ``model`` stands for the agent itself: nothing else is asked."""
+    """Return whether ``model`` stands for the agent itself: no other model is asked."""
     return model.startswith(PEER_MODEL)
 
 
 def address_of(agent: str) -> str:
-    """Return the address in the name of a remote agent.
-
-    Raises:
-        UsageError: It is no address of a server, or holds what must not be recorded.
-    """
+    """Return a remote agent's address. UsageError: it is no server's, or holds what must not be recorded."""
     url = agent.removeprefix(PREFIX)
     shown = one_line(url, 80)
     try:
@@ -49,9 +44,9 @@ def address_of(agent: str) -> str:
 
 
 def canonical(agent: str) -> str:
-    """Return the one name of a remote agent: host in small letters, no slash and no place of a card at the end.
+    """Return the canonical name of a remote agent: lower-case host, no slash and no card path at the end.
 
-    What is no address stays as it is.
+    An invalid address is returned as it is.
     """
     try:
         parts = urlsplit(address_of(agent))

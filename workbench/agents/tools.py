@@ -12,21 +12,13 @@ from workbench.repository import View, ViewError
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A tool's result.
+    """A tool's result."""
 
-    Attributes:
-        text: The text returned to the agent.
-        target: The requested path.
-        listed: Paths of the listed files and directories (the latter end in "/").
-        read: The file that was read, "" if none.
-        size: Bytes of that file that were returned.
-    """
-
-    text: str
-    target: str
-    listed: tuple[str, ...] = ()
-    read: str = ""
-    size: int = 0
+    text: str  # for the agent
+    target: str  # the requested path
+    listed: tuple[str, ...] = ()  # files and directories (the latter end in "/")
+    read: str = ""  # the file that was read
+    size: int = 0  # bytes of that file that were returned
 
     @property
     def failed(self) -> bool:
@@ -42,11 +34,7 @@ def normal(path: str) -> str:
 def use_tool(view: View, name: str, kwargs: Mapping[str, object], read_limit: int) -> Observation:
     """Run a tool on a view and return its result; never raises, whatever the agent asks for.
 
-    Args:
-        view: The part of the repository that the agent may see.
-        name: The tool.
-        kwargs: Its arguments as decoded from the answer.
-        read_limit: Maximum number of characters of a file, or of a folder's names, to return.
+    ``read_limit`` is the maximum number of characters of a file, or of a folder's names.
     """
     path = kwargs.get("path", "." if name == "list_directory" else None)
     if name not in TOOLS:
@@ -72,7 +60,7 @@ def use_tool(view: View, name: str, kwargs: Mapping[str, object], read_limit: in
 
 
 def edited(observation: Observation, text: str) -> Observation:
-    """Return an observation that says ``text`` instead; of an edited listing, the paths are those that it names."""
+    """Return an observation with ``text`` instead; the paths of an edited listing are those in it."""
     if text == observation.text:
         return observation
     if not observation.listed:

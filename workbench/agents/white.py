@@ -78,11 +78,7 @@ class WhiteAgent:
     name = "white"
 
     async def document(self, context: AgentContext) -> Submission:
-        """Return the submission; an empty, unparsed one if the agent never submitted.
-
-        Raises:
-            ModelError: A request failed.
-        """
+        """Return the submission; an empty, unparsed one if the agent never submitted."""
         conversation = Conversation.begin(
             SYSTEM, first_message(context.assignment.name, context.assignment.description)
         )

@@ -8,19 +8,19 @@ import time
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 
 from workbench import paths
 from workbench.app.key_table import key_of, refusal, use_keymap, why_not
-from workbench.app.keys import KEYS
+from workbench.app.keys import bindings
 from workbench.app.navigation import NavigatingApp
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import LastNet
+from workbench.bindings import KEYS
 from workbench.collecting import collect_rarely
 from workbench.errors import WorkbenchError
-from workbench.key_ids import KEY_IDS
 from workbench.read_only import is_read_only
 from workbench.text import clean, one_line, plural
 
@@ -59,7 +59,7 @@ class WorkbenchApp(NavigatingApp):
     }
     COMMANDS = {lambda: _named("palette", "WorkbenchCommands"), lambda: _named("palette", "PlaceCommands")}
     COMMAND_PALETTE_BINDING = "ctrl+p"
-    BINDINGS: ClassVar[list[BindingType]] = KEYS
+    BINDINGS = bindings("app")
 
     def __init__(self, session: Path | None, settings: Settings, *, warm_engine: bool = True) -> None:
         self.begins_with_overview = self.begins_with_tour = False
@@ -132,7 +132,7 @@ class WorkbenchApp(NavigatingApp):
         else:
             self.open_latest()
         self.start_themes()
-        unknown = set(self.settings.keymap) - KEY_IDS
+        unknown = set(self.settings.keymap) - KEYS.keys()
         if unknown:
             self.notify(
                 f"The keymap names {', '.join(sorted(unknown))}, which no key has; {key_of('app.help')} lists the names.",

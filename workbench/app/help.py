@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
@@ -14,7 +11,7 @@ from textual.widgets import Input
 
 from workbench import glyphs
 from workbench.app.key_table import KEY_TABLE, key_of
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Static
@@ -43,8 +40,8 @@ _WIDEST, _AROUND = 84, 8
 def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]]]]:
     """Return the keys that work on a screen by where they belong: (heading, [(key, what it does, binding id)])."""
     groups: dict[str, dict[str, tuple[list[str], str]]] = {}
-    for node, bindings in screen._modal_binding_chain:
-        for _, binding in bindings:
+    for node, bound in screen._modal_binding_chain:
+        for _, binding in bound:
             if not binding.description or binding.system or not binding.id:
                 continue
             if binding.action == "leave_tour" and not screen.app.check_action(binding.action, ()):
@@ -72,16 +69,7 @@ class HelpScreen(Dialog[None]):
     HelpScreen Input.-open { display: block; }
     HelpScreen Input:focus { background: $panel; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("help.close", "close", "close"),
-        bind("help.down", "scroll(1)", "down", show=False),
-        bind("help.up", "scroll(-1)", "up", show=False),
-        bind("help.page-down", "page(1)", "page down", show=False),
-        bind("help.page-up", "page(-1)", "page up", show=False),
-        bind("help.top", "edge(-1)", "top", show=False),
-        bind("help.end", "edge(1)", "end", show=False),
-        bind("help.narrow", "narrow", "only keys with…", show=False),
-    ]
+    BINDINGS = bindings("help")
 
     def __init__(self, about: Screen[object]) -> None:
         super().__init__()

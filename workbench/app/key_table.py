@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.key_ids import KEYS
+from workbench.bindings import KEYS
 from workbench.read_only import ReadOnly, is_read_only
 
 _SIGNS = {"escape": "esc", "slash": "/", "minus": "-", "at": "@", "plus": "+", "shift+up": "⇧↑", "shift+down": "⇧↓"}
@@ -23,10 +23,10 @@ def use_keymap(keymap: Mapping[str, str]) -> None:
 def key_of(binding: str) -> str:
     """Return the key that an action has now, by the id of its binding, as texts write it."""
     keys = [one.strip() for one in (_keymap.get(binding) or KEYS[binding]).split(",")]
-    return _written(next((one for one in keys if one not in _ARROWS), keys[0]))
+    return written(next((one for one in keys if one not in _ARROWS), keys[0]))
 
 
-def _written(name: str) -> str:
+def written(name: str) -> str:
     if name in _SIGNS or len(name) == 1 or "+" in name:
         return _SIGNS.get(name, name)
     try:
@@ -63,7 +63,7 @@ KEY_TABLE = (
     _row("o O", "o O", "sort; the other way round", "sort reverse"),
     _row("b minus", "b -", "group; fold or unfold a group", "group fold"),
     _row("f F", "f F", "filter; clear the filter", "filter clear-filter only-differences"),
-    _row("asterisk t a", "* t a", "star, tag, remark", "star tags annotate remark"),
+    _row("asterisk t a", "* t a", "star, tag, remark", "star tags remark"),
     _row("r", "r", "rerun", "rerun rerun-task"),
     _row("u c", "u c", "resume, cancel", "resume cancel"),
     _row("d delete", "d", "delete, put away", "delete put-away"),
@@ -152,7 +152,6 @@ WHY_NOT = {
     "star": "Nothing is selected that could have a star.",
     "tags": "Nothing is selected that could have tags.",
     "remark": "Nothing is selected that could have a remark.",
-    "annotate": "Nothing is selected that could have a remark.",
     "copy": "There is nothing here to copy.",
     "open_outside": "There is nothing here to open.",
 }
@@ -180,7 +179,7 @@ def why_not(pressed: str, refused: Sequence[tuple[str, str]]) -> str:
     keys = {one: _keymap.get(one) or known for one, known in KEYS.items()}
     groups = dict.fromkeys(one.partition(".")[0] for one, known in keys.items() if pressed in known.split(","))
     places = [_WHERE[group] for group in groups if group in _WHERE]
-    what = f"{_written(pressed)} does nothing here"
+    what = f"{written(pressed)} does nothing here"
     return (
         f"{what}; it is a key of {_listed(places)}."
         if places
@@ -203,7 +202,7 @@ _STARTING = (
 )
 CHANGING = {
     **dict.fromkeys(_STARTING.split(), _START),
-    **dict.fromkeys(("annotate", "remark", "star", "tags"), _LABEL),
+    **dict.fromkeys(("remark", "star", "tags"), _LABEL),
     **dict.fromkeys(("bring_back", "delete", "merge", "name", "put_away"), _ARRANGE),
     "fetch": "fetch sources",
     "import_files": "import files",

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import getters
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.location import Location, Place, ResultList
 from workbench.app.toolkit.amounts import age
 from workbench.app.toolkit.columns import Column
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 _SIGNS = {"star": "★ star", "tag": "# tag", "remark": "✎ remark"}
-_NOTHING = "Nothing is starred, tagged or remarked on yet: {labels.star} stars what is selected, {labels.tags} tags it, {trajectory.annotate} (in Trajectory) remarks on it."
+_NOTHING = "Nothing is starred, tagged or remarked on yet: {labels.star} stars what is selected, {labels.tags} tags it, {labels.remark} remarks on it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ COLUMNS: tuple[Column[MarkedLine], ...] = (
 class MarkedList(Table[MarkedLine]):
     """Stars, tags and remarks, the newest first."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [bind("marked.open", "choose", "go there")]
+    BINDINGS = bindings("marked.open")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda line: line, order="age", id=id)
@@ -125,7 +124,7 @@ class MarkedScreen(ModeScreen):
 
     mode_name = "Stars, tags and remarks"
     CSS_PATH = "styles/marked.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [bind("marked.back", "leave", "back")]
+    BINDINGS = bindings("marked.back")
 
     def __init__(self, current: MarkedLine | None = None) -> None:
         super().__init__()

@@ -27,24 +27,6 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 
-# The footer's one word says too little where nothing stands around it.
-_TITLES = {
-    "trajectory.next-step": "next step",
-    "trajectory.next-trial": "next trial",
-    "trajectory.next-tab": "next tab",
-    "trajectory.raw": "README as source or rendered",
-    "trajectory.open": "open in another program",
-    "trajectory.copy": "copy this pane's text",
-    "trajectory.export": "export a report",
-    "trajectory.rerun": "rerun this trial",
-    "cases.study": "new study of the marked cases",
-    "study.resume": "go on with this study",
-    "study.cancel": "cancel this study",
-    "study.export": "export a report on this study",
-    "study.group": "group the rows",
-}
-
-
 class Palette(CommandPalette, BaseScreen[None]):
     """Textual's palette, which can be closed only once."""
 
@@ -63,11 +45,15 @@ class WorkbenchCommands(Provider):
         for active in self.screen.active_bindings.values():
             binding = active.binding
             # Moving the cursor is what keys are for; everything else can be found by its name as well.
-            moves = binding.id is None or binding.id.startswith(("list.", "file.", "pane.", "choice."))
+            moves = binding.id is None or binding.id.startswith(
+                ("list.", "file.", "pane.next", "pane.previous", "choice.")
+            )
             if moves or binding.system or not binding.description or binding.description in seen:
                 continue
             seen.add(binding.description)
-            title = _TITLES.get(binding.id or "", binding.description)
+            title = (
+                binding.tooltip or binding.description
+            )  # the footer's one word says too little where nothing stands around it
             title = title[0].upper() + title[1:]
             run = partial(app.run_action, binding.action, active.node)
             yield title, f"key {app.get_key_display(binding)}", run

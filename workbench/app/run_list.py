@@ -6,21 +6,19 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
 
 from textual import getters, work
-from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from workbench.app import runs
 from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.location import Location, ResultList
 from workbench.app.marks import Marked
+from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.amounts import age, duration, spend_in_figures
 from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
@@ -101,7 +99,7 @@ class RunTable(Table[RunLine]):
     """Runs; those that were put away are shown on request."""
 
     KEPT = (*Table.KEPT, "with_put_away")
-    BINDINGS: ClassVar[list[BindingType]] = [bind("runs.open", "choose", "open")]
+    BINDINGS = bindings("runs.open")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda run: run.id, order="age", id=id)
@@ -127,23 +125,7 @@ class RunsScreen(ModeScreen):
     mode_name = "Runs"
     own_resume = True
     CSS_PATH = "styles/run_list.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("runs.resume", "resume", "resume"),
-        bind("runs.cancel", "cancel", "cancel"),
-        bind("runs.pause", "pause", "pause"),
-        bind("runs.sooner", "turn(-1)", "sooner", key_display="⇧↑"),
-        bind("runs.later", "turn(1)", "later", key_display="⇧↓"),
-        bind("runs.name", "name", "name"),
-        bind("runs.put-away", "put_away", "put away"),
-        bind("runs.bring-back", "bring_back", "bring back"),
-        bind("runs.all", "all", "show put away"),
-        bind("runs.mark", "mark", "mark"),
-        bind("runs.compare", "compare", "compare"),
-        bind("labels.star", "star", "star", show=False),
-        bind("labels.tags", "tags", "tags"),
-        bind("labels.remark", "remark", "remark", show=False),
-        bind("runs.back", "leave", "back"),
-    ]
+    BINDINGS = bindings("runs")
 
     def __init__(self, current: str = "") -> None:
         super().__init__()

@@ -59,7 +59,7 @@ STEPS = (
     ),
     Step(
         "Scores",
-        "{trajectory.down} and {trajectory.up} go from criterion to criterion; {trajectory.evidence} shows the evidence for one. Press {app.regeneration} for Regeneration.",
+        "{list.down} and {list.up} go from criterion to criterion; {trajectory.evidence} shows the evidence for one. Press {app.regeneration} for Regeneration.",
         lambda app: app.current_mode == "regeneration",
     ),
     Step(

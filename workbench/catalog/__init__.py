@@ -1,8 +1,7 @@
-"""The catalog: test cases, where their repositories come from, and the ground truth that agents never see.
+"""The catalog: test cases, their repositories, and the ground truth that agents never see.
 
-It also has the 28 repositories of the paper's Table 2 (`repositories`, `published`, `records`), which can be used as cases.
-`load_cases` lists the bundled cases and the user's own, `case_from_source` makes a case from any repository, `add_case`
-writes one to disk, `snapshot_of` fetches its files, and `view_of` returns the part of them that an agent may see.
+It also has the 28 repositories of the paper's Table 2 (`repositories`, `published`, `records`), which can be used as
+cases.
 """
 
 import lazy_loader

@@ -24,10 +24,10 @@ _NAMES = {
 
 
 def language_of(folder: Path) -> str | None:
-    """Return the language of most files below ``folder``, "" where none is known by its ending, None where there is no file.
+    """Return the language of most files below ``folder``, "" if its suffixes are unknown, None if there is no file.
 
-    Hidden folders are left out; of a very large folder the first 20,000 files count. Of languages with equally many
-    files Python wins, then the one that comes first in the alphabet.
+    Hidden folders are left out; of a very large folder the first 20,000 files count. Ties go to Python, then by the
+    alphabet.
     """
     names = list(_file_names(folder))
     if not names:
@@ -37,7 +37,7 @@ def language_of(folder: Path) -> str | None:
 
 
 def has_python(folder: Path) -> bool:
-    """Return whether a folder holds a Python file outside of hidden folders; a very large one is taken to have one."""
+    """Return whether a folder holds a Python file outside of hidden folders; a very large one is assumed to."""
     names = enumerate(_file_names(folder), 1)
     return any(number >= _MOST_FILES or name.endswith((".py", ".pyi")) for number, name in names)
 
@@ -121,9 +121,9 @@ def case_from_source(source_text: str) -> TestCase:
 
 
 def add_case(source_text: str, id: str | None = None, folder: Path | None = None) -> Path:
-    """Write a commented ``case.toml`` for a source, ready for facts to be filled in, and return its path.
+    """Write a commented ``case.toml`` for a source and return its path.
 
-    Its id is derived from the source's name unless given, its folder that of the user's own cases.
+    The id is by default derived from the source's name, the folder that of the user's own cases.
 
     Raises:
         BadSource: The text is not a valid source.
@@ -168,7 +168,7 @@ def add_case(source_text: str, id: str | None = None, folder: Path | None = None
 
 
 def require_there(source: Source) -> None:
-    """Refuse a folder or an archive that is not on this machine, or an empty folder; what must be fetched is not asked for."""
+    """Refuse a missing or empty local folder or a missing archive; what must be fetched is not checked."""
     if source.kind in ("folder", "archive") and not Path(source.location).exists():
         what = "folder" if source.kind == "folder" else "archive"
         raise BadSource(f"The {what} {one_line(source.location, 200)} does not exist; check the path.")
@@ -179,7 +179,7 @@ def require_there(source: Source) -> None:
 
 
 def _language(source: Source) -> str:
-    """Return the language of a folder's code; everything else is fetched first and taken for Python until then."""
+    """Return the language of a folder's code; everything else counts as Python until it is fetched."""
     return (language_of(Path(source.location)) or "") if source.kind == "folder" else "Python"
 
 

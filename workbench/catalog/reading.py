@@ -14,7 +14,9 @@ from workbench.text import one_line
 
 
 class BadCase(WorkbenchError):
-    """A ``case.toml`` or its ground truth is not valid; the message names the file, the key and what is expected."""
+    """A ``case.toml`` or its ground truth is not valid; the message names the file, the ``key`` and what is ``expected``."""
+
+    key = expected = ""
 
 
 class CannotBeCase(UsageError, BadCase):
@@ -38,55 +40,39 @@ KINDS = ("synthetic", "real", "own")
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The ground truth of a test case; an agent never sees it.
-
-    ``must_mention`` are words that a good README contains verbatim, ``main_file`` the POSIX path of the most important file.
-    """
+    """The ground truth of a test case; an agent never sees it."""
 
     main_purpose: str
     dependencies: tuple[str, ...] = ()
     run_command: str = ""
     key_features: tuple[str, ...] = ()
-    must_mention: tuple[str, ...] = ()
-    main_file: str = ""
+    must_mention: tuple[str, ...] = ()  # verbatim in a good README
+    main_file: str = ""  # POSIX path of the most important file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestCase:
-    """A repository to document, with what is known about it.
-
-    Attributes:
-        description: One sentence for the user; it may reveal the purpose, so agents do not see it.
-        kind: ``synthetic`` (written for this purpose), ``real`` or ``own`` (added by the user).
-        source: A source text (see `workbench.repository.parse_source`), or "" for the folder ``repository/``.
-        alternatives: Further sources, tried in order when those before cannot be reached.
-        sha256: Expected checksums by source text, 64 hex digits each.
-        hidden: Patterns for paths hidden from agents, in addition to `workbench.repository.DEFAULT_HIDDEN`.
-        install: Shell commands that install the project with its test dependencies; empty = guess.
-        test: Shell commands that run its tests; empty = guess.
-        folder: Folder of the case's ``case.toml``, or the local repository of a case without one.
-        agent_description: The description that an agent sees; it never repeats the purpose.
-    """
+    """A repository to document, with what is known about it."""
 
     __test__ = False  # otherwise pytest would collect the class because of its name
 
     id: str
     name: str
-    description: str
-    kind: str
+    description: str  # for the user; it may reveal the purpose, so agents do not see it
+    kind: str  # ``synthetic`` (written for this purpose), ``real`` or ``own`` (added by the user)
     domain: str = ""
     language: str
-    source: str
-    alternatives: tuple[str, ...] = ()
-    sha256: Mapping[str, str] = field(hash=False, default_factory=dict)
-    hidden: tuple[str, ...] = ()
+    source: str  # as for `workbench.repository.parse_source`, or "" for the folder ``repository/``
+    alternatives: tuple[str, ...] = ()  # sources tried in order when those before cannot be reached
+    sha256: Mapping[str, str] = field(hash=False, default_factory=dict)  # checksums by source text, 64 hex digits each
+    hidden: tuple[str, ...] = ()  # patterns in addition to `workbench.repository.DEFAULT_HIDDEN`
     facts: Facts | None = None
     reference_readme: str | None = None
     license: str | None = None
-    install: tuple[str, ...] = ()
-    test: tuple[str, ...] = ()
-    folder: Path
-    agent_description: str
+    install: tuple[str, ...] = ()  # shell commands, with test dependencies; () = guess
+    test: tuple[str, ...] = ()  # shell commands; () = guess
+    folder: Path  # of the ``case.toml``, or the repository of a case without one
+    agent_description: str  # what an agent sees; it never repeats the purpose
 
     @property
     def repository(self) -> Path:
@@ -129,7 +115,9 @@ class Table:
         return key in self._values
 
     def wrong(self, key: str, expected: str) -> BadCase:
-        return BadCase(f"{self.file}: '{self._shown(key)}' must be {expected}.")
+        problem = BadCase(f"{self.file}: '{self._shown(key)}' must be {expected}.")
+        problem.key, problem.expected = self._shown(key), expected
+        return problem
 
     def text(self, key: str, default: str | None = None) -> str:
         """Return a string; without a default it must be present and not blank."""
@@ -195,8 +183,8 @@ def read_case(folder: Path) -> TestCase:
     """Read the case in ``folder``.
 
     Facts come from the table ``[facts]`` or from ``ground_truth/facts.toml``; the reference README is
-    ``ground_truth/README.md`` unless ``reference_readme`` names another file of the case. ``hide_tests = true`` keeps the
-    tests from agents, as AEO-Bench does.
+    ``ground_truth/README.md`` unless
+    ``reference_readme`` names another file. ``hide_tests = true`` keeps the tests from agents, as AEO-Bench does.
     """
     file = folder / CASE_FILE
     table = Table(load_toml(file), file, _KEYS)

@@ -1,7 +1,7 @@
 """Records of building the tasks of a catalogue repository on some machine: counts and control results.
 
-``workbench catalog check`` writes them. Bundled records are in ``records/``; the user's own are in the data folder and
-take precedence.
+``workbench catalog check`` writes them. The user's own in the data folder take precedence over bundled ones in
+``records/``.
 """
 
 from __future__ import annotations
@@ -22,38 +22,24 @@ _BUNDLED = Path(__file__).resolve().parent / "records"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The result of building a repository's tasks and testing the controls on each of them.
-
-    Attributes:
-        other_functions: Functions in its remaining Python files: tests, documentation, ``setup.py``.
-        traced: Functions that a stable test executes.
-        in_time: Those of them whose tests stay within the time limit.
-        tasks: Those of them whose tests pass with the original body and fail with a stub.
-        stable: Number of tests that passed in every run of the suite.
-        unstable: Tests that passed only sometimes, with their outcomes.
-        failing: Tests that never passed or hang, and test files that cannot be imported, with the reason.
-        skipped: Tests that the project itself skips here or expects to fail, with the reason.
-        reference: Tasks that pass with the original body; should equal ``tasks``.
-        stub: Tasks that pass with a stub; should be 0.
-        seconds: Wall-clock seconds of ``tasks`` (suite, trace and filter, without the environment) and ``controls``.
-    """
+    """The result of building a repository's tasks and testing the controls on each of them."""
 
     repository: str
     source: str
     snapshot: str
     functions: int
-    other_functions: int
-    traced: int
-    in_time: int
-    tasks: int
+    other_functions: int  # in tests, documentation, ``setup.py``
+    traced: int  # functions that a stable test executes
+    in_time: int  # of those, by tests within the time limit
+    tasks: int  # of those, tests pass with the original body and fail with a stub
     dropped: Mapping[str, int]
-    stable: int
-    unstable: Mapping[str, str]
-    failing: Mapping[str, str]
-    skipped: Mapping[str, str]
-    reference: int
-    stub: int
-    seconds: Mapping[str, float]
+    stable: int  # tests that passed in every run of the suite
+    unstable: Mapping[str, str]  # passed in some runs, with their outcomes
+    failing: Mapping[str, str]  # tests that never passed or hang, files that cannot be imported, with the reason
+    skipped: Mapping[str, str]  # skipped or expected to fail, with the reason
+    reference: int  # tasks that pass with the original body; should equal ``tasks``
+    stub: int  # tasks that pass with a stub; should be 0
+    seconds: Mapping[str, float]  # wall-clock of ``tasks`` (without the environment) and ``controls``
     date: str
     python: str
     sandbox: str
@@ -80,7 +66,7 @@ def bundled_record(entry: Repository) -> Record | None:
 
 
 def record_of(entry: Repository) -> Record | None:
-    """Return the record made on this machine, else the bundled one, else None."""
+    """Return the record made on this machine, else the bundled one."""
     return _read(own_records_dir() / f"{entry.name}.json") or bundled_record(entry)
 
 

@@ -1,7 +1,6 @@
 """The 28 repositories of the paper's Table 2: their sources, how to test them, and what has been tried.
 
-Each has a TOML file in ``repositories/``. Counts come from the paper (see `workbench.catalog.published`) and from
-``workbench catalog check`` (see `workbench.catalog.records`); neither is written by hand.
+Each has a TOML file in ``repositories/``. Counts are in `workbench.catalog.published` and `workbench.catalog.records`.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """Tests that cannot be used here, as node ids or patterns of them with ``*``, and the reason."""
+    """Unusable tests, as node ids or patterns of them with ``*``, and the reason."""
 
     tests: tuple[str, ...]
     why: str
@@ -47,25 +46,17 @@ class Quarantined:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """One of the paper's repositories.
-
-    Attributes:
-        distribution: The source distribution that was tried, ``NAME==VERSION``, "" if there is none; ``sha256`` is its checksum.
-        revision: The git tag or commit to use, "" for the default branch (the paper states none).
-        install: Commands as in a ``case.toml``; empty = what the project declares. Likewise ``test``.
-        status: One of :data:`STATUSES`.
-        tried: What has been tried and the result, in one or two sentences.
-    """
+    """One of the paper's repositories."""
 
     repository: str
     license: str
-    distribution: str
-    sha256: str
-    revision: str
-    install: tuple[str, ...]
-    test: tuple[str, ...]
-    status: str
-    tried: str
+    distribution: str  # the one that was tried, ``NAME==VERSION``
+    sha256: str  # of the distribution
+    revision: str  # git tag or commit, "" for the default branch (the paper states none)
+    install: tuple[str, ...]  # as in a ``case.toml``, () = what the project declares
+    test: tuple[str, ...]  # as ``install``
+    status: str  # one of :data:`STATUSES`
+    tried: str  # what was tried and the result, in one or two sentences
     quarantined: tuple[Quarantined, ...]
     published: Counts
 
@@ -88,7 +79,7 @@ class Repository:
 
     @property
     def source(self) -> str:
-        """The source of its files: the pinned distribution if its test suite runs, else the git repository."""
+        """The pinned distribution if its test suite runs, else the git repository."""
         return self.distribution if self.usable else self.git
 
     def case(self) -> TestCase:
@@ -115,7 +106,7 @@ def load_repositories() -> tuple[Repository, ...]:
 
 
 def find_repository(text: str) -> Repository:
-    """Return the repository named ``owner/name``, ``name`` or by its URL, ignoring case; UnknownRepository suggests similar names."""
+    """Return the repository ``owner/name``, ``name`` or URL, ignoring case. Raises UnknownRepository."""
     wanted = re.sub(r"^(?:git\+)?https?://github\.com/|\.git$|/$", "", text.strip()).casefold()
     entries = load_repositories()
     for entry in entries:

@@ -32,11 +32,11 @@ from workbench.text import one_line
 def snapshot_of(case: TestCase, *, progress: Callable[[str], None] | None = None) -> Snapshot:
     """Fetch a case's repository: its source, or the first of its alternatives that can be reached.
 
-    Whatever was fetched before, even an alternative, is used again: the case's content does not change, and no network is
-    needed. Content with a wrong checksum or unsafe content is refused at once, as an alternative would hide the problem.
-
-    Raises:
-        FetchError: None of the sources could be fetched; the message says what was tried.
+    Whatever was fetched before, even an alternative, is used again: the case's content does not change, and no network
+    is needed.
+    Content with a wrong checksum or unsafe content is refused at once, as an alternative would hide the problem.
+    FetchError: no source
+    could be fetched; the message says what was tried.
     """
     if not case.source and not case.alternatives:
         # Named after its case: paths of this machine must not appear in a session.
@@ -64,8 +64,7 @@ def snapshot_of(case: TestCase, *, progress: Callable[[str], None] | None = None
 def current_snapshot(case: TestCase) -> Snapshot | None:
     """Return the current content of a case's repository if it can change and can be read without the network.
 
-    Folders, archives and local branches are read again; for a remote branch, it is the content fetched before. Returns
-    None for a pinned release and for a remote branch that was never fetched.
+    Folders, archives and local branches are read again; of a remote branch, it is the content fetched before.
     """
     source = parse_source(case.source) if case.source else None
     if source is None or source.kind in {"folder", "archive"} or source.location.startswith("file://"):
@@ -87,8 +86,9 @@ def kept_snapshot(case: TestCase, digest: str) -> Snapshot | None:
 def content_of(case: TestCase, snapshot: Snapshot | None) -> str:
     """Return a digest of everything that a trial of a case depends on and that can change under the case's name.
 
-    This covers the repository (:func:`current_snapshot`; None leaves it out), its hidden paths, the descriptions that the agent
-    sees, and the ground truth used for scoring. It is "" for a pinned release without ground truth.
+    That is the repository (:func:`current_snapshot`; None leaves it out), its hidden paths, the agent's descriptions,
+    and the ground
+    truth. It is "" for a pinned release without ground truth.
     """
     if snapshot is None and case.facts is None and case.reference_readme is None:
         return ""
@@ -142,7 +142,6 @@ def find_case(case_id: str) -> TestCase:
 
 
 def similar_cases(case_id: str, cases: Sequence[TestCase] = ()) -> list[str]:
-    """Return the ids similar to ``case_id`` among ``cases``, by default among all cases."""
     import difflib
 
     ids = [case.id for case in cases or load_cases()[0]]
@@ -189,7 +188,7 @@ def check_there(case: TestCase) -> None:
 
 
 def check_python(case: TestCase) -> None:
-    """Refuse a case that is not there, or a folder without a Python file: only Python functions can be written again."""
+    """Refuse a missing case, or a folder without a Python file: only Python functions can be regenerated."""
     check_there(case)
     source = parse_source(case.source) if case.source else None
     folder = Path(source.location) if source is not None and source.kind == "folder" else None

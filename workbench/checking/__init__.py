@@ -1,9 +1,4 @@
-"""Whether a documentation holds: its blocks are run in a sandbox, its claims looked up in the repository.
-
-:func:`check` does it for pages of a folder and returns :class:`Checked`; :func:`fixed` writes the nearest true name where only one
-can be meant. Nothing here knows of a model or a screen, and only
-:mod:`.stored` of a session.
-"""
+"""Check documentation: run its code blocks in a sandbox, look up its claims in the repository."""
 
 import lazy_loader
 

@@ -1,8 +1,8 @@
-"""Which steps of a page may be run apart from the others, in a sandbox of their own, while the page is run in order.
+"""Chains of steps that may run apart from the rest of the page, each in its own sandbox.
 
-A chain is steps that have to be run together and in order: snippets of Python with what binds the names that they use, or one command
-for a shell. What is proposed here is what a look at the page does not exclude. Whether a chain depended on nothing, and left nothing
-behind, is seen when it is run: see :mod:`.executing` and ``inside/traces.py``.
+A chain is a set of steps that must run together and in order: snippets with whatever binds the names they use, or one shell
+command. This module proposes what static analysis does not rule out; :mod:`.executing` and ``inside/traces.py`` observe
+whether a chain really depended on nothing and left nothing behind.
 """
 
 from __future__ import annotations
@@ -26,13 +26,10 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of a snippet.
+    """Names of a snippet.
 
-    Attributes:
-        binds: Those that it may bind or delete, but for what its imports bind that anybody can repeat.
-        needs: Those that it may take from before.
-        repeated: The source of each of these imports: they stand at the top level and do not depend on anything else.
-        open: Whether it may use or bind others.
+    ``binds`` leaves out what any snippet can import again; ``repeated`` holds the source of these imports. ``open`` means
+    that it may use or bind names that cannot be told.
     """
 
     binds: frozenset[str] = frozenset()
@@ -70,7 +67,7 @@ def _modules(tree: ast.AST) -> set[str]:
 
 
 def _reaches_out(node: ast.AST, own: set[str]) -> bool:
-    """Tell whether something is set in an object that the snippet has not made: ``lib.option = 3`` lasts longer than it."""
+    """Whether it sets something on an object from elsewhere: ``lib.option = 3`` outlives the snippet."""
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
         root: ast.AST = node
         while isinstance(root, ast.Attribute | ast.Subscript | ast.Call):
@@ -103,14 +100,13 @@ def _imported(nodes: Sequence[ast.Import | ast.ImportFrom]) -> Iterable[str]:
 
 
 def _bound(statement: ast.stmt) -> set[str]:
-    """Return what a statement of the top level may bind there; what functions bind for themselves counts as well where in doubt."""
     if isinstance(statement, _DEFINITIONS):
         return {statement.name, *(name for one in statement.decorator_list for name in _stored(one))}
     return _stored(statement)
 
 
 def _follow(statements: Sequence[ast.stmt], bound: set[str], needs: set[str]) -> None:
-    """Add what statements need that is not bound yet; ``bound`` then has what they surely bind."""
+    """Add unbound names that statements need to ``needs``, and names that they surely bind to ``bound``."""
     for one in statements:
         if isinstance(one, ast.Import | ast.ImportFrom):
             bound |= set(_imported([one]))
@@ -146,12 +142,10 @@ def _follow(statements: Sequence[ast.stmt], bound: set[str], needs: set[str]) ->
 
 
 def _handled(statement: ast.stmt) -> set[str]:
-    """Return what a statement both binds and has bound before, as ``x += 1`` and ``del x`` do."""
     return _stored(statement) if isinstance(statement, ast.AugAssign | ast.Delete) else set()
 
 
 def _used(node: ast.AST, local: frozenset[str]) -> set[str]:
-    """Return the names that a piece of code reads and does not bind for itself alone."""
     if isinstance(node, ast.Name):
         return {node.id} - local if isinstance(node.ctx, ast.Load) else set()
     if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
@@ -190,7 +184,7 @@ _WRITES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Steps that are run together; ``imports`` are places of earlier snippets whose imports they use, which have to have gone well."""
+    """Steps that run together; ``imports`` are the places of earlier snippets whose imports must have succeeded."""
 
     steps: tuple[int, ...]
     imports: tuple[int, ...] = ()
@@ -234,7 +228,6 @@ def _join(members: dict[int, set[int]], one: int, other: int) -> None:
 
 
 def _changes(step: Step) -> bool:
-    """Tell whether a step is seen to change what comes after it in more than names of Python."""
     if step.kind != "shell":
         return _WRITES.search(step.code) is not None
     parts = simple_commands(step.code)
@@ -259,7 +252,7 @@ def _names(step: Step) -> Names:
 
 
 def typed(code: str) -> str:
-    """Return what is typed in a session, in its lines; a snippet as it is."""
+    """Only the input lines of a Python session; other snippets as they are."""
     lines = [line.lstrip() for line in code.splitlines()]
     if not any(line.startswith((">>> ", "... ")) for line in lines):
         return code

@@ -1,4 +1,4 @@
-"""Every claim of a page with what can be said of it; nothing is imported or run here."""
+"""Every claim of a page with its truth, by static analysis alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workbench.text import one_line
 
 
 def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> list[ClaimResult]:
-    """Return the claims of a page in the order of its lines, each once per line; ``helps`` is :func:`.environment.help_texts`."""
+    """List the claims of a page by line, each once per line; ``helps`` is from :func:`.environment.help_texts`."""
     found: dict[tuple[int, str, str], ClaimResult] = {}
     for claims in (
         PythonClaims(page, project).all(),
@@ -38,7 +38,7 @@ def claims_of_page(page: Page, project: Project, helps: Mapping[str, str]) -> li
 
 
 def untrue_claims(readme: str, root: Path) -> list[UntrueClaim]:
-    """Return the claims of a README that the repository contradicts, as a judge is told of them; nothing is run."""
+    """Claims of a README that the repository contradicts, as input for a judge; nothing is run."""
     starts = [0, *accumulate(len(line) + 1 for line in readme.split("\n"))]
     return [
         UntrueClaim(one.kind, one_line(one.reason, 120), at(readme, starts[one.line - 1], starts[one.line] - 1))
@@ -59,10 +59,7 @@ _OF_PROSE = frozenset({"name", "extra", "dependency", "option", "variable", "def
 
 
 def _in_its_section(claim: ClaimResult, page: Page) -> ClaimResult:
-    """Return a claim that is not so today as one of which that cannot be said, where its surroundings say as much.
-
-    A section may tell what was or may come, and a paragraph that something does not exist, or how another language calls it.
-    """
+    """Turn untrue into unknown where the surrounding text says that it does not hold, or not today."""
     if claim.truth is not Truth.UNTRUE:
         return claim
     if claim.kind in _OF_PROSE:
@@ -81,7 +78,7 @@ _OF_SNIPPETS = frozenset({"name", "module", "parameter"})
 
 
 def agreed(claims: Iterable[ClaimResult], blocks: Sequence[BlockResult]) -> list[ClaimResult]:
-    """Return claims; what sources have as untrue and a snippet or example that worked has used cannot be said."""
+    """Turn untrue into unknown where a snippet that uses the name worked."""
     used: dict[tuple[str, int], str] = {}
     for block in blocks:
         if block.kind in ("python", "doctest"):
@@ -101,7 +98,7 @@ def agreed(claims: Iterable[ClaimResult], blocks: Sequence[BlockResult]) -> list
 
 
 def _executed(part: Part) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a snippet that running it has executed: all but the bodies of functions."""
+    """Yield the lines that running a snippet executes: all but function bodies and branches."""
     tree = python_of(part.code)
     lines = part.code.split("\n")
     inside = {
@@ -116,10 +113,7 @@ def _executed(part: Part) -> Iterator[tuple[int, str]]:
 
 
 def fixed(text: str, claims: Iterable[ClaimResult]) -> tuple[str, tuple[ClaimResult, ...]]:
-    """Return a page's text with what could be mended, and the claims that were.
-
-    A claim is mended if its nearest true name is unambiguous and it stands exactly once, as a whole, on its line.
-    """
+    """Mend a page's text and list the mended claims: those with one nearest true name that stand once on their line."""
     lines = text.splitlines(keepends=True)
     mended = []
     for claim in claims:

@@ -1,4 +1,4 @@
-"""Whether what a program printed is what a page says that it prints, with what differs from machine to machine forgiven."""
+"""Compare printed output with the output that a page claims; differences between machines do not count."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ _DAYS, _MINUTES = 400, 10
 
 
 def shell_difference(claimed: str, stdout: str, stderr: str = "") -> tuple[str, ...]:
-    """Return the lines of a difference between claimed and real output of a command, empty where they agree.
+    """Diff lines between claimed and real output of a command; empty where they agree.
 
-    Numbers, times, addresses and paths are forgiven, white space and the order of lines make no difference, an ellipsis stands
-    for anything, and a page may show only some of the lines and remarks of its own.
+    Numbers, times, addresses, paths, white space and line order may differ, an ellipsis stands for anything, and a page may
+    show only some lines and add remarks.
     """
     want = _lines(claimed)
     for real in (stdout, stderr, f"{stdout}\n{stderr}", f"{stderr}\n{stdout}"):
@@ -73,10 +73,10 @@ def shell_difference(claimed: str, stdout: str, stderr: str = "") -> tuple[str, 
 
 
 def doctest_difference(want: str, got: str) -> tuple[str, ...]:
-    """Return the lines of a difference of an example in a Python session, empty where they agree.
+    """Diff lines for a doctest example; empty where it agrees.
 
-    Values are compared as values: type and every digit count, the order of a mapping or set and the last digits of a fraction do not.
-    Of text, white space and rulers are forgiven. What tells of the machine or of the time of day is as the page has it.
+    Values compare by type and every digit, except for the order of mappings and sets and the last digits of a fraction. In
+    text, white space and rulers may differ, and so may what depends on machine and time.
     """
     if not want.strip() and got.strip() and got.strip() != "None":
         return ()  # a page may leave out what an expression shows
@@ -93,7 +93,7 @@ def doctest_difference(want: str, got: str) -> tuple[str, ...]:
 
 
 def random_alone(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Tell whether an output differs from a page only by what differs from one run to the other as well, by their differences."""
+    """Whether two diffs show an output that differs from the page only where it differs between runs."""
     if any(len(diff) >= _MOST_LINES or any(len(line) >= _WIDEST for line in diff) for diff in (one, other)):
         return False  # it may be cut
     (claimed, real), (again, later) = _sides(one), _sides(other)
@@ -108,7 +108,7 @@ def random_alone(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def may_be_random(diff: Sequence[str]) -> bool:
-    """Tell whether an output differs from a page only by words of the same shape, as it does where they are drawn at random."""
+    """Whether an output differs from the page only in words of the same shape, as random values do."""
     said, here = (re.split(r"(\W+)", text) for text in _sides(diff))
     return len(said) == len(here) and all(
         one == other or _of_one_shape(one, other) for one, other in zip(said, here, strict=True)
@@ -121,7 +121,6 @@ def _sides(diff: Sequence[str]) -> tuple[str, str]:
 
 
 def _of_one_shape(one: str, other: str) -> bool:
-    """Tell whether two words may be the same unstable value: numbers, hexadecimal digits, or as many letters and digits."""
     return any(re.fullmatch(shape, one) and re.fullmatch(shape, other) for shape in (r"\d+", r"(?i:[0-9a-f]+)")) or (
         len(one) == len(other) and bool(re.search(r"\d", one + other))
     )
@@ -134,7 +133,7 @@ def difference(claimed: str, real: str) -> tuple[str, ...]:
 
 
 def of_one_kind(claimed: str, real: str) -> bool:
-    """Tell whether one output may be meant for the other: values of one type, or texts that have half of their signs in common."""
+    """Whether one output may stand for the other: values of one type, or texts with half of their characters in common."""
     if not claimed.strip() or not real.strip():
         return False
     try:
@@ -157,7 +156,7 @@ def is_value(text: str) -> bool:
 
 
 def of_the_machine(claimed: str, real: str) -> str:
-    """Return the first word of an output, and of none of the page's, that names the machine or its system; "" if there is none."""
+    """First word of the real output, absent from the page, that names the machine or its system; "" if none."""
     there, other = (set(re.findall(r"[\w.-]{4,}", text.lower())) for text in (real, claimed))
     return min((there - other) & _machine(), default="")
 
@@ -202,12 +201,11 @@ def _agree(want: Sequence[str], real: Sequence[str]) -> bool:
 
 
 def _in_short(text: str) -> str:
-    """Return a text with classes as pages abbreviate them, ``<class '__main__.A'>`` as ``A``, and no addresses."""
+    """Abbreviate classes as pages do, ``<class '__main__.A'>`` to ``A``, and drop addresses."""
     return without_addresses(_MAIN.sub("", _CLASS.sub(r"\1", text)))
 
 
 def without_addresses(text: str) -> str:
-    """Return an output with one address in place of those of objects, which differ from run to run."""
     return _ADDRESS.sub("at 0x0", text)
 
 
@@ -215,7 +213,7 @@ def without_addresses(text: str) -> str:
 
 
 def _values(text: str) -> list[object] | None:
-    """Return the values that a text shows, one after another, in a form in which equal ones are equal; None for other text."""
+    """Normalised values that a text shows, comparable by equality; None for other text."""
     tree = python_of(text.strip())
     if tree is None or not tree.body or not all(isinstance(one, ast.Expr) for one in tree.body):
         return None
@@ -226,7 +224,7 @@ def _values(text: str) -> list[object] | None:
 
 
 def _form(node: object) -> object:
-    """Return a syntax tree as nested tuples: types count, and the order in mappings and sets does not."""
+    """Syntax tree as nested tuples: types count, the order in mappings and sets does not."""
     if isinstance(node, ast.Constant):
         return type(node.value).__name__, node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
@@ -253,7 +251,6 @@ def _pairs(node: ast.expr) -> list[tuple[object, object]]:
 
 
 def _shows(wanted: Sequence[object], shown: Sequence[object]) -> bool:
-    """Tell whether all values of a page are among those that are shown, in order: it may show only some lines."""
     rest = iter(shown)
     return all(any(_equal(value, other) for other in rest) for value in wanted)
 
@@ -286,13 +283,11 @@ def _texts_agree(claimed: str, real: str) -> bool:
 
 
 def _flat(text: str) -> str:
-    """Return a text in one line, with one kind of quotes, and blanks only between words."""
     text = _RULER.sub("---", text.replace("optional arguments:", "options:")).replace('"', "'")
     return re.sub(r",(?=[\])}])", "", re.sub(r"\s*([^\w\s])\s*", r"\1", " ".join(text.split())))
 
 
 def _fits(claimed: str, got: str) -> bool:
-    """Tell whether an output is what a page shows of it, with something left out at each ellipsis."""
     pieces = [_flat(piece) for piece in _LEFT_OUT.split(claimed)]
     at = 0
     for number, piece in enumerate(pieces):
@@ -307,7 +302,6 @@ def _fits(claimed: str, got: str) -> bool:
 
 
 def _sorted(text: str) -> object:
-    """Return a flat text with what stands in braces in order, since a set or mapping has none."""
     if text.startswith("{") and text.endswith("}"):
         return Counter(text[1:-1].split(","))
     return _BRACES.sub(lambda found: "{" + ",".join(sorted(found[1].split(","))) + "}", text)
@@ -324,7 +318,7 @@ def _same_but_fractions(want: str, real: str) -> bool:
 
 
 def _as_the_page(claimed: str, real: str) -> str:
-    """Return an output with what tells of this machine's folders, and of about now, in the page's words."""
+    """Replace this machine's folders and times close to now by the page's words."""
     for pattern, unstable in _UNSTABLE:
         wanted = [found[0] for found in pattern.finditer(claimed)]
         shown = [found[0] for found in pattern.finditer(real)]
@@ -335,7 +329,6 @@ def _as_the_page(claimed: str, real: str) -> str:
 
 
 def _is_about_now(text: str) -> bool:
-    """Tell whether a date, a time of day, or the name of a day or month is one of about now."""
     now = datetime.datetime.now(datetime.UTC)
     if text[0].isalpha():
         return text[:3] in (f"{now:%a}", f"{now:%b}")

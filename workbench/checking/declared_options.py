@@ -1,4 +1,4 @@
-"""Options of command lines as source code declares them, with their defaults; see :class:`.project.Project`."""
+"""Command line options and their defaults as source code declares them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option that the source defines: its spellings, and its default as a literal of Python ("" where it is something else)."""
+    """An option; its default is a Python literal, "" where it is anything else."""
 
     names: tuple[str, ...]
     default: str
@@ -29,7 +29,7 @@ def _constants(tree: ast.Module) -> dict[str, ast.expr | None]:
 
 
 def options_of(tree: ast.Module) -> Iterator[Option]:
-    """Yield the options that a module declares. What turns one off has no default of its own."""
+    """Yield the options of a module. A spelling that turns a switch off has no default."""
     constants = _constants(tree)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
@@ -55,7 +55,7 @@ def options_of(tree: ast.Module) -> Iterator[Option]:
 
 
 def literal_of(node: ast.expr) -> str:
-    """Return an expression as a literal of Python, "" where it is none, or an ellipsis."""
+    """``repr`` of a literal expression; "" for others and for an ellipsis."""
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
@@ -72,5 +72,5 @@ def _is_switch(node: ast.Call) -> bool:
 
 
 def _turns_off(name: str, texts: list[str]) -> bool:
-    """Tell whether a spelling of a switch stands for the opposite: ``--no-color``, or the second of ``--color/--plain``."""
+    """Whether a spelling negates a switch: ``--no-color``, or the second of ``--color/--plain``."""
     return name.startswith("--no-") or any(name in text.split("/")[1:] for text in texts)

@@ -1,8 +1,8 @@
-"""The environment in which a page's commands run: the project installed from its own tree, with what its pages install.
+"""The environment that a page's commands run in: the project from its own tree, and what its pages install.
 
-Dependencies come from the registry as wheels, so that none of their code runs outside a sandbox. The project itself is built and
-installed in a sandbox without network: whatever its build does, it does it there. Environments are cached by what the tree
-holds (its pages left out), what it declares, and the version of Python.
+Dependencies are wheels from the registry, so none of their code runs outside a sandbox. The project is built and installed
+in a sandbox without network. Environments are cached by the tree (without its pages), its declarations and the Python
+version.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ _MEMORY_MB, _PROCESSES, _DISK_MB = 2048, 256, 1024
 
 
 def require_isolation() -> None:
-    """Make sure that this machine can isolate what a page says."""
     problem = program.problem()
     if problem:
         raise NoIsolation(f"Nothing was run, as only an isolating sandbox may run what a page says: {problem}", ())
@@ -55,10 +54,10 @@ async def run_in_sandbox(
     mounts: Sequence[Path] = (),
     variables: Mapping[str, str] | None = None,
 ) -> Ended:
-    """Run a command in bubblewrap, with paths as they are inside.
+    """Run a command in bubblewrap; paths are as they are inside.
 
-    It may write to nothing but ``folder``, which is ``inside`` there, and read ``mounts`` at the same paths; its working directory
-    is ``cwd``, ``inside`` unless given.
+    It can write only to ``folder``, mounted as ``inside``, and read ``mounts`` at their own paths. ``cwd`` defaults to
+    ``inside``.
     """
     require_isolation()
     usual = {
@@ -95,19 +94,15 @@ _LEFT_OUT = frozenset(_FOLDERS.split())
 
 
 class NotInstalled(WorkbenchError):
-    """The project could not be installed; the sentence says why."""
+    """The project cannot be installed; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """A ready environment.
+    """A ready environment. Distribution names are normalised as in PEP 503; ``commands`` are the project's own.
 
-    Attributes:
-        installed: Plain names of the distributions in it.
-        commands: The project's own commands.
-        programs: Every command in it.
-        left_out: What pages install besides the project and could not be had, with the reason.
-        absent: Plain names of distributions that pages install and that are not in the registry.
+    ``left_out`` maps what pages install and could not be had to the reason; ``absent`` are names that the registry does not
+    have.
     """
 
     folder: Path
@@ -127,9 +122,7 @@ async def environment_for(
     others: Sequence[str] = (),
     on_progress: Callable[[str], None] = lambda line: None,
 ) -> Environment:
-    """Return the environment of the project at ``root``, from the cache where nothing that matters has changed.
-
-    ``extras`` and ``others`` are what pages install: extras of the project, and other requirements.
+    """Build the environment of a project, or take it from the cache; ``extras`` and ``others`` are what its pages install.
 
     Raises:
         NotInstalled: It cannot be installed here.
@@ -162,7 +155,7 @@ async def environment_for(
 
 
 def content_digest(root: Path) -> str:
-    """Return a digest of every file of a tree but its pages, which do not change what is installed."""
+    """Digest of every file of a tree except its pages."""
     digest = hashlib.sha256()
     for path in tree_files(root):
         if path.suffix.lower() not in _PAGES:
@@ -172,7 +165,7 @@ def content_digest(root: Path) -> str:
 
 
 def tree_files(root: Path) -> Iterator[Path]:
-    """Yield the regular files of a tree in order, without version control, environments and caches."""
+    """Yield regular files in order, without version control, environments and caches."""
     for folder, names, files in os.walk(root):
         names[:] = sorted(name for name in names if name not in _LEFT_OUT and not name.endswith(".egg-info"))
         for name in sorted(files):
@@ -182,7 +175,7 @@ def tree_files(root: Path) -> Iterator[Path]:
 
 
 def copy_tree(root: Path, target: Path) -> None:
-    """Copy a tree to a folder that may be written: no version control, no environments, links only as what they lead to."""
+    """Copy a tree without version control and environments; links become what they point to."""
     for path in tree_files(root):
         place = target / path.relative_to(root)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -199,7 +192,7 @@ async def _made(
     build: Sequence[str],
     on_progress: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Make an environment; of what is only ``wanted``, a group that cannot be had is left out."""
+    """Make an environment; a group of ``wanted`` requirements that cannot be had is left out."""
     await asyncio.to_thread(shutil.rmtree, folder, True)
     await asyncio.to_thread(folder.mkdir)
     venv, python = folder / "venv", folder / "venv" / "bin" / "python"
@@ -280,12 +273,12 @@ def _contents(venv: Path, declared: Declarations) -> dict[str, Any]:
 
 
 def plain(name: str) -> str:
-    """Return a distribution's name as PEP 503 compares it."""
+    """Normalise a distribution's name (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _require_plain(requirements: Sequence[str]) -> None:
-    """Make sure that what an installer is given are requirements from the registry, not options, folders or addresses."""
+    """Refuse requirements that are options, folders or addresses."""
     for line in requirements:
         try:
             problem = Requirement(line).url is not None
@@ -360,7 +353,7 @@ _MOST_COMMANDS, _HELP_SECONDS = 8, 10.0
 
 
 async def help_texts(environment: Environment) -> dict[str, str]:
-    """Return the help of each of the project's commands, its subcommands' included; "" for one that gives none."""
+    """Help of each project command and its subcommands; "" where one has none."""
     commands = sorted(environment.commands)[:_MOST_COMMANDS]
     if not commands:
         return {}

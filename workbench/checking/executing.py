@@ -1,8 +1,8 @@
-"""Run the steps of a page in sandboxes: in order in one, and meanwhile chains that may not depend on others in further ones.
+"""Run the steps of a page in order in one sandbox, and independent chains in others meanwhile.
 
-The page itself is run in order. Once that has taken a moment, chains are run apart, from the last one of the page on. When the page comes
-to a chain of which every step has worked apart, leaving nothing behind, and nothing that came before has left anything behind
-either, its results are taken and it is not run again; in all other cases it is run in its place, as if nothing had been tried.
+Once the page has taken a moment, chains run apart, the last of the page first. When the page reaches a chain whose every
+step worked apart and left nothing behind, and nothing before it left anything behind, it takes those results. Otherwise it
+runs the chain in place.
 """
 
 from __future__ import annotations
@@ -41,18 +41,15 @@ Results = Mapping[int, Mapping[str, Any]]
 
 
 class NotSandboxed(WorkbenchError):
-    """The sandbox is not what it must be, so nothing was run in it."""
+    """The sandbox does not isolate, so nothing was run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How a page is run.
+    """How to run a page.
 
-    Attributes:
-        seconds: How long a step may take.
-        room: Places for sandboxes beside the page's own one; None to run all of it in order.
-        worked: Tells whether steps that ended so have worked; asked of chains that were run apart.
-        tell: Called with what has ended, a few times a second.
+    ``seconds`` limits a step; ``room`` holds places for further sandboxes, None to run in order only; ``worked`` judges the
+    results of a chain; ``tell`` is called with results a few times a second.
     """
 
     seconds: float
@@ -64,14 +61,11 @@ class Way:
 
 @dataclass(slots=True)
 class _Execution:
-    """A page that runs, with what is known of its chains that are run apart meanwhile.
+    """State of a running page and the chains that run apart.
 
-    Attributes:
-        waiting: Those that nobody has begun apart, or not come to the end of.
-        file: Where the page looks for what it may leave out.
-        passed: The last step that has ended on the page.
-        over: Whether something was left behind there, so that nothing can be left out any more.
-        settled: Chains that worked, by their steps.
+    ``waiting`` are unfinished chains, ``settled`` those that worked; ``passed`` is the last step that ended on the page;
+    ``over`` means that something was left behind, so that no chain can be taken any more; ``file`` tells the page what to
+    skip.
     """
 
     project: Project
@@ -94,12 +88,11 @@ class _Execution:
         return next((step for step in self.steps if step > self.passed), self.passed)
 
     def left(self, share: tuple[int, int]) -> list[Chain]:
-        """Return those that the page has not come to, the last one first: of so many parts this one."""
+        """Chains that the page has not reached, the last first; ``share`` is (part, parts)."""
         which, of = share
         return [chain for chain in reversed(self.waiting) if chain.steps[0] > self.at and chain.steps[0] % of == which]
 
     def take(self, chain: Chain, results: Results) -> None:
-        """Let the page leave out a chain that worked, as soon as all that stands between its steps is left out as well."""
         self.results |= results
         self.settled |= dict.fromkeys(chain.steps, chain)
         whole, before = dict(self.settled), -1
@@ -148,7 +141,6 @@ class _Execution:
                 self.way.tell(found)
 
     async def run_apart(self, share: tuple[int, int]) -> None:
-        """Run chains apart, from the last one on, until the page has come to all of them; one that leaves traces costs its sandbox."""
         assert self.way.room is not None
         await asyncio.sleep(_WAIT_SECONDS)
         while not self.over and not self.way.room.locked() and (chains := self.left(share)):
@@ -191,7 +183,7 @@ class _Execution:
 async def executed(
     page: Page, plan: Plan, project: Project, environment: Environment, way: Way
 ) -> tuple[dict[int, Mapping[str, Any]], bool]:
-    """Run the steps of a page; return how each ended, and whether any was run apart."""
+    """Run a page; return how each step ended, and whether any ran apart."""
     chains = chains_of(plan) if way.room is not None and len(project.files) <= _MOST_FILES else ()
     if sum(len(chain.steps) for chain in chains) < 2:
         chains = ()
@@ -230,7 +222,6 @@ def _orders(page: Page, plan: Plan, project: Project, chains: Sequence[Chain], s
 
 
 async def _with_others(running: Any, others: Sequence[Any]) -> Ended:
-    """Run a page with what goes on beside it until it ends; what fails beside it ends it."""
     main = asyncio.ensure_future(running)
     beside = [asyncio.ensure_future(one) for one in others]
     try:

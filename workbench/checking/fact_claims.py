@@ -1,4 +1,4 @@
-"""What a page says of the project's files, version, licence, Python, environment variables and addresses."""
+"""Claims about the project's files, version, licence, Python version, environment variables and addresses."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _EMPTY_PREFIX = re.compile(
 
 
 class FactClaims:
-    """The claims of one page."""
+    """Claims of one page about facts of the project."""
 
     def __init__(self, page: Page, project: Project) -> None:
         self._page, self._project = page, project
@@ -224,7 +224,7 @@ class FactClaims:
         return self._of_the_project(row) and not _FORMERLY.search(_sentence_of(text, written, row))
 
     def _says_oldest(self, real: tuple[int, ...]) -> bool:
-        """Tell whether the page says which Python the project needs: what it says of another one is about something else."""
+        """Whether the page states the project's real bound elsewhere: other versions are then about something else."""
         return any(
             (bound := python_bound(part)) is not None and bound[1] == real
             for _, written in self._page.prose
@@ -232,7 +232,6 @@ class FactClaims:
         )
 
     def _of_the_project(self, row: str) -> bool:
-        """Tell whether a line on the oldest Python is about the project: on other pages it may be about a part of it."""
         name = PurePosixPath(self._page.path).name.lower()
         own = [plain(one) for one in (self._project.declared.name, *self._project.modules) if one]
         return bool(_NEEDS.search(row)) and (
@@ -278,7 +277,7 @@ class FactClaims:
             )
 
     def _licenses_itself(self, written: str) -> bool:
-        """Tell whether the subject of a sentence on a licence is the project: "the original tests are licensed under" is not."""
+        """Whether the sentence is about the project: "the original tests are licensed under" is not."""
         own = "|".join(re.escape(one) for one in {self._project.declared.name, *self._project.modules} if one) or "\0"
         return (
             re.search(
@@ -292,13 +291,13 @@ class FactClaims:
 
 
 def _sentence_of(text: str, written: str, row: str) -> str:
-    """Return the sentence of a paragraph that holds a text, which may begin in the line above; the line where none does."""
+    """The sentence around a text, which may begin in the line above; the line where there is none."""
     sentences = re.split(r"(?<=[.!?])\s+(?=[A-Z*-])", written)
     return next((one for one in sentences if text in one), row)
 
 
 def _normal(path: str) -> str | None:
-    """Return a relative path without ``.`` and ``..``, None where it leads out of the repository."""
+    """Relative path without ``.`` and ``..``; None where it leaves the repository."""
     found: list[str] = []
     for part in path.split("/"):
         if part == "..":

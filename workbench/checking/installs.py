@@ -1,4 +1,4 @@
-"""What the pages install: the project itself with extras, which comes from its own tree, and other distributions."""
+"""What pages install: the project itself with extras, from its own tree, and other distributions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _HERE = re.compile(r"(?:\.|\./)(?:\[([\w,. -]+)\])?")
 
 
 def pip_words(command: str) -> list[str] | None:
-    """Return what a ``pip install`` is told to install, with ``-r FILE`` as one word; None if it is no such command."""
+    """What a ``pip install`` installs, ``-r FILE`` as one word; None for any other command."""
     text = command.strip().replace("\\\n", " ")
     if not _PIP.match(text):
         return None
@@ -57,7 +57,7 @@ def pip_words(command: str) -> list[str] | None:
 
 
 def wanted(pages: Sequence[Page], project: Project) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the extras of the project and the other requirements that pages install."""
+    """Extras of the project and other requirements that pages install."""
     extras: dict[str, None] = {}
     others: dict[str, None] = {}
     own = plain(project.declared.name)
@@ -82,7 +82,7 @@ def wanted(pages: Sequence[Page], project: Project) -> tuple[tuple[str, ...], tu
 
 
 def shell_lines(page: Page, project: Project, own: Set[str] | None = None) -> Iterator[tuple[int, str]]:
-    """Yield the commands of a page's blocks for a shell, each with its line; ``own`` are the project's, as declared unless given."""
+    """Yield the shell commands of a page with their lines; ``own`` defaults to the declared scripts."""
     for code in page.codes:
         kind = kind_of(code, project.modules, own if own is not None else set(project.declared.scripts))
         if not code.skip and kind in ("install", "shell", "session"):
@@ -98,12 +98,11 @@ def requirement_of(word: str) -> Requirement | None:
 
 
 def stands_for_one(name: str) -> bool:
-    """Tell whether a distribution's name is the reader's to choose: ``PACKAGE``, ``your-plugin``."""
+    """Whether a distribution's name is a placeholder: ``PACKAGE``, ``your-plugin``."""
     return name.isupper() or known.is_placeholder(name) or known.is_readers_name(plain(name).replace("-", "_"))
 
 
 def _missing_of(extras: Sequence[str], project: Project, environment: Environment | None) -> str:
-    """Return what an extra of the project's lacks here, "" for nothing."""
     for extra in extras if environment is not None else ():
         for one in map(requirement_of, project.declared.extras.get(extra, ())):
             applies = one is not None and (one.marker is None or one.marker.evaluate({"extra": extra}))
@@ -119,7 +118,7 @@ def _extras(text: str) -> list[str]:
 def install_verdict(
     command: str, project: Project, environment: Environment | None
 ) -> tuple[Literal["own", "works", "fails", "not run"], str]:
-    """Return what becomes of a command that installs something, and why; ``own`` if it is the project and there is no environment."""
+    """Verdict on an install command, with the reason; ``own`` for the project where there is no environment."""
     words = pip_words(command)
     if words is None:
         return "not run", "only pip install is carried out, from the repository's own tree"
@@ -172,7 +171,7 @@ _NAMES_DISTRIBUTIONS = re.compile(
 
 
 class PackageClaims:
-    """The claims of one page."""
+    """Claims of one page about distributions, extras and versions."""
 
     def __init__(self, page: Page, project: Project) -> None:
         self._page, self._project = page, project
@@ -189,12 +188,11 @@ class PackageClaims:
 
     @cached_property
     def _commands(self) -> list[tuple[int, str]]:
-        """Every command of the page's that may install something, with its line."""
         spans = ((span.line, span.text) for span in self._page.spans)
         return [one for one in (*shell_lines(self._page, self._project), *spans) if is_install(one[1])]
 
     def _names_extras(self, word: str) -> bool:
-        """Tell whether code in running text names extras: ``Result[T, E]`` is a type, of a project called result as well."""
+        """Whether a code span names extras: ``Result[T, E]`` is a type, in a project called result too."""
         found = _EXTRA_IN_SPAN.fullmatch(word)
         if found is None or found[1] != self._project.declared.name:
             return False
@@ -229,7 +227,7 @@ class PackageClaims:
             )
 
     def _extras_known(self, name: str) -> bool:
-        """Tell whether what is declared is all there is: a setup.py may make extras while it runs."""
+        """Whether the declared extras are all: a setup.py may compute more."""
         text = self._project.sources.get("setup.py", b"")
         if re.search(rb"['\"]" + re.escape(name.encode()) + rb"['\"]", text):
             return False
@@ -241,10 +239,10 @@ class PackageClaims:
     # -- distributions
 
     def _dependency(self, name: str, line: int) -> ClaimResult:
-        """Return the claim that a distribution is the project, or one that it needs.
+        """Claim that a distribution is the project or one it needs.
 
-        Pages install others as well. One is untrue only where the repository names it nowhere, and it is a slip of one that it does
-        name, or a README installs nothing but it.
+        Pages install others too. One is untrue only where the repository names it nowhere, and it is a slip of a name there
+        or all that a README installs.
         """
         said = plain(name)
         if said == self._name or said in self._declared:
@@ -272,7 +270,7 @@ class PackageClaims:
         return frozenset(plain(one.name) for word in words if (one := requirement_of(word)) is not None)
 
     def _is_named(self, said: str) -> bool:
-        """Tell whether a distribution's name, or that of a module like it, stands in the repository or in code of the page."""
+        """Whether the repository, or code of the page, names a distribution or a module like it."""
         module = said.replace("-", "_")
         parts = {plain(part) for path in self._project.files for part in PurePosixPath(path).with_suffix("").parts}
         words = re.compile(rf"(?<![\w-])(?:{'[-_.]'.join(map(re.escape, said.split('-')))})(?![\w-])", re.I)
@@ -289,7 +287,6 @@ class PackageClaims:
         return tuple((self._project.root / path).read_text("utf-8", "replace")[:200_000] for path in paths)
 
     def _installs_only(self, said: set[str]) -> bool:
-        """Tell whether a README has no other way to install something than by pip, and of that nothing but these."""
         found: set[str] = set()
         for _, text in self._commands:
             words = pip_words(text)

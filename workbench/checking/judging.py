@@ -1,9 +1,9 @@
 """From how a step ended to its verdict.
 
-Only what is known to be the page's or the project's fault is called a failure: a name or parameter that the project does not have, an
-option or command that it does not know, a step that it says is missing. Any other error may come of the sandbox (no network, no key,
-no screen), of a version, of the reader's files or of a step that was not run: on projects that had shaped nothing one in eight of these was
-the page's fault. It is *not run*, with the error as the reason.
+A step fails only where the page or project is surely at fault: a name or parameter that the project lacks, an unknown
+option or command, a step that it says is missing. Any other error may come from the sandbox (no network, key or screen), a
+version, the reader's files or a step that was not run; on projects outside the sample one in eight of these was the page's
+fault. Such a step is *not run*, with the error as the reason.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _INSTALLED = re.compile(r" ?\(?/\S*/site-packages/[^\s)]*\)?")
 
 
 def judge_parts(step: Step, ended: Mapping[str, Any], context: Context) -> tuple[Part, ...]:
-    """Return the verdicts on the parts of a step by how it ended: on each example of a Python session, else one on all of it."""
+    """Verdicts on a step: one for each example of a Python session, else one for all of it."""
     if ended.get("timeout"):
         return (not_run(step, "it had not ended when its time was up: it serves, waits, or takes longer"),)
     if ended.get("ended"):
@@ -74,7 +74,7 @@ def judge_parts(step: Step, ended: Mapping[str, Any], context: Context) -> tuple
 
 
 def set_apart(found: Part, heading: str) -> Part:
-    """Return a verdict as it counts in a section that tells what was or may come: what does not hold today is no alarm there."""
+    """Take back an alarm in a section about the past or the future."""
     if found.verdict not in ALARMS:
         return found
     reason = f"it stands below “{one_line(heading, 40)}”: {found.reason}"
@@ -82,7 +82,7 @@ def set_apart(found: Part, heading: str) -> Part:
 
 
 def went_well(found: Part) -> bool:
-    """Tell whether what follows can be judged: a step works, or shows another number or word where one may be drawn at random."""
+    """Whether later steps can be judged: the step works, or differs only where values may be random."""
     return found.verdict is Verdict.WORKS or (
         found.verdict is Verdict.DIFFERS and bool(found.diff) and may_be_random(found.diff)
     )
@@ -176,7 +176,6 @@ def _exception(step: Step, error: Mapping[str, Any], context: Context, imported:
 
 
 def _whatever_a_network_says(step: Step, ended: Mapping[str, Any], context: Context) -> bool:
-    """Tell whether what failed is so by the project's sources: an import of what there is not, or a parameter."""
     error = ended.get("error") or {}
     return str(error.get("type")) in ("ModuleNotFoundError", "ImportError") or _rejected(
         step.code, str(error.get("message", "")), context
@@ -184,7 +183,6 @@ def _whatever_a_network_says(step: Step, ended: Mapping[str, Any], context: Cont
 
 
 def _rejected(code: str, message: str, context: Context) -> bool:
-    """Tell whether the page itself gives a parameter that a function of the project does not have, by its source as well."""
     found = re.match(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'", message)
     if found is None:
         return False
@@ -195,7 +193,7 @@ def _rejected(code: str, message: str, context: Context) -> bool:
 
 
 def _sources_agree(kind: str, name: str, message: str, context: Context) -> bool:
-    """Tell whether the sources, too, hold no module or name that an import misses: what a build makes or leaves out is not there."""
+    """Whether the sources lack the import too: a build may make it or leave it out."""
     if kind == "ModuleNotFoundError":
         parent, _, last = name.rpartition(".")
         return context.project.lacks(parent, last) and not known.is_readers_name(last)
@@ -209,7 +207,7 @@ def _is_own_or_builtin(owner: str, context: Context) -> bool:
 
 
 def _is_display(code: str, context: Context) -> bool:
-    """Tell whether a block is one call after words such as "the returned object is": that is how an object looks."""
+    """Whether a block is one call after words such as "the returned object is", which show how an object looks."""
     tree = python_of(code)
     alone = tree is not None and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr)
     prose = context.around.partition("\0")[0]
@@ -217,21 +215,20 @@ def _is_display(code: str, context: Context) -> bool:
 
 
 def _of_another_section(code: str, message: str, context: Context) -> str:
-    """Return the name whose attribute is missing where only another section of the page has bound it, else ""."""
+    """Name that lacks the attribute, where only another section of the page binds it; else ""."""
     missing = re.findall(r"has no attribute '(\w+)'", message)
     names = re.findall(rf"\b(\w+)\.{re.escape(missing[0])}\b", code) if missing else []
     return names[0] if names and all(name in context.elsewhere for name in names) else ""
 
 
 def _called_of_another_section(code: str, line: int, context: Context) -> str:
-    """Return what a line calls that only another section of the page has bound, "" for nothing."""
     lines = code.splitlines()
     called = re.findall(r"(?<![\w.])(\w+)\(", lines[line]) if 0 <= line < len(lines) else []
     return next((name for name in called if name in context.elsewhere), "")
 
 
 def _only_shows_options(code: str, line: int) -> bool:
-    """Tell whether every call at a line gives nothing but keywords, as pages do that show one of them: ``dump(indent=2)``."""
+    """Whether every call at a line has keywords only, as pages do that show one of them: ``dump(indent=2)``."""
     tree = python_of(typed(code))
     calls = [
         node
@@ -242,7 +239,6 @@ def _only_shows_options(code: str, line: int) -> bool:
 
 
 def _asserts_something(code: str, line: int) -> bool:
-    """Tell whether the statement at a line names anything, so that its value may come of the project."""
     tree = python_of(code)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.Assert) and node.lineno <= line <= (node.end_lineno or line):
@@ -300,7 +296,7 @@ def _example(step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], c
 def _why_not_compared(
     step: Step, example: Mapping[str, Any], ended: Mapping[str, Any], context: Context, texts: tuple[str, str]
 ) -> str:
-    """Return why what an example shows need not be what a page claims, whichever of the two it is; "" where it has to be."""
+    """Why an example's output need not be what the page claims; "" where it must be."""
     (want, shown), source = texts, str(example["source"])
     if what := lacking(f"{example.get('stderr', '')}\n{ended.get('stderr', '')}"):
         return f"it needs {what}"
@@ -346,7 +342,7 @@ def _expected_error(step: Step, example: Mapping[str, Any], ended: Mapping[str, 
 
 
 def _same_message(want: str, real: str) -> bool:
-    """Tell whether an exception's message is what a page says, or begins with it; before Python 3.10 functions had no class there."""
+    """Whether a message equals or continues the page's; before Python 3.10 functions had no class in it."""
     plain = [re.sub(r"(?:<locals>|\w)+\.(?=\w+\(\))", "", text) for text in (want, real)]
     return not doctest_difference(*plain) or (
         len(plain[0]) > 9 and re.match(rf"{re.escape(plain[0])}\b", plain[1]) is not None
@@ -361,7 +357,6 @@ def _words_are_own(error: Mapping[str, Any], context: Context) -> bool:
 
 
 def _without_values(message: str) -> str:
-    """Return a message of Python's without what it is about: names in quotes and before brackets, and numbers."""
     return re.sub(r"'[^']*'|\"[^\"]*\"|[\w.<>]+(?=\()|\d+(?:\.\d+)?", "#", message)
 
 

@@ -1,4 +1,4 @@
-"""From how a command ended to its verdict; see :mod:`.judging`."""
+"""From how a command ended to its verdict; the rule is in :mod:`.judging`."""
 
 from __future__ import annotations
 
@@ -43,13 +43,9 @@ MACHINE = re.compile(r"(?<![\w./])(?:/(?:home|root|etc|usr|var|opt|Users|tmp|mnt
 class Context:
     """What a verdict depends on besides the step.
 
-    Attributes:
-        around: The paragraph before the block, and its code.
-        before: An earlier step of the page that was not run or did not work, "" if there is none.
-        imported: Names that the page's code defines or imports.
-        shown: The page's code that is not for a shell.
-        elsewhere: Names that only code of other sections of the page has bound so far.
-        unbound: Names that code which was not run or did not work would have bound.
+    ``around`` is the paragraph before the block and its code; ``before`` an earlier step that was not run or did not work;
+    ``shown`` the page's code outside shells. ``imported``, ``elsewhere`` and ``unbound`` are names that the page's code
+    defines, that only other sections bind, and that failed code would have bound.
     """
 
     page: str
@@ -66,7 +62,6 @@ class Context:
 def part(
     verdict: Verdict, line: int, reason: str = "", output: str = "", diff: tuple[str, ...] = (), code: str = ""
 ) -> Part:
-    """Return what became of a step, or of the part of it that ``code`` is."""
     return Part(line, code, verdict, reason, output, diff)
 
 
@@ -79,7 +74,7 @@ def not_run(step: Step, reason: str, line: int | None = None) -> Part:
 
 
 def lacking(text: str) -> str:
-    """Return what a sandbox lacks by a program's last words, "" where they do not say so."""
+    """What a sandbox lacks according to a program's last words; "" where they name nothing."""
     for what, words in _LACKS:
         if re.search(words, text, re.I):
             return what
@@ -87,7 +82,7 @@ def lacking(text: str) -> str:
 
 
 def comments(around: str) -> str:
-    """Return what of a block and its paragraph is said to a reader: all but code that has no comment."""
+    """Text for readers in a block and its paragraph: prose and comments."""
     prose, _, code = around.partition("\0")
     return f"{prose}\n" + "\n".join(re.findall(r"#.*$|\bexcept\b.*$|'''.*|\"\"\".*", code, re.M))
 
@@ -187,7 +182,7 @@ def _failed_command(step: Step, out: str, err: str, status: int, context: Contex
 
 
 def _of_the_page(code: str, err: str, context: Context) -> str:
-    """Return a word of a command that its error names and that the page's other code makes, "" if there is none."""
+    """A word of a command that its error names and that the page's other code makes; "" if none."""
     for word in code.split():
         named = re.search(rf"['\"`]{re.escape(word)}['\"`]", err) or (re.search(r"\w[-_:.]\w", word) and word in err)
         parts = [part for part in re.split(r"[:/=]", word) if len(part) > 3]

@@ -1,4 +1,4 @@
-"""What kind of block a piece of code is, by its language and its lines."""
+"""The kind of a code block, by its language and its lines."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ def language(code: Code) -> str:
 
 
 def kind_of(code: Code, own_modules: Set[str] = frozenset(), own_commands: Set[str] = frozenset()) -> Kind:
-    """Return the kind of a block."""
     if code.inline:
         return "command"
     said, lines = language(code), [line for line in code.code.splitlines() if line.strip()]
@@ -62,7 +61,6 @@ def kind_of(code: Code, own_modules: Set[str] = frozenset(), own_commands: Set[s
 
 
 def _all_commands(lines: list[str], own_commands: Set[str]) -> bool:
-    """Tell whether every line of a block without language or prompt is a command: what follows one may be its output."""
     return all(
         line.lstrip().startswith("#") or line.split()[0] in own_commands or _INSTALL.match(line.strip())
         for line in lines
@@ -109,7 +107,6 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*")
 
 
 def names_bound(node: ast.AST) -> set[str]:
-    """Return the names that code assigns, and those of functions and classes in it."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     return assigned(node) | {one.name for one in ast.walk(node) if isinstance(one, kinds)}
 
@@ -120,10 +117,7 @@ def assigned(node: ast.AST) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command, which may be of several lines, the first being ``line`` within the block, from 0.
-
-    ``expected`` is what the page says that it prints; None where it says nothing.
-    """
+    """A command; ``line`` counts from 0 within the block. ``expected`` is its output by the page, None where it shows none."""
 
     line: int
     text: str
@@ -131,7 +125,7 @@ class Command:
 
 
 def commands_of(code: str) -> list[Command]:
-    """Return the commands of a block in order; with prompts, what follows a command is what it prints."""
+    """Commands of a block; with prompts, what follows a command is its output."""
     lines = code.splitlines()
     if any(PROMPT.match(line) for line in lines):
         return _prompted(lines)
@@ -188,7 +182,7 @@ def _open_quote(text: str) -> bool:
 
 
 def simple_commands(text: str) -> list[list[str]] | None:
-    """Return the words of each simple command in a text, without assignments and redirections; None if it is not understood."""
+    """Words of each simple command, without assignments and redirections; None where the text cannot be parsed."""
     try:
         lexer = shlex.shlex(text.replace("\\\n", " "), posix=True, punctuation_chars="|&;()<>")
         lexer.whitespace_split = True

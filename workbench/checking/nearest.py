@@ -1,4 +1,4 @@
-"""The nearest true name to one that is not."""
+"""The nearest true name to a wrong one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _CLEARLY = 0.08
 
 
 def nearest(name: str, names: Iterable[str], least: float = NEAR) -> tuple[str, bool]:
-    """Return the name most like another and whether only that one can be meant; "" where none is near.
+    """The most similar name, and whether it is the only candidate; "" where none is near.
 
-    Names of the same words in another order or form (``count_words``, ``word_count``) are near as well.
+    Names of the same words in another order or form (``count_words``, ``word_count``) count as near.
     """
     rated: list[tuple[float, str]] = []
     matcher = difflib.SequenceMatcher(None, "", name.lower(), autojunk=False)
@@ -40,18 +40,19 @@ def nearest(name: str, names: Iterable[str], least: float = NEAR) -> tuple[str, 
 
 
 def one_letter_off(name: str, names: Iterable[str]) -> str:
-    """Return the only name from which another differs by one letter within it, or by two neighbours swapped; "" otherwise.
+    """The only name that differs by one inner letter or two swapped neighbours; "" otherwise.
 
-    First and last letters, digits and an s do not count: ``tomli`` and ``toml`` are two names, as are ``item_a`` and ``items_a``.
+    First and last letters, digits and an s do not count: ``tomli`` and ``toml`` are two names, and so are ``item_a`` and
+    ``items_a``.
     """
     found = {one for one in names if one != name and _one_letter_off(name, one)}
     return found.pop() if len(found) == 1 else ""
 
 
 def slip_of(name: str, names: Iterable[str]) -> str:
-    """Return the only name that another is a slip of, "" otherwise: one letter, capitals, or the order and number of its words.
+    """The only name that another is a slip of (one letter, capitals, order or number of words); "" otherwise.
 
-    What is merely alike is not meant: ``get_headers`` is not ``get_sdk_headers``, and may be another library's.
+    Similar names are not slips: ``get_headers`` may be another library's ``get_sdk_headers``.
     """
     words = _words(name)
     found = {

@@ -1,7 +1,7 @@
-"""What a step would need that a check does not have; only what is known to need nothing is run.
+"""What a step needs that a check does not have; only steps that need nothing are run.
 
-A program runs when it is the project's own, Python, or one of the tools that read and write files and need nothing else. All
-others may need a network, an account, a screen or a person, so they are not run.
+A program runs when it is the project's own, Python, or a tool that only reads and writes files. Others may need a network,
+an account, a screen or a person.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*(?:\.\.\.)?")
 
 
 def setup_reason(command: str) -> str:
-    """Return why a command that makes a place to work in is not run, "" if it is none; nothing depends on it here."""
+    """Why a command that sets up a working place is not run; "" for others."""
     return "the check has its own environment and copy of the repository" if _SETUP.match(command.strip()) else ""
 
 
 def placeholder(command: str) -> str:
-    """Return what in a command stands for something of the reader's, "" where there is nothing."""
+    """The placeholder in a command; "" if none."""
     if found := _HOLE.search(command):
         return found[0]
     for words in simple_commands(command) or ():
@@ -57,10 +57,10 @@ def placeholder(command: str) -> str:
 def why_not_shell(
     command: str, own_commands: Set[str], own_names: Set[str], in_environment: Set[str] = frozenset()
 ) -> str:
-    """Return why a command is not run, "" where it can be.
+    """Why a command is not run; "" where it can be.
 
-    ``own_names`` are the project's modules and the plain name of its distribution: ``python -m`` with one is the project's;
-    ``in_environment`` are other commands that the page has installed.
+    ``own_names`` are the project's modules and its normalised distribution name, for ``python -m``; ``in_environment`` are
+    other commands that the page has installed.
     """
     if re.search(r"\bHEAD\b|\borigin/", command):
         return "it needs the history of a repository, of which a check has one state"
@@ -123,7 +123,7 @@ def why_not_python(code: str) -> str:
 
 
 def _left_out(tree: ast.Module) -> str:
-    """Return a sentence where an ellipsis stands for something that the snippet leaves out, outside of stubs and slices."""
+    """Reason where an ellipsis leaves code out, outside of stubs and slices; "" otherwise."""
     for node in ast.walk(tree):
         for child in ast.iter_child_nodes(node):
             if not (isinstance(child, ast.Constant) and child.value is Ellipsis):
@@ -156,7 +156,7 @@ _PAGE_OF_PYTHON_2 = re.compile(r"\bpython[ -]?2", re.I)
 def syntax_fault(
     code: str, modules: Set[str], oldest: tuple[int, ...] | None, said: str = ""
 ) -> tuple[int, str] | None:
-    """Return the line of a slip in a snippet, from 1, and what it is; None where it parses, or may be meant as it stands."""
+    """Line (from 1) and description of a slip in a snippet; None where it parses or may be meant as it stands."""
     code = textwrap.dedent(code)
     error = _error_of(code)
     if error is None:
@@ -187,7 +187,7 @@ def syntax_fault(
 
 
 def _shows_a_signature(tree: ast.Module, number: int) -> bool:
-    """Tell whether what begins at a line has no body but a docstring: tools write signatures so, with what they are for below."""
+    """Whether the definition at a line has no body but a docstring, as tools print signatures."""
     return any(
         isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         and node.lineno <= number <= node.body[0].lineno

@@ -1,4 +1,4 @@
-"""What a page says of the project's command lines: commands, subcommands and options."""
+"""Claims about the project's commands, subcommands and options."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PASSING = re.compile(
 
 
 class OptionClaims:
-    """The claims of one page."""
+    """Claims of one page about commands and options."""
 
     def __init__(self, page: Page, project: Project, helps: Mapping[str, str]) -> None:
         self._page, self._project, self._helps = page, project, helps
@@ -200,7 +200,7 @@ _IN_A_SENTENCE = re.compile(
 
 
 class DefaultClaims:
-    """The claims of one page."""
+    """Claims of one page about defaults."""
 
     def __init__(self, page: Page, project: Project) -> None:
         self._page, self._project = page, project
@@ -231,7 +231,7 @@ class DefaultClaims:
                 yield from self._signature(span.text.strip(), span.line)
 
     def _of_parameter(self, name: str) -> set[str]:
-        """Return the defaults of a parameter in what the page names; "" stands for one that cannot be read."""
+        """Defaults of a parameter of what the page names; "" stands for one that cannot be read."""
         return {
             default
             for owner, default in self._project.defaults_of(name)
@@ -239,7 +239,7 @@ class DefaultClaims:
         }
 
     def _signature(self, text: str, line: int) -> Iterator[ClaimResult]:
-        """Yield the defaults of a signature: a call whose first arguments are called as the function's parameters are."""
+        """Yield the defaults in a signature: a call whose first arguments are named as the function's parameters."""
         tree = python_of(text) if text.endswith(")") else None
         call = tree.body[0].value if tree and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) else None
         if not isinstance(call, ast.Call) or not call.args:
@@ -284,7 +284,7 @@ def _only_one(pattern: re.Pattern[str], row: str) -> re.Match[str] | None:
 
 
 def _default_column(lines: list[str], line: int) -> int | None:
-    """Return the column of a table that is headed *default*, for a row at ``line``; None for no table."""
+    """Index of the *default* column of the table that a row at ``line`` belongs to; None without one."""
     at = line - 1
     if at >= len(lines) or "|" not in lines[at]:
         return None
@@ -295,7 +295,7 @@ def _default_column(lines: list[str], line: int) -> int | None:
 
 
 def _same(said: str, real: str, *, of_option: bool) -> bool | None:
-    """Return whether a stated default is the real one, a literal of Python; None where the two cannot be compared."""
+    """Whether a stated default is the real one, a Python literal; None where they cannot be compared."""
     value, stated, words = ast.literal_eval(real), _literal(said), said.strip("`\"' ")
     if words == str(value) or (stated is not None and stated == value and type(stated) is type(value)):
         # What a command line takes is text, so that there a number may stand in quotes.

@@ -1,4 +1,4 @@
-"""A page of Markdown as a check sees it: blocks of code, code in running text, and links, each with its line."""
+"""A Markdown page as a check sees it: code blocks, code spans and links, each with its line."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _OF_PROJECTS = ("contributing", "code_of_conduct", "security", "license", "autho
 
 
 def is_of_another_time(heading: str) -> bool:
-    """Tell whether a section with that heading tells what was or what may come."""
+    """Whether a section with this heading tells of the past or the future."""
     title = heading.strip("#=-*_ \n\t")
     return bool(_VERSION.fullmatch(title) or _HEADING.fullmatch(title))
 
 
 def is_page_for_readers(path: str) -> bool:
-    """Tell whether a page in a folder of docs is for those who use the project, by its name and the folders below the first."""
+    """Whether a page in a docs folder is for users, by its name and the folders below the first."""
     *folders, name = PurePosixPath(path).parts[1:]
     if any(part.startswith(("_", ".")) for part in folders) or name.lower().startswith(_OF_PROJECTS):
         return False
@@ -65,16 +65,11 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A block of code.
+    """A code block, or a command in running text (``inline``).
 
-    Attributes:
-        info: What stands after the fence, "" for an indented block.
-            before: The paragraph or heading right before it.
-        skip: Why its author wants it left out, "" if not.
-        adjacent: Whether nothing but ``before`` stands between the block before and this one.
-        section: Number of the section that it stands in, by headings of the first two levels.
-        another_time: Heading of the section around it that tells what was or may come, "" where there is none.
-        inline: Whether it is a command in running text.
+    ``info`` is what stands after the fence, ``before`` the paragraph or heading right before it, ``skip`` why its author
+    wants it skipped. ``adjacent`` means that nothing but ``before`` separates it from the block above. ``section`` counts
+    headings of the first two levels; ``another_time`` is the heading of a section on the past or future.
     """
 
     line: int
@@ -90,7 +85,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Code in running text: its text, line, and the whole line or paragraph that it stands in."""
+    """A code span with its line, and the line or paragraph around it."""
 
     line: int
     text: str
@@ -99,7 +94,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where a link or picture leads, and its line."""
+    """A link or picture; ``target`` is where it leads."""
 
     line: int
     target: str
@@ -109,11 +104,8 @@ class Link:
 class Page:
     """A page.
 
-    Attributes:
-        path: Its name in messages: relative to the repository where it lies in it, else as it was given.
-        folder: The folder of the repository from which its relative links lead, "" for the top one.
-        prose: Paragraphs, headings and table rows as written, with their first line.
-        another_time: Lines of sections that tell what was or may come: first, last, and the heading.
+    ``path`` is its name in messages; relative links start from ``folder``. ``prose`` has paragraphs, headings and table
+    rows with their first line; ``another_time`` the (first line, last line, heading) of sections on the past or future.
     """
 
     path: str
@@ -127,10 +119,10 @@ class Page:
 
 
 def read_page(root: Path, file: Path) -> Page:
-    """Return a page for the repository at ``root``, in which its file need not lie.
+    """Read a page for the repository at ``root``; its file may lie elsewhere.
 
     Raises:
-        UsageError: It cannot be read, is too large, or is no Markdown; one sentence.
+        UsageError: It cannot be read, is too large, or is no Markdown.
     """
     inside = file.absolute().is_relative_to(root)
     path = file.absolute().relative_to(root).as_posix() if inside else str(file)
@@ -161,7 +153,7 @@ def parse_page(text: str, path: str, folder: str = "") -> Page:
 
 
 def _of_another_time(headings: list[tuple[int, int, str]], last: int) -> Iterator[tuple[int, int, str]]:
-    """Yield the lines and headings of sections that tell what was or may come; the page's title is its name, not a section."""
+    """Yield sections on the past or future; the page's title does not count."""
     for number, (line, level, text) in enumerate(headings):
         if level > 1 and is_of_another_time(text):
             yield line, next((other - 1 for other, its, _ in headings[number + 1 :] if its <= level), last), text
@@ -230,9 +222,9 @@ _DOCS = {"docs", "doc", "documentation"}
 
 
 def find_pages(root: Path) -> tuple[str, ...]:
-    """Return the README and the pages in the folders of docs, relative to ``root``; the README comes first.
+    """The README and the pages in docs folders, relative to ``root``.
 
-    A README in reStructuredText is among them where there is none in Markdown.
+    A README in reStructuredText counts where there is none in Markdown.
     """
     paths = [path.relative_to(root).as_posix() for path in tree_files(root) if path.suffix.lower() in _PAGES]
     readmes = sorted(path for path in paths if "/" not in path and path.lower().startswith("readme"))

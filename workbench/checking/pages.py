@@ -29,7 +29,7 @@ async def check(
     seconds: float = STEP_SECONDS,
     on_progress: Callable[[str], None] = lambda line: None,
 ) -> Checked:
-    """Check pages of the repository at ``root``, which is not written to; its README and docs unless ``files`` are given.
+    """Check pages of the repository at ``root``, by default its README and docs; ``root`` is not written to.
 
     Raises:
         NoIsolation: Blocks are to be run and no sandbox isolates here.
@@ -45,12 +45,10 @@ async def check(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How pages are checked.
+    """How to check.
 
-    Attributes:
-        run: Whether blocks are run; without, only claims are looked up.
-        last: The last block of the page that is run, with all before it; None for all.
-        on_known: Called with the whole check as far as it is known, a few times a second.
+    Without ``run`` only claims are looked up; ``last`` is the last block to run. ``on_known`` gets the check so far a few
+    times a second.
     """
 
     run: bool = True
@@ -61,7 +59,6 @@ class Asked:
 
 
 async def check_pages(root: Path, pages: Sequence[Page], asked: Asked, problems: Sequence[str] = ()) -> Checked:
-    """Check pages that were read already; ``problems`` are what could not be read of others."""
     began = time.monotonic()
     project = Project(root)
     pages = [with_commands(page, project) for page in pages]
@@ -122,7 +119,6 @@ async def _blocks(
     asked: Asked,
     problems: list[str],
 ) -> list[BlockResult]:
-    """Run pages side by side, as they do not depend on one another."""
     room = asyncio.Semaphore(max(1, os.cpu_count() or 1))
 
     def tell(blocks: Sequence[BlockResult], waiting: Sequence[int]) -> None:

@@ -1,6 +1,6 @@
-"""What a repository really has, read when it is asked for: modules, definitions, command line options, defaults, files, words.
+"""What a repository really has: modules, definitions, options, defaults, files, words.
 
-Sources are parsed, never imported, and only those that a claim asks about: what merely occurs is looked for in the bytes.
+Sources are parsed, never imported, and only those that a claim asks about.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _LARGEST = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A function or class; ``parameters`` may be given as keywords, None where they cannot be known (``**``, decorators, bases)."""
+    """A function or class; ``parameters`` can be given as keywords, None where they are unknown (``**``, decorators, bases)."""
 
     name: str
     parameters: tuple[str, ...] | None
 
 
 class Project:
-    """A repository; everything about it is worked out once."""
+    """A repository; everything about it is computed once."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -80,7 +80,7 @@ class Project:
 
     @property
     def released(self) -> bool:
-        """Whether it is a source distribution, from which files of the repository may be missing."""
+        """Whether this is a source distribution, which may lack files of the repository."""
         return "PKG-INFO" in self.files
 
     @cached_property
@@ -93,7 +93,7 @@ class Project:
 
     @cached_property
     def code(self) -> bytes:
-        """All Python of it, and its other declarations, in one piece, for what merely occurs."""
+        """All Python and other declarations in one piece, to search for words."""
         others = [
             (self.root / path).read_bytes()
             for path in sorted(self.files)
@@ -113,7 +113,7 @@ class Project:
         )
 
     def meant(self, name: str) -> str:
-        """Return the only function or class that a name is a slip of, "" for none."""
+        """The only function or class that a name is a slip of; "" if none."""
         if name not in self._meant:
             self._meant[name] = slip_of(name, self.defined)
         return self._meant[name]
@@ -124,7 +124,6 @@ class Project:
         return self._occurring[word]
 
     def words_like(self, name: str) -> frozenset[str]:
-        """Return the words of its Python that begin with the same letter and are about as long."""
         shape = rb"(?<!\w)" + re.escape(name[:1].encode()) + rb"\w{%d,%d}(?!\w)" % (len(name) - 2, len(name))
         own = (text for path, text in self.sources.items() if not is_test(path))
         return frozenset(word.decode() for text in own for word in re.findall(shape, text) if word.isascii())
@@ -132,7 +131,7 @@ class Project:
     # -- modules
 
     def module_file(self, dotted: str) -> str | None:
-        """Return the file of a module, "" for a package without ``__init__.py``, None where there is no such module."""
+        """File of a module; "" for a namespace package, None where there is no such module."""
         for root in self.roots:
             base = "/".join(part for part in (root, *dotted.split(".")) if part != ".")
             for path in (f"{base}/__init__.py", f"{base}.py", f"{base}/__init__.pyi", f"{base}.pyi", f"{base}.pyx"):
@@ -150,14 +149,14 @@ class Project:
         return self._parsed[path]
 
     def names_of(self, path: str) -> frozenset[str] | None:
-        """Return the words that stand in a module, None where its names are made at run time."""
+        """Words of a module; None where its names are made at run time."""
         text = self.sources.get(path)
         if text is None or _DYNAMIC.search(text):
             return None
         return frozenset(word.decode() for word in re.findall(rb"[A-Za-z_]\w*", text))
 
     def hidden(self, module: str) -> bool:
-        """Tell whether a package binds the name of a module of its own to something else, which an import of the module then gives."""
+        """Whether a package rebinds the name of its own module, so that an import gives something else."""
         if module not in self._hidden:
             self._hidden[module] = self._is_hidden(module)
         return self._hidden[module]
@@ -176,10 +175,10 @@ class Project:
         )
 
     def lacks(self, module: str, name: str) -> bool:
-        """Tell whether a module's source holds no such word and its package no such module.
+        """Whether a module has no such word and its package no such module.
 
-        Of a module that makes names while it runs this is not said, unless the word is nowhere in the code; of a package that several
-        distributions share, never.
+        False for a module that makes names at run time, unless the word is nowhere in the code, and for a package that
+        several distributions share.
         """
         path = self.module_file(module) if module else None
         if (
@@ -195,17 +194,16 @@ class Project:
         return not self.occurs(name) if words is None else name not in words
 
     def is_built(self, name: str) -> bool:
-        """Tell whether a file or folder has a name that no Python file has: an extension module may be made of it."""
+        """Whether a file or folder that is not Python has this name: an extension module may be built from it."""
         return name in self._built
 
     @cached_property
     def _built(self) -> frozenset[str]:
-        """Names of folders, and of files up to their first dot, of which a build may make modules."""
         others = (path.split("/") for path in self.files if not path.endswith((".py", ".pyi", ".md", ".rst", ".txt")))
         return frozenset(part for *folders, name in others for part in (*folders, name.split(".")[0]))
 
     def definition(self, module: str, name: str, depth: int = 0) -> Definition | None:
-        """Return what a module defines or imports under a name, None where that cannot be followed."""
+        """What a module defines or imports under a name; None where that cannot be followed."""
         path = self.module_file(module)
         tree = self.parsed(path) if path else None
         if tree is None or depth > 5:
@@ -226,14 +224,14 @@ class Project:
         return found[0] if len(found) == 1 else None
 
     def parameters_named(self, owner: str) -> tuple[str, ...] | None:
-        """Return the parameters of the one function or class of that name outside tests; None where that is not one."""
+        """Parameters of the one function or class of that name outside tests; None where there is not exactly one."""
         found = [parameters_of(node) for node in self._definitions_with(owner) if node.name == owner]
         return found[0] if len(found) == 1 else None
 
     def members(self, name: str, depth: int = 0) -> tuple[frozenset[str], bool] | None:
-        """Return the attributes of the classes of that name, and whether these are all; None where there is no such class.
+        """Attributes of the classes of a name, and whether these are all; None without such a class.
 
-        They need not be all where a base is not in the project, or where a metaclass, a decorator or ``__getattr__`` may make more.
+        There may be more where a base is not in the project, or with a metaclass, a decorator or ``__getattr__``.
         """
         if name not in self._members:
             self._members[name] = self._members_of(name, depth)
@@ -264,7 +262,7 @@ class Project:
         return (frozenset(found), whole) if classes else None
 
     def rejects(self, called: str, keyword: str) -> bool:
-        """Tell whether every function or method of a qualified name (``Pipeline.run``) is without a parameter, decorated or not."""
+        """Whether every function or method of a qualified name (``Pipeline.run``) lacks a parameter."""
         owner, _, name = called.rpartition(".")
         owner = owner.rpartition(".")[2]
         found = []
@@ -279,10 +277,7 @@ class Project:
         )
 
     def defaults_of(self, parameter: str) -> tuple[tuple[str, str], ...]:
-        """Return what has a parameter with a default outside tests: name of the function, method or class, and the default.
-
-        The default is a literal of Python, "" where it is something else.
-        """
+        """(owner, default) of each parameter of that name outside tests; a default is a Python literal or ""."""
         if parameter not in self._defaults:
             self._defaults[parameter] = tuple(
                 (owner, default)
@@ -303,7 +298,7 @@ class Project:
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        """Options that argparse, optparse, click or typer are told of outside tests."""
+        """Options declared to argparse, optparse, click or typer outside tests."""
         found: list[Option] = []
         for path, text in self.sources.items():
             if not is_test(path) and _OPTIONS.search(text) and (b'"-' in text or b"'-" in text):
@@ -313,14 +308,14 @@ class Project:
 
     @cached_property
     def flags(self) -> frozenset[str]:
-        """Everything in its Python that is spelled as a long option, and what its frameworks derive from these."""
+        """Everything in the Python that is spelled as a long option, and what frameworks derive from it."""
         own = b"\n".join(text for path, text in self.sources.items() if not is_test(path))
         found = {flag.decode() for flag in re.findall(rb"--[A-Za-z][\w-]*", own)}
         return frozenset(found | {f"--no-{flag[2:]}" for flag in found})
 
 
 def _whole_word(text: bytes, word: bytes) -> bool:
-    """Tell whether a word stands in a text with nothing of a name on either side; a search in bytes beats one by pattern."""
+    """Whether a word stands alone in a text; a search in bytes is faster than a pattern."""
     at = text.find(word)
     while at >= 0:
         around = text[max(0, at - 1) : at] + text[at + len(word) : at + len(word) + 1]
@@ -338,7 +333,7 @@ def is_test(path: str) -> bool:
 
 
 def parameters_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> tuple[str, ...] | None:
-    """Return the keywords that a call may use, None where decorators, bases or ``**`` leave that open."""
+    """Keywords that a call may use; None where decorators, bases or ``**`` leave that open."""
     if isinstance(node, ast.ClassDef):
         methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
         makers = [one for one in methods if one.name == "__init__"]
@@ -353,7 +348,7 @@ def parameters_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -
 
 
 def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, parameter: str) -> Iterator[tuple[str, str]]:
-    """Yield a definition's default of a parameter; of a class those of its constructor and of its declared fields."""
+    """Yield a definition's default of a parameter; for a class those of its constructor and declared fields."""
     values: list[ast.expr] = []
     if isinstance(node, ast.ClassDef):
         for one in node.body:
@@ -368,7 +363,6 @@ def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, param
 
 
 def _declared_by(node: ast.stmt) -> frozenset[str]:
-    """Return the names that a statement of a class binds, without those that a method binds for itself."""
     is_definition = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     return frozenset([node.name]) if is_definition else _bound_by(node)  # type: ignore[attr-defined]
 
@@ -385,7 +379,6 @@ def _with_defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tup
 
 
 def _bound_by(node: ast.AST) -> frozenset[str]:
-    """Return the names that a statement binds, those of functions and imports in it included."""
     imported = {one.asname or one.name for one in ast.walk(node) if isinstance(one, ast.alias)}
     return frozenset(names_bound(node) | imported)
 

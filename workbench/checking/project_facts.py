@@ -1,4 +1,4 @@
-"""A project's licence and oldest Python, from what it declares and the file of its licence; and what prose says of these."""
+"""A project's licence and oldest Python by its declarations and licence file; and what prose says of them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _AT_LEAST = tuple(
 
 
 def python_bound(row: str) -> tuple[str, tuple[int, ...]] | None:
-    """Return what a line says of the oldest Python, as written and as numbers; None where it says nothing, or of several."""
+    """The oldest Python that a line states, as written and as numbers; None for no or several versions."""
     found = {match["v"]: match[0] for pattern in _AT_LEAST for match in pattern.finditer(row)}
     if len(found) != 1 or len(set(re.findall(r"(?<![\d.])[23]\.\d{1,2}\b", row))) != 1:
         return None
@@ -51,7 +51,7 @@ def python_bound(row: str) -> tuple[str, tuple[int, ...]] | None:
 
 
 def oldest_python(project: Project) -> tuple[int, ...] | None:
-    """Return the oldest Python that a project takes by what it declares; None where it declares none that can be read."""
+    """The oldest Python that a project declares; None where it declares none that can be read."""
     said = _requires_python(project)
     try:
         specifiers = SpecifierSet(said) if said else ()
@@ -66,7 +66,7 @@ def oldest_python(project: Project) -> tuple[int, ...] | None:
 
 
 def newest_python(project: Project) -> tuple[int, ...]:
-    """Return the newest Python of which anything is known: by a declared bound, else by classifiers, else the newest there may be."""
+    """The newest Python by a declared bound, else by classifiers, else the newest that may exist."""
     with contextlib.suppress(InvalidSpecifier, ValueError):
         for one in SpecifierSet(_requires_python(project)):
             numbers = tuple(int(part) for part in one.version.split(".")[:2])
@@ -79,7 +79,7 @@ def newest_python(project: Project) -> tuple[int, ...]:
 
 
 def needed_python(project: Project) -> tuple[int, ...] | None:
-    """Return the oldest Python that a project declares, or 3 where it only names versions of 3 among its classifiers; else None."""
+    """The oldest declared Python, or (3,) where classifiers name only Python 3; else None."""
     if (oldest := oldest_python(project)) is not None:
         return oldest
     named = set(re.findall(r"Programming Language :: Python :: (\d)", _declarations(project)))
@@ -114,7 +114,7 @@ def _requires_python(project: Project) -> str:
 
 
 def extras_of(project: Project) -> frozenset[str]:
-    """Return the extras that a project declares, those of its built metadata among them: some are made by the build."""
+    """Declared extras, and those of built metadata: a build may add some."""
     found = set(project.declared.extras)
     for name in sorted(project.files):
         if name == "PKG-INFO" or name.endswith((".egg-info/PKG-INFO", ".dist-info/METADATA")):
@@ -128,7 +128,7 @@ def licence_families(text: str) -> frozenset[str]:
 
 
 def licence_of(project: Project) -> frozenset[str]:
-    """Return the families of licences that a project declares or whose text it brings; several where these do not agree."""
+    """Licence families that a project declares or includes the text of; several where these disagree."""
     stated: list[str] = []
     declared = _table(_pyproject(project).get("project")).get("license")
     if isinstance(declared, dict):
@@ -143,12 +143,12 @@ def licence_of(project: Project) -> frozenset[str]:
 
 
 def licence_file(project: Project) -> list[str]:
-    """Return the names of files that hold the text of a project's licence; what is only declared may be of its bindings."""
+    """Names of licence files. A declaration alone may be about bindings."""
     return [name for name in sorted(project.files) if re.fullmatch(r"(?:LICEN[SC]E|COPYING)(?:\.\w+)?", name, re.I)]
 
 
 def _titled(head: str) -> frozenset[str]:
-    """Return the family of the title that a licence's text begins with: that of the LGPL goes on to name the GPL."""
+    """Family in a licence's title: the text of the LGPL goes on to name the GPL."""
     first = {name: match.start() for name, pattern in _FAMILIES if (match := re.search(pattern, head[:120]))}
     return frozenset([min(first, key=lambda name: first[name])] if first else ())
 

@@ -1,4 +1,4 @@
-"""What a page's Python says of the project: modules, names in them, and parameters of what they define."""
+"""Claims of a page's Python: modules, names in them, and parameters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Bound:
 
 
 class PythonClaims:
-    """The claims of one page."""
+    """Claims of one page's Python code."""
 
     def __init__(self, page: Page, project: Project) -> None:
         self._page, self._project = page, project
@@ -38,7 +38,6 @@ class PythonClaims:
         self._foreign: set[str] = set()  # what the page's code imports of other projects
 
     def all(self) -> Iterator[ClaimResult]:
-        """Yield every claim, in the order of blocks and then of running text."""
         trees = []
         for code in self._page.codes:
             kind = kind_of(code, self._project.modules)
@@ -102,7 +101,7 @@ class PythonClaims:
             )
 
     def _misspelt_module(self, dotted: str, line: int) -> Iterator[ClaimResult]:
-        """Yield a claim about a module that is one letter off from one of the project's and occurs nowhere in it."""
+        """Yield a claim about a module one letter off from one of the project's that occurs nowhere in it."""
         top = dotted.split(".")[0]
         near = one_letter_off(top, self._project.modules)
         if near and not known.is_known(top) and not self._project.occurs(top):
@@ -207,7 +206,6 @@ class PythonClaims:
         return "" if known.is_known(name) else self._project.meant(name)
 
     def _attribute(self, owner: str, rest: list[str], text: str, line: int) -> ClaimResult:
-        """Return the claim that something of a class, or of what else has that name, is there."""
         name, project = rest[0], self._project
         if (found := project.members(owner)) is not None:
             members, whole = found
@@ -231,7 +229,7 @@ class PythonClaims:
         return self._claim(line, "name", text, Truth.UNKNOWN, f"nothing in the project is called {owner}")
 
     def _misspelt(self, name: str) -> str:
-        """Return what a name of several words is one letter off from, in the project's own words; "" for nothing."""
+        """The project's own word that a name of several words is one letter off from; "" if none."""
         if len(name) < 7 or known.is_known(name) or not re.search(r"[a-z]_[a-z]|[a-z][A-Z]", name):
             return ""
         return one_letter_off(name, self._project.words_like(name))

@@ -1,4 +1,4 @@
-"""Run a page's steps in a sandbox, and say what became of each block."""
+"""Run a page in a sandbox and give the verdict on each block."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ async def run_page(
     on_known: Known | None = None,
     room: asyncio.Semaphore | None = None,
 ) -> tuple[BlockResult, ...]:
-    """Run a page and return the verdicts on its blocks, in order.
+    """Run a page; return the verdicts on its blocks in order.
 
-    An alarm counts if it comes out the same with another seed for hashes; one that does not is *not run*. A block that works
-    where only its section is run, or it alone, works. ``on_known`` is called a few times a second, and of an alarm only once it
-    has come out the same again; ``room`` has places for sandboxes in which chains of steps are run beside the page.
+    An alarm counts if it comes out the same with another hash seed, else its block is *not run*. A block also works if it
+    works alone or in its section alone. ``on_known`` is called a few times a second, with an alarm only once it is
+    confirmed; ``room`` holds places for further sandboxes.
 
     Raises:
         NotSandboxed: The sandbox could not be proved to isolate.
@@ -88,7 +88,6 @@ async def run_page(
 
 
 def _only_order(diff: Sequence[str]) -> bool:
-    """Tell whether claimed and real output have the same words in another order."""
     claimed, real = (
         sorted(word for line in diff if line.startswith(sign) for word in re.findall(r"\w+", line[1:])) for sign in "-+"
     )
@@ -96,7 +95,6 @@ def _only_order(diff: Sequence[str]) -> bool:
 
 
 def _twice(one: BlockResult, other: BlockResult) -> BlockResult:
-    """Return a block without the alarms that did not come out the same again."""
     if one.verdict not in ALARMS:
         return one
     if not any(part.verdict in ALARMS for part in one.parts):
@@ -108,7 +106,7 @@ def _twice(one: BlockResult, other: BlockResult) -> BlockResult:
 
 
 def _confirmed(one: Part, other: Part | None) -> Part:
-    """Return a part as it counts beside the same one of another run: what differs from run to run is no page's fault."""
+    """A part as it counts beside the same one of another run: what differs between runs is no fault of the page."""
     if one.verdict not in ALARMS:
         return one
     if other is not None and one.verdict is other.verdict:
@@ -129,7 +127,7 @@ class _Run:
     async def once(
         self, plan: Plan, seed: str, on_known: Known | None = None, room: asyncio.Semaphore | None = None
     ) -> tuple[tuple[BlockResult, ...], frozenset[int], bool]:
-        """Run a page once; return the verdicts, the places of steps that ran out of time, and whether any was run apart."""
+        """Run a page once; return verdicts, places of steps that timed out, and whether any ran apart."""
         open_steps = [at for at, step in enumerate(plan.steps) if step.kind != "settled"]
         ended: dict[int, Mapping[str, Any]] = {}
         apart = False
@@ -138,13 +136,11 @@ class _Run:
             return _judged(self.page, plan, self.project, self.environment, so_far)
 
         def worked(results: Mapping[int, Mapping[str, Any]]) -> bool:
-            """Tell whether steps have worked, which depends on nothing but how they ended."""
             context = Context(self.page.path, self.project, self.environment.commands, "", "", frozenset())
             found = [one for at, result in results.items() for one in judge_parts(plan.steps[at], result, context)]
             return all(one.verdict is Verdict.WORKS for one in found)
 
         def tell(so_far: Mapping[int, Mapping[str, Any]]) -> None:
-            """Tell of the blocks whose last step has ended, alarms left out."""
             if on_known is not None:
                 blocks = judged(so_far)
                 waiting = {plan.steps[at].block for at in open_steps if at not in so_far}
@@ -216,7 +212,7 @@ def _judged(
 
 
 def settled(page: Page, plan: Plan, project: Project, reason: str = "") -> tuple[BlockResult, ...]:
-    """Return the verdicts on a page of which nothing is run, with the reason for what could have been."""
+    """Verdicts on a page that is not run; ``reason`` is for blocks that could have been."""
     # An installation that would work has not been tried either; one that cannot work is told all the same.
     steps = [
         step if step.failed else replace(step, kind="settled", reason=step.reason or reason) for step in plan.steps

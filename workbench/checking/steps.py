@@ -1,4 +1,4 @@
-"""The steps of a page: what of its blocks is run, in what order, and what is not run and why."""
+"""The steps of a page: which parts of its blocks are run, in which order, and why others are not."""
 
 from __future__ import annotations
 
@@ -33,16 +33,11 @@ _OUTPUT_OPTIONS = re.compile(r"(?:-o|--out(?:put)?(?:-file)?|--output-\w+|--save
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to run, or one that is not.
+    """One thing to run, or not.
 
-    Attributes:
-        kind: ``shell``, ``python`` or ``doctest``; ``settled`` where nothing has to be run to know what becomes of it.
-        reason: Why it is not run; "" where it is, or where it is settled and works.
-        harmless: Nothing that follows can fail because it was not run.
-        stand_ins: Files of the reader's that were provided in their place.
-        files: Files that are written before it: name and content.
-        absent: Files that it names and that neither the repository nor the page has.
-        seconds: How long it may take at most, None for as long as all others.
+    ``kind`` is ``shell``, ``python``, ``doctest``, or ``settled`` where the verdict is known without running. ``reason``
+    says why it is not run. ``harmless`` means that nothing later can fail for want of it. ``files`` are written before it,
+    ``stand_ins`` in place of the reader's own; ``absent`` are files that neither repository nor page has.
     """
 
     block: int
@@ -61,14 +56,14 @@ class Step:
 
 @dataclass(slots=True)
 class Plan:
-    """The kinds of a page's blocks, and its steps in order."""
+    """Kinds of a page's blocks, and its steps in order."""
 
     kinds: list[Kind] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
 
 
 def plan_of(page: Page, project: Project, environment: Environment | None, broken: str = "") -> Plan:
-    """Return what is to be run of a page; without an environment the project does not install, for the reason ``broken``."""
+    """Plan a page. Without an environment the project does not install, for the reason ``broken``."""
     commands = environment.commands if environment else frozenset(project.declared.scripts)
     modules = project.modules
     planner = _Planner(page, project, environment, commands, broken)
@@ -80,7 +75,7 @@ def plan_of(page: Page, project: Project, environment: Environment | None, broke
 
 
 def up_to(plan: Plan, last: int) -> Plan:
-    """Return a plan that runs nothing after a block: what it builds on is run before it."""
+    """The plan up to block ``last``, with everything before it."""
     return _leaving_out(plan, lambda step: step.block > last, "only an earlier block was to be run")
 
 
@@ -194,7 +189,6 @@ class _Planner:
         self.plan.steps.append(step)
 
     def _setup(self, text: str) -> str:
-        """Return why a command of several has nothing to do here, "" if one of them has."""
         parts = simple_commands(text) or [["?"]]
         reasons = []
         for words in parts:
@@ -215,7 +209,6 @@ class _Planner:
 
     @staticmethod
     def _read_by(text: str) -> list[str]:
-        """Return words of a command that look like files and are not said to be written."""
         found = []
         for words in simple_commands(text) or ():
             for before, word in itertools.pairwise(words):
@@ -247,10 +240,7 @@ _INTERPRETER = re.compile(r"python[\d.]*|py")
 
 
 def with_commands(page: Page, project: Project) -> Page:
-    """Return a page whose blocks are followed by the commands of the project in running text, each once, as blocks of their own.
-
-    What a block has as well is left to the block.
-    """
+    """The page with the project's commands in running text as further blocks, each once, unless a block has it."""
     known = {command.text.strip() for code in page.codes for command in commands_of(code.code)}
     found: list[Code] = []
     for span in page.spans:
@@ -262,7 +252,6 @@ def with_commands(page: Page, project: Project) -> Page:
 
 
 def _is_command(text: str, project: Project) -> bool:
-    """Tell whether a text is one command of the project's with what it is told, as ``python -m`` with a module of its is."""
     commands = simple_commands(text) if " " in text and len(text) < 200 else None
     if commands is None or len(commands) != 1:
         return False

@@ -1,4 +1,4 @@
-"""What a check says: a verdict on every block, one on every claim, and what they stand in."""
+"""What a check says: a verdict on every block and claim."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """What became of a block."""
+    """Verdict on a block."""
 
     WORKS = "works"
     FAILS = "fails"
@@ -32,7 +32,7 @@ ALARMS = (Verdict.FAILS, Verdict.DIFFERS)
 
 
 class Truth(StrEnum):
-    """What can be said of a claim."""
+    """Verdict on a claim."""
 
     TRUE = "true"
     UNTRUE = "untrue"
@@ -41,13 +41,10 @@ class Truth(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A command, snippet or example of a block with its verdict.
+    """A command, snippet or example of a block.
 
-    Attributes:
-        line: Line of the page at which something failed, else the part's first line; from 1.
-        reason: Why, in one sentence without a full stop; "" where it works.
-        seconds: How long it took, 0 where it was not run; of examples of one session the first has the time of all.
-        harmless: Nothing can be missing because it was not run: it makes a place to work in, as a check has one.
+    ``line`` (from 1) is where it failed, else where it begins. ``seconds`` is 0 where it was not run; the first example of
+    a session has the time of all. ``harmless``: nothing can fail for want of it.
     """
 
     line: int
@@ -64,12 +61,8 @@ class Part:
 class BlockResult:
     """A block with its verdict.
 
-    Attributes:
-        path: The page, relative to the repository.
-        line: Line of the page at which something failed, else the block's first line; from 1.
-        kind: What kind of block it is, see :mod:`.kinds`.
-        reason: Why, in one sentence without a full stop; "" where all of it works.
-        command: What was run where it failed.
+    ``path`` is relative to the repository; ``line`` (from 1) is where it failed, else where it begins; ``reason`` is a
+    sentence without full stop, "" where all works; ``command`` is what ran where it failed.
     """
 
     path: str
@@ -86,7 +79,7 @@ class BlockResult:
 
     @property
     def alarming(self) -> tuple[BlockResult, ...]:
-        """What fails or differs in it, each at its own line as if it were the block."""
+        """The failing or differing parts, each with its own line number."""
         bad = [part for part in self.parts if part.verdict in ALARMS]
         if self.verdict not in ALARMS:
             return ()
@@ -99,10 +92,7 @@ class BlockResult:
         ) or (self,)  # fmt: skip
 
     def with_parts(self, parts: Sequence[Part], is_command: bool) -> BlockResult:
-        """Return it with parts, and the verdict that follows from these.
-
-        It fails or differs if one of them does, works if one works and none of these, and is *not run* where nothing was.
-        """
+        """The block with these parts: it fails or differs if one does, works if one works and none of these, else is *not run*."""
         parts = tuple(parts)
         for wanted in ALARMS:
             for one in parts:
@@ -128,15 +118,11 @@ class BlockResult:
 
 @dataclass(frozen=True, slots=True)
 class ClaimResult:
-    """A claim with what can be said of it.
+    """A claim with its truth.
 
-    Attributes:
-        path: The page, relative to the repository.
-        kind: ``module``, ``name``, ``parameter``, ``option``, ``default``, ``variable``, ``file``, ``extra``, ``dependency``,
-            ``version``, ``licence``, ``python``, ``command`` or ``url``.
-        reason: Why, in one sentence without a full stop.
-        nearest: The nearest true one, "" where none is near.
-        exact: Whether ``nearest`` is the only one that can be meant, so that it may be written in its place.
+    ``kind`` is ``module``, ``name``, ``parameter``, ``option``, ``default``, ``variable``, ``file``, ``extra``,
+    ``dependency``, ``version``, ``licence``, ``python``, ``command`` or ``url``. ``nearest`` is the nearest true name; it
+    may replace the text where it is ``exact``, the only candidate.
     """
 
     path: str
@@ -151,9 +137,10 @@ class ClaimResult:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Everything a check said; ``problems`` are what could not be checked, one sentence each.
+    """Everything a check says.
 
-    While it is under way, ``waiting`` has the places in ``blocks`` of those that have no verdict yet; they are *not run* there.
+    ``problems`` are sentences on what could not be checked. ``waiting`` are the places of blocks without a verdict yet,
+    *not run* until then.
     """
 
     pages: tuple[str, ...] = ()
@@ -166,7 +153,7 @@ class Checked:
 
     @property
     def alarms(self) -> tuple[BlockResult | ClaimResult, ...]:
-        """Blocks that fail or differ and claims that are untrue, in the order of pages and lines."""
+        """Failing or differing blocks and untrue claims, by page and line."""
         bad: list[BlockResult | ClaimResult] = [one for one in self.blocks if one.verdict in ALARMS]
         bad += [one for one in self.claims if one.truth is Truth.UNTRUE]
         return tuple(sorted(bad, key=lambda one: (self.pages.index(one.path), one.line)))
@@ -177,24 +164,24 @@ def counts(values: Sequence[StrEnum], of: type[StrEnum]) -> dict[str, int]:
 
 
 def sentence(claim: ClaimResult) -> str:
-    """Return what is wrong with a claim, and the nearest true one: ``--stopwach``; there is ``--stopwatch``."""
+    """What is wrong with a claim, and the nearest true name: ``--stopwach``; there is ``--stopwatch``."""
     near = f"; there is {claim.nearest}" if claim.nearest and not _named(claim.nearest, claim.reason) else ""
     shown = "" if _named(claim.text, claim.reason) else f"{one_line(claim.text, 60)}: "
     return f"{shown}{claim.reason}{near}"
 
 
 def _named(text: str, reason: str) -> bool:
-    """Return whether a reason names a text: ``--words`` does not name ``--word``."""
+    """Whether a reason names a text: ``--words`` does not name ``--word``."""
     return re.search(rf"(?<![\w-]){re.escape(text)}(?![\w-])", reason) is not None
 
 
 def alarm(one: BlockResult | ClaimResult) -> str:
-    """Return what is wrong with a block or claim: ``fails: exit status 2``, ``untrue: there is no option --stopwach``."""
+    """What is wrong with a block or claim: ``fails: exit status 2``, ``untrue: there is no option --stopwach``."""
     return f"{Truth.UNTRUE}: {sentence(one)}" if isinstance(one, ClaimResult) else f"{one.verdict}: {one.reason}"
 
 
 def shown_lines(block: BlockResult, most: int) -> list[str]:
-    """Return the difference between claimed and real output, else up to ``most`` lines of the end of what was printed."""
+    """The diff between claimed and real output, else up to ``most`` last lines of the output."""
     return list(block.diff) or block.output.splitlines()[-most:]
 
 
@@ -210,7 +197,7 @@ _TYPES |= {"tuple[str, ...]": tuple, "tuple[int, ...]": tuple}
 
 
 class CheckDamaged(WorkbenchError):
-    """What a session keeps of a check cannot be read."""
+    """A recorded check cannot be read."""
 
 
 def columns(checked: Checked) -> dict[str, int]:
@@ -230,7 +217,7 @@ def to_json(checked: Checked) -> str:
 
 
 def from_json(text: str) -> Checked:
-    """Return the check of a JSON text; what a newer program added is left out."""
+    """Read a check; fields that a newer program added are ignored."""
     try:
         values = json.loads(text)
         blocks = tuple(_block(one) for one in values.pop("blocks"))
@@ -263,13 +250,13 @@ def _made(kind: type[Any], values: dict[str, Any]) -> Any:
 
 
 def checked_of(reader: SessionReader, trial: str) -> Checked | None:
-    """Return the check of a trial's README that counts with all that it says, None where there is none."""
+    """The check of a trial's README that counts, None without one."""
     row = counting(reader.checks(trial))
     return None if row is None else result_of(reader, row)
 
 
 def result_of(reader: SessionReader, row: CheckRow) -> Checked | None:
-    """Return all that a check said, None where it has not come to an end."""
+    """A recorded check, None where it did not finish."""
     if row.result_blob is None:
         return None
     text = reader.kept(row.result_blob, f"the check of trial {row.trial_id}")

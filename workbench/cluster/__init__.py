@@ -1,8 +1,8 @@
 """Test candidates on many machines, with the workers of a Dask cluster as sandboxes.
 
-``connected(engine)`` connects to the scheduler; its :meth:`~workbench.cluster.connection.Cluster.pool` is used like a
-:class:`workbench.sandbox.Pool`. Only tests run on the cluster: the engine still asks models and writes the session. The
-package ``distributed`` (extra ``cluster``) is imported only when a cluster is used.
+Only tests run on the cluster: the engine still asks models and writes the session. The package ``distributed`` (extra
+``cluster``)
+is imported only when a cluster is used.
 """
 
 import lazy_loader

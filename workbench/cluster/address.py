@@ -16,11 +16,7 @@ class ClusterError(WorkbenchError):
 
 
 def dask_address(engine: str) -> str:
-    """Return Dask's own address of the scheduler that ``engine`` names.
-
-    Raises:
-        UsageError: It is not a valid address, or the package ``distributed`` is not installed.
-    """
+    """Return Dask's own address of the scheduler. UsageError: invalid, or ``distributed`` is not installed."""
     found = _ADDRESS.fullmatch(engine.strip())
     if not found or not 0 < int(found[3]) < 65536:
         raise UsageError(
@@ -31,11 +27,7 @@ def dask_address(engine: str) -> str:
 
 
 def require_package() -> None:
-    """Make sure that Dask is installed.
-
-    Raises:
-        UsageError: It is not; the message says what to install.
-    """
+    """Raise UsageError unless Dask is installed."""
     if importlib.util.find_spec("distributed") is None:
         raise UsageError(
             "A cluster needs the package distributed, which is not installed: pip install 'docs-workbench[cluster]'."

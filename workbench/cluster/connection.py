@@ -19,11 +19,7 @@ _CONNECT_SECONDS = 10.0
 
 
 class Cluster:
-    """A connection to a Dask scheduler.
-
-    Attributes:
-        engine: Its address, as the user wrote it.
-    """
+    """A connection to a Dask scheduler."""
 
     def __init__(self, engine: str, client: Any) -> None:
         self.engine = engine
@@ -33,12 +29,7 @@ class Cluster:
     async def pool(self, bundle: JobBundle, notify: Notify = lambda sentence: None) -> AsyncIterator[ClusterPool]:
         """Open the cluster for candidates of one repository, and close its sandboxes at the end.
 
-        Args:
-            bundle: The repository.
-            notify: Called with a sentence about each noteworthy event in the cluster.
-
-        Raises:
-            ClusterError: No worker can be used.
+        ``notify`` gets a sentence about each noteworthy event. ClusterError: no worker can be used.
         """
         opened = ClusterPool(self.engine, self._client, bundle, notify)
         await opened.open()
@@ -50,9 +41,7 @@ class Cluster:
 
 @asynccontextmanager
 async def connected(engine: str) -> AsyncIterator[Cluster]:
-    """Connect to the scheduler at ``engine``.
-
-    TLS and all other connection settings come from Dask's configuration files and ``DASK_…`` variables.
+    """Connect to the scheduler at ``engine``; TLS and other settings come from Dask's configuration.
 
     Raises:
         UsageError: ``engine`` is not a valid address, or ``distributed`` is not installed.

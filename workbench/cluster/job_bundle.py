@@ -31,33 +31,19 @@ _NO_TIME = 0
 
 @dataclass(frozen=True, slots=True)
 class JobBundle:
-    """One repository with its environment, for workers that have neither.
-
-    Attributes:
-        name: Name of the repository.
-        snapshot: Digest of its content.
-        archive: Its files, a gzipped tar.
-        environment: Digest of its environment on the sending machine.
-        install: The case's install commands, from which that environment was built.
-        test: The case's test commands.
-        installed: ``name==version`` of everything in that environment.
-        workspace: How its tests are run; its folders are those of the sending machine.
-        sandbox: The preferred back end; a worker that lacks it uses its strongest isolating one.
-        limits: Resource limits of one sandbox.
-        runner: Digest of the program that determines verdicts.
-    """
+    """One repository with its environment, for workers that have neither."""
 
     name: str
-    snapshot: str
-    archive: bytes
-    environment: str
-    install: tuple[str, ...]
-    test: tuple[str, ...]
-    installed: tuple[str, ...]
-    workspace: Workspace
-    sandbox: str
-    limits: Limits
-    runner: str
+    snapshot: str  # digest of its content
+    archive: bytes  # its files, a gzipped tar
+    environment: str  # digest of its environment on the sending machine
+    install: tuple[str, ...]  # the case's commands, from which that environment was built
+    test: tuple[str, ...]  # the case's commands
+    installed: tuple[str, ...]  # ``name==version`` of everything in that environment
+    workspace: Workspace  # with folders of the sending machine
+    sandbox: str  # preferred back end; without it the strongest isolating one is used
+    limits: Limits  # of one sandbox
+    runner: str  # digest of the program that determines verdicts
 
     @property
     def key(self) -> str:
@@ -115,9 +101,7 @@ def _archive(snapshot: Snapshot) -> bytes:
 def unpacked(bundle: JobBundle) -> Snapshot:
     """Return the repository's snapshot on this machine, unpacking it into the cache if necessary.
 
-    Raises:
-        FetchError: The cache cannot be written.
-        ClusterError: The received files differ from those sent.
+    FetchError: the cache cannot be written; ClusterError: the received files differ from those sent.
     """
     store = Store(paths.cache_dir().absolute())
     known = Known(f"cluster:{bundle.snapshot}", bundle.snapshot, "", "", time.time())
@@ -137,9 +121,6 @@ async def workspace_of(bundle: JobBundle) -> Workspace:
     """Return the repository's workspace on this machine, unpacking files and building the environment if necessary.
 
     The environment gets exactly the sender's versions, because other versions may give other verdicts.
-
-    Raises:
-        WorkbenchError: Something cannot be built; the message says what.
     """
     import asyncio
 

@@ -21,16 +21,9 @@ from workbench.errors import UsageError
 async def serve(*, workers: int, threads: int, host: str, port: int, ready: Callable[[str, list[int]], None]) -> None:
     """Run a scheduler and ``workers`` worker processes until interrupted.
 
-    Args:
-        workers: Number of worker processes.
-        threads: Candidates tested at once in each worker.
-        host: Address to listen on.
-        port: Port of the scheduler; 0 = any free one.
-        ready: Called with the engine's address and the workers' process ids once they have started.
-
-    Raises:
-        UsageError: ``distributed`` is not installed.
-        ClusterError: The port is taken or a worker does not start.
+    ``port`` 0 is any free one; ``ready`` gets the engine's address and the workers' process ids. UsageError:
+    ``distributed`` is not
+    installed; ClusterError: the port is taken or a worker does not start.
     """
     require_package()
     from distributed import LocalCluster
@@ -94,11 +87,7 @@ def _worker_pids(cluster: Any) -> list[int]:
 
 
 def check_host(host: str) -> None:
-    """Make sure that ``host`` is an address of this machine; an empty one would listen on every address.
-
-    Raises:
-        UsageError: It is not; the message says what is accepted.
-    """
+    """Raise UsageError unless ``host`` is an address of this machine; an empty one would listen on every address."""
     try:
         if not host.strip():
             raise ValueError

@@ -24,12 +24,7 @@ _MAY_DIFFER = ("dask", "distributed")
 
 
 def problem(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
-    """Return why a worker may not be used, "" if it may.
-
-    Args:
-        theirs: The result of ``distributed.versions.get_versions`` on the worker.
-        ours: The result in this process.
-    """
+    """Return why a worker may not be used, "" if it may, by ``distributed.versions.get_versions`` on both sides."""
     there, here = theirs["packages"], ours["packages"]
     if _minor(there["python"]) != _minor(here["python"]):
         return f"it has Python {_minor(there['python'])} where {_minor(here['python'])} is needed, as here"
@@ -98,9 +93,8 @@ Notify = Callable[[str], None]
 class ClusterPool:
     """Tests candidates on a cluster; used like :class:`workbench.sandbox.Pool`.
 
-    Attributes:
-        workers: A collection whose length is the maximum number of concurrent candidates.
-        threads: Current number of sandboxes on all usable workers.
+    ``len(workers)`` is the maximum number of concurrent candidates, ``threads`` the number of sandboxes on all usable
+    workers.
     """
 
     def __init__(self, engine: str, client: Any, bundle: JobBundle, notify: Notify) -> None:
@@ -119,11 +113,7 @@ class ClusterPool:
         self._watching: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Check the workers and send them the repository.
-
-        Raises:
-            ClusterError: There is no worker, or none is usable.
-        """
+        """Check the workers and send them the repository. ClusterError: none is usable."""
         deadline = asyncio.get_running_loop().time() + WORKER_SECONDS
         while not await self._refresh_workers():
             if asyncio.get_running_loop().time() > deadline:
@@ -136,7 +126,6 @@ class ClusterPool:
         self._watching = asyncio.create_task(self._watch())
 
     async def close(self) -> None:
-        """Let the workers close their sandboxes."""
         if self._watching is not None:
             self._watching.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -155,8 +144,7 @@ class ClusterPool:
     async def run(self, job: Job) -> Report:
         """Test one candidate on any worker; if the worker disappears, another one takes over.
 
-        Raises:
-            ClusterError: The scheduler was lost, or no usable worker is left.
+        ClusterError: the scheduler was lost, or no usable worker is left.
         """
         async with self._window:
             for _ in range(_TRIES):
@@ -218,7 +206,7 @@ class ClusterPool:
             waiting.cancel()
 
     async def _found_unfit(self) -> bool:
-        """Check all workers after a task failed before our own code ran; return whether an unusable one was found."""
+        """Check all workers after a task failed before our own code ran; return whether one is unusable."""
         known = set(self._unfit)
         await self._refresh_workers(again=True)
         if self._bundle_future.status == "error":
@@ -241,7 +229,7 @@ class ClusterPool:
             )
 
     async def _reconnected(self) -> None:
-        """Wait until the client is reconnected, then send the repository again, as the scheduler has forgotten it."""
+        """Wait until the client is reconnected, then send the repository again, as the scheduler forgot it."""
         lost = self._bundle_future
         while self._client.status == "connecting":  # noqa: ASYNC110  Dask has no event for it
             await asyncio.sleep(0.1)

@@ -26,7 +26,8 @@ async def test(bundle: JobBundle, job: dict[str, Any]) -> dict[str, Any]:
 
     Returns:
         ``report``, or ``unfit``: a sentence saying why this worker cannot test candidates of the bundle's repository;
-        and ``worker``, its address.
+        and ``worker``,
+        its address.
     """
     from distributed.worker import get_worker
 
@@ -54,17 +55,11 @@ async def release(key: str) -> None:
 
 @dataclass(slots=True)
 class WorkerSandboxes:
-    """The sandboxes of one repository in this process.
-
-    Attributes:
-        bundle: The repository.
-        workers: Number of sandboxes.
-        kept: The registry in which the next candidate finds this object; it is removed from it when closed.
-    """
+    """The sandboxes of one repository in this process."""
 
     bundle: JobBundle
     workers: int
-    kept: dict[str, WorkerSandboxes]
+    kept: dict[str, WorkerSandboxes]  # the registry that holds this object until it is closed
     _pool: Pool | None = None
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     _users: int = 0
@@ -72,11 +67,7 @@ class WorkerSandboxes:
     _background: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def run(self, job: Job) -> Any:
-        """Test one candidate; see :meth:`workbench.sandbox.Worker.run`.
-
-        Raises:
-            WorkbenchError: The repository, its environment or the sandbox is not available on this worker.
-        """
+        """Test one candidate. WorkbenchError: repository, environment or sandbox is not available on this worker."""
         if self._closing is not None:
             self._closing.cancel()
             self._closing = None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
 from workbench.comparison.failing import FailedTest, failing_pane, join_tests, only_and_both
+from workbench.comparison.line_diff import without_margin
 from workbench.comparison.texts import TextSide, alike, compare_texts, docstring_of, prompt_of, read_text, texts_pane
 from workbench.glyphs import VERDICTS
 from workbench.text import one_line
@@ -153,14 +154,6 @@ def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Compa
 
 def _unindented(side: TextSide) -> TextSide:
     return side if side.text is None else replace(side, text=without_margin(side.text))
-
-
-def without_margin(body: str) -> str:
-    """Return a body without the indentation of its first line: models indent as they like, splicing corrects it."""
-    lines = body.strip("\n").split("\n")
-    first = next((line for line in lines if line.strip()), "")
-    margin = len(first) - len(first.lstrip(" "))
-    return "\n".join(line[min(margin, len(line) - len(line.lstrip(" "))) :].rstrip() for line in lines)
 
 
 def _name(side: CandidateSide) -> list[str]:

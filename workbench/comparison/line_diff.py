@@ -55,3 +55,11 @@ def line_diff(before: Sequence[str], after: Sequence[str], around: int = 3) -> L
     if not added + removed:
         return LineDiff(0, 0, ())
     return LineDiff(added, removed, tuple(hunks))
+
+
+def without_margin(body: str) -> str:
+    """Return a body without the indentation of its first line: models indent as they like, splicing corrects it."""
+    lines = body.strip("\n").split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    margin = len(first) - len(first.lstrip(" \t"))
+    return "\n".join(line[min(margin, len(line) - len(line.lstrip(" \t"))) :].rstrip() for line in lines)

@@ -93,13 +93,13 @@ def prompt_of(reader: SessionReader, task: TaskRow, candidate: CandidateRow | No
     """Return the messages of a candidate's call, else the prompt that is kept with the task: that of the first model asked for it."""
     call = reader.call(candidate.call_id) if candidate is not None and candidate.call_id is not None else None
     messages = reader.messages(call) if call is not None else []
-    versions, kept = _kept_prompt(reader, task)
+    versions, kept = kept_prompt(reader, task)
     if candidate is not None:
         versions = candidate.prompt, candidate.context
     return _laid_out(messages or kept, versions)
 
 
-def _kept_prompt(reader: SessionReader, task: TaskRow) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
+def kept_prompt(reader: SessionReader, task: TaskRow) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
     """Return the versions of wording and context, and the messages; what cannot be read as such is one message."""
     if task.prompt_blob is None:
         return (), []

@@ -1,8 +1,8 @@
-"""Doc systems: what writes the docstrings that the evaluators then regenerate code from.
+"""Doc systems: they write the docstrings that the evaluators then regenerate code from.
 
-A :class:`DocSystem` documents a repository once (``prepare(snapshot, report)``) and then gives docstrings by path,
-qualified name and occurrence. ``parse_docs`` reads a name, ``make_doc_system`` gives the system that it means; one of
-another package is named by its dotted path (docs/extending/doc-system.md).
+A :class:`DocSystem` documents a repository once (``prepare``) and then gives docstrings by path, qualified name and
+occurrence;
+one of another package is named by its dotted path (docs/extending/doc-system.md).
 """
 
 import lazy_loader

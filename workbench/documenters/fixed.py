@@ -15,7 +15,7 @@ from workbench.repository.functions import Function, find_functions
 
 
 class Sources:
-    """The functions below a folder, by path, qualified name and occurrence; DocumentationFailed where there is no such one."""
+    """The functions below a folder by path, qualified name and occurrence; DocumentationFailed if there is none."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -64,7 +64,7 @@ class OriginalDocs:
 
 
 class NoDocs:
-    """No docstrings: what the signature and the context alone are worth."""
+    """No docstrings: the worth of the signature and the context alone."""
 
     name = "none"
     needs_model = False
@@ -84,7 +84,7 @@ class CopiedDocs:
     needs_model = False
 
     def __init__(self, name: str, folder: Path | None = None, source: str = "") -> None:
-        """Use the copy in ``folder``, or the one that ``source`` names, which ``prepare`` fetches."""
+        """Use the copy in ``folder``, or ``source``, which ``prepare`` fetches."""
         if folder is not None and not folder.is_dir():
             raise UsageError(f"There is no folder {folder} with documented code; give the path of a documented copy.")
         self.name = name
@@ -101,7 +101,7 @@ class CopiedDocs:
             self._folder = (await asyncio.to_thread(fetch, self._source)).root
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
-        """Return the copy's docstring; none, with the reason, where the file was refused or the docstring is missing."""
+        """Return the copy's docstring; none, with the reason, if the file was refused or the docstring is missing."""
         return await self.other_docstring(path, "function", qualified_name, occurrence)
 
     async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:

@@ -70,9 +70,9 @@ class LlmDocs:
     def __init__(
         self, model: str, asker: Asker | None, sampling: Sampling | None = None, *, sampled_as: str = ""
     ) -> None:
-        """Ask ``model`` through ``asker``; by default at temperature 0.3 with up to 4,096 tokens, 256 of the embedded one.
+        """By default at temperature 0.3 with up to 4,096 tokens, 256 of the embedded model.
 
-        ``sampled_as`` is the model that counts for that, where ``model`` replays its answers.
+        ``sampled_as`` is the model that counts for that if ``model`` replays its answers.
         """
         self.model = model
         self.name = f"llm:{model}"
@@ -96,7 +96,6 @@ class LlmDocs:
         self._sources = Sources(snapshot.root)
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
-        """Return the model's docstring."""
         function, source = self._sources.function(path, qualified_name, occurrence)
         answer = await self._answered(documenter_prompt(source, function), path, qualified_name, occurrence)
         text, notes = extract_docstring(answer, function)
@@ -111,7 +110,7 @@ class LlmDocs:
         return Docstring(text, notes)
 
     async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
-        """Return the model's docstring of a class or module, from the outline of what is in it."""
+        """Return the docstring of a class or module, from the outline of what is in it."""
         definition, source = self._sources.definition(path, DefinitionKey(kind, qualified_name, occurrence))
         prompt = other_prompt(source, definition)
         answer = await self._answered(prompt, path, f"{kind} {qualified_name}", occurrence)
@@ -120,8 +119,7 @@ class LlmDocs:
     async def _answered(self, prompt: tuple[Message, ...], path: str, name: str, occurrence: int) -> str:
         """Return an answer's text; of the embedded model, which stops nowhere by itself, its whole lines or sentences.
 
-        Raises:
-            DocumentationFailed: The answer was cut at the token limit, so it is not what the model had to say.
+        DocumentationFailed: the answer was cut at the token limit.
         """
         assert self._asker is not None
         # Recorded answers are found by the scope: what is documented, by whom.
@@ -176,7 +174,7 @@ def documenter_prompt(source: bytes, function: Function) -> tuple[Message, ...]:
 def extract_docstring(answer: str, function: Function | None = None) -> tuple[str | None, tuple[str, ...]]:
     """Return the docstring in an answer and notes: a literal, a documented function, a block, or plain text.
 
-    None, with the reason as the last note, when there is nothing or far too much.
+    None, with the reason as the last note, if there is nothing or far too much.
     """
     notes: tuple[str, ...] = ()
     split = split_reasoning(answer[:MAX_ANSWER].replace("\r\n", "\n").replace("\x00", ""))

@@ -1,4 +1,4 @@
-"""From a name to the doc system that it means."""
+"""From a name to its doc system."""
 
 from __future__ import annotations
 
@@ -27,18 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DocumentedFile:
-    """A file with a doc system's docstrings and no others.
-
-    ``failed`` is what has no docstring because the system failed there, and why.
-    """
+    """A file with a doc system's docstrings and no others."""
 
     source: bytes
     functions: Mapping[tuple[str, int], Function]
     scope: str = SCOPES[0]
-    failed: Mapping[DefinitionKey, str] = field(default_factory=dict)
+    failed: Mapping[DefinitionKey, str] = field(default_factory=dict)  # without a docstring, and why
 
     def function(self, qualified_name: str, occurrence: int) -> Function:
-        """Return one of its functions."""
         why = self.failed.get(DefinitionKey("function", qualified_name, occurrence))
         if why is not None:
             raise DocumentationFailed(why)
@@ -51,7 +47,7 @@ def as_documented(source: bytes, path: str, scope: str = SCOPES[0]) -> Documente
 
 
 async def docstring_of(system: DocSystem, path: str, key: DefinitionKey) -> Docstring:
-    """Return what a system says about a definition; of classes and modules only where it documents these."""
+    """Return a system's docstring of a definition; of classes and modules only if it documents these."""
     if key.kind == "function":
         return await system.docstring(path, key.qualified_name, key.occurrence)
     other = getattr(system, "other_docstring", None)
@@ -64,11 +60,12 @@ async def docstring_of(system: DocSystem, path: str, key: DefinitionKey) -> Docs
 async def document_file(
     system: DocSystem, path: str, source: bytes, room: asyncio.Semaphore, before: bytes = b"", scope: str = SCOPES[0]
 ) -> DocumentedFile:
-    """Return a file in which everything has the docstring that a system gives, or none.
+    """Return a file in which every definition has the system's docstring, or none.
 
     Raises:
-        ModelError: A model gave no answer: every prompt of this file would be another one. Where a definition does not fit
-            the model's window, it has none.
+        ModelError: A model gave no answer: every prompt of this file would be different. A definition that does not fit
+        the model's
+            window has none.
         DocumentationFailed: A docstring cannot be written into the file.
     """
     failed: dict[DefinitionKey, str] = {}
@@ -114,19 +111,13 @@ def make_doc_system(
     confined: bool = True,
     sampled_as: str = "",
 ) -> DocSystem:
-    """Return the doc system that a name means (see :func:`workbench.documenters.names.parse_docs`).
+    """Return the doc system with a name (see :func:`workbench.documenters.names.parse_docs`).
 
-    Args:
-        docs: The name.
-        asker: Who asks models; only a system that needs one must have it.
-        sampling: How the model of ``llm:`` draws; its default is temperature 0.3.
-        folders: Folders from which a dotted path is imported first.
-        program_seconds: How long a program of other people may take; 0 for its own default.
-        confined: Whether such a program runs in a sandbox; its user must have asked for it to be without.
-        sampled_as: The recorded model, where its answers are replayed: they are found by what was asked of it.
-
-    Raises:
-        UsageError: It names none, its folder or class does not exist, or it needs a model where none can be asked.
+    A dotted path is imported from ``folders`` first. ``sampling`` is for ``llm:``; ``program_seconds`` (0: the default)
+    and
+    ``confined`` are for programs; ``sampled_as`` is the recorded model whose answers are replayed. UsageError: there is
+    none, its
+    folder or class does not exist, or it needs a model and ``asker`` is None.
     """
     docs = parse_docs(docs) if isinstance(docs, str) else docs
     system: DocSystem
@@ -157,7 +148,7 @@ def make_doc_system(
 
 
 class Checked:
-    """A doc system from outside; what goes wrong in it becomes a sentence that names it."""
+    """A doc system from outside; its exceptions become sentences that name it."""
 
     def __init__(self, system: DocSystem) -> None:
         self.name = system.name

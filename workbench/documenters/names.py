@@ -1,4 +1,4 @@
-"""What ``--docs`` takes, read in one place; who uses a name makes of it what it needs."""
+"""The syntax of ``--docs``."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ CHOICES = (
 
 @dataclass(frozen=True, slots=True)
 class DocsName:
-    """A doc system's name: its kind, and the model, path, source, command or dotted path that belongs to it ("" for the others).
+    """A doc system's name: its kind, and its model, path, source, command or dotted path ("" if it has none).
 
-    An order writes out the ``version`` of a program that is installed, so that it is in every identity; "" until then.
+    An order fills in the ``version`` of an installed program, so that it is in every identity.
     """
 
     kind: Kind
@@ -45,7 +45,7 @@ class DocsName:
 
 
 def parse_docs(text: str) -> DocsName:
-    """Return what a text of ``--docs`` names; nothing is looked up."""
+    """Parse ``--docs``; nothing is looked up."""
     text = text.strip()
     if text == "original":
         return DocsName("original")
@@ -68,7 +68,7 @@ def parse_docs(text: str) -> DocsName:
 
 
 def parse_scope(text: str) -> str:
-    """Return the scope that a text of ``--docs-scope`` names, ``repository`` for none."""
+    """Parse ``--docs-scope``, ``repository`` for ""."""
     scope = text.strip() or SCOPES[0]
     if scope not in SCOPES:
         raise UsageError(f"There is no docs scope {text!r}; choose {', '.join(SCOPES[:-1])} or {SCOPES[-1]}.")

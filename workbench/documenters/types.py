@@ -1,4 +1,4 @@
-"""What every doc system shares: it documents a repository once, then gives docstrings one by one."""
+"""The interface of doc systems."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DocumentationFailed(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """What a doc system says about a function, None for nothing, and what went wrong or was repaired on the way."""
+    """A docstring, None for none, and what went wrong or was repaired."""
 
     text: str | None
     notes: tuple[str, ...] = field(default=())
@@ -32,7 +32,7 @@ class Docstring:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the preparation of a repository is: ``total`` is 0 where that is not known, ``cost_usd`` beside the gateway's requests."""
+    """The progress of documenting a repository; ``total`` 0 is unknown, ``cost_usd`` comes beside the gateway's."""
 
     done: int = 0
     total: int = 0
@@ -41,16 +41,19 @@ class Progress:
 
 
 class DocSystem(Protocol):
-    """Whoever documents a repository.
+    """Documents a repository.
 
     One that documents classes and modules as well has a second method, ``async def other_docstring(self, path, kind,
-    qualified_name, occurrence)``, with ``kind`` ``"class"`` or ``"module"`` (whose qualified name is ""). What it gives no
-    docstring has none in any prompt, unless the scope is ``target``.
+    qualified_name,
+    occurrence)``, with ``kind`` ``"class"`` or ``"module"`` (whose qualified name is ""). What it gives no docstring
+    has none in any
+    prompt, unless the scope is ``target``.
 
     Attributes:
         name: Its name on the command line and in identities, see ``parse_docs``.
-        needs_model: Whether docstrings cost requests or money: then only those of the tasks asked for are fetched, and
-            those that a session has are used again.
+        needs_model: Whether docstrings cost requests or money: then only those of the requested tasks are fetched, and
+        a session's
+            are reused.
     """
 
     name: str
@@ -59,24 +62,17 @@ class DocSystem(Protocol):
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
         """Document a repository; called once, before the first docstring is asked for.
 
-        Args:
-            snapshot: The pristine files, which are only read.
-            report: Is told how far it is and what it has cost.
-
-        Raises:
-            WorkbenchError: It cannot be documented; the run ends with the sentence.
+        ``report`` gets progress and cost. WorkbenchError: it cannot be documented; the run ends with the sentence.
         """
-        ...
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         """Return the docstring of one function of the repository.
 
         Args:
-            path: Of its file, posix, relative to the snapshot's root.
+            path: Of its file, POSIX, relative to the snapshot's root.
             qualified_name: As Python has it: ``Class.method``, ``outer.<locals>.inner``.
             occurrence: 1 for the first definition of that name in the file, 2 for the second.
 
         Raises:
             ModelError: A model gave no answer; that function's task is left out.
         """
-        ...

@@ -1,9 +1,4 @@
-"""Where the claims of a README come from, and how much of its repository an agent looked at.
-
-:func:`claims_of` finds what a README names; :func:`ground` links each of it to the steps that showed it, else to the
-repository, else to nothing; :func:`explore` says what was read, listed and never seen. :func:`read_trial` does all of it for
-a trial of a session. Nothing here knows of a screen.
-"""
+"""Trace the claims of a README to trajectory steps or repository files, and measure how much of the repository an agent saw."""
 
 import lazy_loader
 

@@ -1,7 +1,7 @@
-"""What a README claims: identifiers, paths, commands, options, dependencies and numbers, each with its place.
+"""Claims of a README: identifiers, paths, commands, options, dependencies and numbers, each with its place.
 
-Code is believed to name things, prose only where a word is spelled as code is. What anybody knows (:mod:`.known`), what the
-README defines in an example of its own and what stands for the reader's own things is no claim.
+Code names things; prose does so only where a word is spelled like code. Common knowledge (:mod:`.known`), names that an
+example of the README defines, and placeholders are no claims.
 """
 
 from __future__ import annotations
@@ -52,12 +52,10 @@ _ASSIGNED = re.compile(r"^[ \t]*(?:export[ \t]+|set[ \t]+)?([A-Za-z_]\w*)[ \t]*=
 
 
 def claims_of(readme: str, *, modules: Set[str] = frozenset(), names: Set[str] = frozenset()) -> tuple[Claim, ...]:
-    """Return what a README claims, in the order of its places; only its first 100,000 characters are read.
+    """Claims of a README in Markdown or reStructuredText by place; only its first 100,000 characters are read.
 
-    Args:
-        readme: Markdown or reStructuredText.
-        modules: Top-level modules of the project, by which its own imports are told from those of others.
-        names: How the project is called: to say its name is no claim.
+    ``modules`` are the project's top-level modules, to tell its imports from others. ``names`` are the project's own names,
+    which are no claims.
     """
     found = _Readme(outline(readme), modules, names).claims()
     return tuple(sorted(found, key=lambda claim: (claim.place.start, claim.place.end)))
@@ -126,7 +124,7 @@ class _Readme:
         return module.lower() in self._modules or _plain(module) in self._names
 
     def _in_fence(self, fence: Fence, word: str, line: int) -> Place | None:
-        """Return where a word stands in a line of a code block, else its first place in the block."""
+        """Place of a word in a line of a code block, else its first place in the block."""
         first = bisect_right(self._lines, fence.start) - 1 + (0 if fence.indented else 1)
         at = min(first + line - 1, len(self._lines) - 1)
         for start in (self._lines[at], fence.start):
@@ -216,7 +214,6 @@ class _Readme:
         yield from _numbers(text, start, end, self._place)
 
     def _listed(self, start: int, end: int) -> Iterator[Claim]:
-        """Yield the packages that a section on requirements lists, one at the beginning of each entry."""
         for block in self._outline.blocks:
             if start <= block.start < end and len(block.text) < 200:
                 text = self._text[block.start : block.end]
@@ -265,7 +262,7 @@ def _doubted(claim: Claim) -> Claim:
 
 
 def _is_call_of_method(content: str) -> bool:
-    """Tell a dotted name whose last part happens to be an extension (``app.conf``) from a file: it has no lower-case stem."""
+    """Whether a dotted name with a file extension (``app.conf``) is a name rather than a file."""
     return bool(re.match(r"[A-Z]\w*\.[a-z]+$", content)) and not content.isupper() and "/" not in content
 
 
@@ -296,7 +293,7 @@ _MORE = re.compile(r"\s*(?:,|-|–|—|to|and|or|/)\s*$")
 
 
 def _numbers(text: str, start: int, end: int, place: Callable[[int, int], Place]) -> Iterator[Claim]:
-    """Yield the numbers of a piece of prose that mean something; ``text`` is the README with code and links blanked."""
+    """Yield the meaningful numbers of prose; in ``text`` code and links are blank."""
     last_end = -1
     codes = _CODES.search(text, start, end) is not None
     for match in _NUMBER.finditer(text, start, end):

@@ -1,4 +1,4 @@
-"""What the commands of a README claim: programs, scripts, options, what is installed. Other programs' own options are no claims."""
+"""Claims in a README's commands: programs, scripts, options, installed packages. Options of other programs are none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ _PlaceAt = Callable[[int, int], Place]
 
 
 def is_shell(fence: Fence) -> bool:
-    """Tell whether a code block holds commands: by its language, or by what its lines begin with."""
     if fence.language:
         return fence.language in SHELL
     lines = [line for line in fence.code.splitlines() if line.strip()]
@@ -30,7 +29,7 @@ def is_shell(fence: Fence) -> bool:
 
 
 def in_fence(text: str, fence: Fence, place: _PlaceAt) -> Iterator[Claim]:
-    """Yield what the commands of a code block claim; where some lines have a prompt, the others are output."""
+    """Yield the claims of a code block; where some lines have a prompt, the others are output."""
     lines = fence.code.splitlines()
     prompted = any(_PROMPT.match(line) and not line.lstrip().startswith("#") for line in lines)
     at = fence.start
@@ -62,7 +61,7 @@ def in_fence(text: str, fence: Fence, place: _PlaceAt) -> Iterator[Claim]:
 
 
 def in_line(line: str, at: int, place: _PlaceAt) -> Iterator[Claim]:
-    """Yield what one command line claims; ``at`` is where it stands in the README."""
+    """Yield the claims of a command line; ``at`` is its position in the README."""
     words: list[tuple[str, Place]] = []
     for match in _WORD.finditer(line):
         word = match.group()
@@ -165,7 +164,7 @@ def _installed(rest: list[tuple[str, Place]]) -> Iterator[Claim]:
 
 
 def _arguments(rest: list[tuple[str, Place]], *, own: bool) -> Iterator[Claim]:
-    """Yield options of the project's own programs, and files among the arguments where they exist."""
+    """Yield options of the project's own programs, and arguments that are files of it."""
     for word, where in rest:
         found = spelling.OPTION.match(word)
         if found and own:
@@ -176,7 +175,7 @@ def _arguments(rest: list[tuple[str, Place]], *, own: bool) -> Iterator[Claim]:
 
 
 def commands_word(content: str) -> bool:
-    """Tell whether inline code is a command line: a known program, or a word with options behind it."""
+    """Whether inline code is a command line: a known program, or a word followed by options."""
     words = content.split()
     if len(words) < 2:
         return False

@@ -1,4 +1,4 @@
-"""How much of its repository an agent looked at: files, bytes and public functions, and what was odd about the way."""
+"""How much of its repository an agent saw: files, bytes and public functions, and odd patterns in its steps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHOLE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A public function or method of a file, with its lines (from 1, the last included)."""
+    """A public function or method; lines count from 1, both ends included."""
 
     path: str
     name: str
@@ -29,10 +29,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One tool step: ``shown`` bytes and ``lines`` of a file were shown, or names of a folder were listed.
-
-    ``failed`` is True where the tool answered with an error.
-    """
+    """A tool step that showed ``shown`` bytes and ``lines`` of a file, or listed names of a folder."""
 
     step: int
     action: str
@@ -45,11 +42,11 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """Files, bytes and public functions by how much of them the agent saw, and named patterns, the gravest first.
+    """Files, bytes and public functions by how much of them the agent saw, and patterns, the worst first.
 
-    A file is *read* from 95 % on, a function where its last line was shown. Of a file that is partly read the bytes that were
-    shown are *read*, the others *partly read*. Functions of tests do not count. ``functions`` is None where the repository is not on this machine.
-    Where a trial is not ``complete``, as an imported one, its patterns say nothing of what the agent did not do.
+    A file is *read* from 95 % on, a function once its last line was shown. Of a partly read file the shown bytes count as
+    *read*, the others as *partly read*. Functions of tests do not count; ``functions`` is None without the repository. Of
+    an incomplete trial, such as an imported one, no pattern says what the agent did not do.
     """
 
     files: Mapping[str, int]
@@ -60,7 +57,7 @@ class Exploration:
 
     @property
     def share(self) -> float | None:
-        """The share of all bytes that were shown, None for an empty repository."""
+        """Share of all bytes that were shown; None for an empty repository."""
         total = sum(self.bytes.values())
         return self.bytes.get(READ, 0) / total if total else None
 
@@ -73,14 +70,10 @@ def explore(
     stopped: bool = False,
     complete: bool = True,
 ) -> Exploration:
-    """Return what an agent saw of a repository.
+    """Measure what an agent saw of ``files`` (path, bytes) in its tool steps, in order.
 
-    Args:
-        files: (path, bytes) of every file that it could have seen.
-        visits: Its tool steps, in order.
-        functions: The public functions of these files, None where their text is not at hand.
-        stopped: Whether it reached the limit of steps before it handed in.
-        complete: Whether the visits are all that it made.
+    ``functions`` are the public ones, None without their text. ``stopped`` means that the step limit ended the trial;
+    ``complete`` that the visits are all of its visits.
     """
     sizes = dict(files)
     shown: dict[str, int] = {}
@@ -172,7 +165,7 @@ def _repetitions(visits: Sequence[Visit]) -> list[str]:
 
 
 def _main_file(sizes: Mapping[str, int], functions: Sequence[Function]) -> str | None:
-    """Return the file with at least half of all public functions outside tests, None without one."""
+    """File with at least half of the public functions outside tests; None without one."""
     counts = Counter(one.path for one in functions if not _is_test(one.path))
     path, count = counts.most_common(1)[0] if counts else ("", 0)
     return path if count >= 2 and count >= _MOST_OF_THEM * counts.total() and path in sizes else None

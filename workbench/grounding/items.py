@@ -1,4 +1,4 @@
-"""What a README claims, and what each claim rests on: frozen values, no text is searched here."""
+"""Claims of a README and what each rests on, as plain values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TASK = 0
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a README names something: characters ``start`` to ``end``, in ``line`` (from 1)."""
+    """Characters ``start`` to ``end`` of a README, in ``line`` (from 1)."""
 
     line: int
     start: int
@@ -30,15 +30,9 @@ class Place:
 class Claim:
     """Something that a README names as the project's own.
 
-    Attributes:
-        kind: One of :data:`KINDS`.
-        text: As the README has it.
-        place: Where it stands.
-        needles: Every one of these must be found; the last one says where the claim comes from. Each is a tuple of spellings,
-            any of which will do.
-        certain: False for what may as well be the reader's own (an argument, a placeholder): it counts only where it is found.
-        context: For a number: stems of the words around it, one of which must stand near the number where it is found.
-        within: For a target of a build tool: names of files in which alone it counts.
+    All ``needles`` must be found, each in any of its spellings; the last one gives the origin. An uncertain claim may be
+    the reader's own (an argument, a placeholder), and counts only where it is found. A number must stand near one of the
+    word stems in ``context``. A build target counts only in files named in ``within``.
     """
 
     kind: str
@@ -52,13 +46,9 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What one step showed to the agent.
+    """What a step showed the agent, :data:`TASK` for the task itself.
 
-    Attributes:
-        step: Its number; :data:`TASK` for the task itself.
-        path: The file that was read or the folder that was listed, "" for neither.
-        data: The text, UTF-8.
-        listed: Whether ``data`` is a list of names in ``path``, as JSON.
+    ``path`` is the file or folder, "" for neither. ``data`` is UTF-8 text, a JSON list of names where ``listed``.
     """
 
     step: int
@@ -69,7 +59,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryFile:
-    """A file that the agent could have seen: its size in bytes, and ``read`` returns its content (b"" for none)."""
+    """A file that the agent could have seen; size in bytes, ``read`` returns b"" on failure."""
 
     path: str
     size: int
@@ -78,16 +68,10 @@ class RepositoryFile:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A claim, once for all its places, and what it rests on.
+    """A claim with all its places and what it rests on.
 
-    Attributes:
-        kind: As of the claim.
-        text: As of the claim.
-        places: All its places, in order.
-        status: One of :data:`STATUSES`.
-        steps: The steps that showed it, the first one leads; :data:`TASK` is the agent's task.
-        path: The file of the repository that has it where no step showed it, "" for none.
-        line: The line in that file (from 1), 0 for none.
+    ``steps`` are those that showed it, the first one leads. Where none did, ``path`` and ``line`` (from 1, 0 for none) say
+    where the repository has it.
     """
 
     kind: str
@@ -111,7 +95,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Grounding:
-    """All items of a README, what needs a look first; ``repository`` is False where it is not on this machine."""
+    """All items of a README, the most doubtful first; ``repository`` is False where it is not on this machine."""
 
     items: tuple[Item, ...]
     repository: bool = True
@@ -119,7 +103,6 @@ class Grounding:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How many items have each status."""
         return Counter(item.status for item in self.items)
 
     @cached_property
@@ -127,7 +110,7 @@ class Grounding:
         return tuple(item for item in self.items if item.status == NOWHERE)
 
     def sentence(self) -> str:
-        """Return ``41 items · 30 seen · 6 not looked at · 5 nowhere``."""
+        """``41 items · 30 seen · 6 not looked at · 5 nowhere``."""
         if not self.items:
             return "0 items"
         parts = [f"{len(self.items):,} item" + ("" if len(self.items) == 1 else "s")]

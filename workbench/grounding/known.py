@@ -1,4 +1,4 @@
-"""What anybody knows without opening the repository: Python, the shell, tools of the trade, placeholders of examples.
+"""Common knowledge: Python, the shell, everyday tools, placeholders in examples.
 
 A name is known because a language or program defines it, never because a README happened to use it.
 """
@@ -95,12 +95,12 @@ def _python() -> frozenset[str]:
 
 
 def is_attribute(name: str) -> bool:
-    """Tell whether objects of Python's own types have an attribute."""
+    """Whether objects of Python's own types have this attribute."""
     return name in _attributes()
 
 
 def may_be_own(name: str) -> bool:
-    """Tell whether a known name is one that projects define as well: methods and modules, not what is built in everywhere."""
+    """Whether projects define this known name too: a method or module, but no builtin."""
     return (
         len(name) > 2
         and name.islower()
@@ -111,12 +111,11 @@ def may_be_own(name: str) -> bool:
 
 
 def is_everybodys_file(path: str) -> bool:
-    """Tell whether a file is one that any reader has (``.gitignore``, ``~/.bashrc``)."""
     return path in _EVERYBODYS
 
 
 def is_python(name: str) -> bool:
-    """Tell whether Python itself or its standard library defines a name (of a dotted one: its first part is a module there)."""
+    """Whether Python or its standard library defines a name; of a dotted one the module counts."""
     first = name.split(".")[0]
     return name in _python() or ("." in name and first in sys.stdlib_module_names) or _dunder(name)
 
@@ -126,7 +125,7 @@ def _dunder(name: str) -> bool:
 
 
 def is_known(name: str) -> bool:
-    """Tell whether a name that is written as code is nobody's in particular."""
+    """Whether a name in code belongs to no project in particular."""
     low = name.lower()
     return (
         is_python(name)
@@ -143,15 +142,14 @@ _READERS_NAME = re.compile(
 
 
 def is_placeholder(text: str) -> bool:
-    """Tell whether a text stands for what the reader puts in its place."""
     return _PLACEHOLDER.search(text) is not None
 
 
 def is_readers_name(name: str) -> bool:
-    """Tell whether a name of Python is one that pages invent for the reader's own: ``MyDataModel``, ``your_app``, ``foo``."""
+    """Whether a Python name is one that pages invent for the reader: ``MyDataModel``, ``your_app``, ``foo``."""
     return _READERS_NAME.fullmatch(name.rpartition(".")[2]) is not None
 
 
 def is_readers_data(path: str) -> bool:
-    """Tell whether a path is a file that a reader would bring along (``input.txt``)."""
+    """Whether a path is a file that a reader would bring (``input.txt``)."""
     return _USUAL_DATA.match(path) is not None

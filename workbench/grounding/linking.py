@@ -37,7 +37,7 @@ _MADE_UP = re.compile(rb"\btyper\b|\bfire\.Fire\b|BooleanOptionalAction|\bclap\b
 
 @dataclass(slots=True)
 class _Text:
-    """A text that is searched: where it is from, and which wanted words it has."""
+    """A text with its origin and the wanted words in it."""
 
     name: str
     data: bytes
@@ -46,7 +46,7 @@ class _Text:
 
 @dataclass(frozen=True, slots=True)
 class _Needle:
-    """A spelling with its words; every text that has them is searched for it, unless it is ``plain``: one word."""
+    """A spelling with its words; a ``plain`` one is a single word and needs no further search."""
 
     spelling: str
     words: frozenset[bytes]
@@ -59,14 +59,11 @@ class _Needle:
 def ground(
     claims: Sequence[Claim], shown: Sequence[Shown], repository: Iterable[RepositoryFile] | None, *, cut: bool = False
 ) -> Grounding:
-    """Return what each claim rests on, what needs a look first.
+    """Say what each claim rests on, the most doubtful first.
 
-    Args:
-        claims: What a README claims.
-        shown: What each step showed, in any order; errors of tools show nothing and are left out by whoever reads them.
-        repository: The files that the agent could have seen, None where they are not on this machine: what was not seen is
-            then *not seen*, never an invention.
-        cut: Whether the README is longer than what was read of it.
+    ``shown`` has what each step showed, in any order, without errors of tools. ``repository`` is None where it is not on
+    this machine: what no step showed is then *not seen*, never an invention. ``cut`` means that the README is longer than
+    what was read of it.
     """
     if not claims:
         return Grounding((), repository is not None, cut)
@@ -91,7 +88,7 @@ def ground(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The steps of each needle of a claim, in the order of the needles, and those in which all of them are."""
+    """Steps of each needle of a claim, in order, and steps that have all of them."""
 
     by_needle: list[list[int]]
     together: list[int]
@@ -110,14 +107,14 @@ def _needles(claim: Claim) -> list[list[_Needle]]:
 
 
 class _Finder:
-    """Finds needles in texts; a text that several steps showed is cut into words once."""
+    """Finds needles in texts; a text that several steps showed is split into words once."""
 
     def __init__(self, wanted: frozenset[bytes]) -> None:
         self._wanted = wanted
         self._known: dict[bytes, frozenset[bytes]] = {}
 
     def text(self, shown: Shown) -> _Text:
-        """Return what a step showed with its path; of a list of names, the paths that they are."""
+        """What a step showed, with its path; listed names become paths."""
         data = shown.data
         base = shown.path.strip("./") + "/" if shown.path not in {"", "."} else ""
         if shown.listed:
@@ -127,7 +124,6 @@ class _Finder:
         return self.of(shown.path, data)
 
     def of(self, name: str, data: bytes) -> _Text:
-        """Return a text ready to be searched."""
         has = self._known.get(data) if len(data) > 200 else None
         if has is None:
             has = _present(data, self._wanted)
@@ -142,7 +138,7 @@ class _Finder:
         texts: list[tuple[int, _Text]],
         index: dict[bytes, frozenset[int]],
     ) -> _Found:
-        """Return the steps whose text has each needle of a claim; only texts with all words of a spelling are looked at."""
+        """Steps whose text has each needle of a claim; only texts with all words of a spelling are searched."""
         found: list[list[int]] = []
         for group in needles:
             places: set[int] = set()
@@ -161,7 +157,7 @@ class _Finder:
         )
 
     def place(self, claim: Claim, group: list[_Needle], text: _Text) -> tuple[int, int] | None:
-        """Return where the first spelling of a group stands in a text that has it, None in others."""
+        """Where the first spelling of a group stands in a text; None where none does."""
         if claim.within and text.name.rsplit("/", 1)[-1] not in claim.within:
             return None
         for needle in group:
@@ -223,7 +219,7 @@ def _parameter(option: str) -> bytes:
 
 
 def _made_option(option: str, text: _Text) -> tuple[int, int] | None:
-    """Return where an option comes from that its parser makes out of a parameter's name or another option's."""
+    """Where an option comes from that a parser derives from a parameter's name or another option."""
     name = option.removeprefix("--")
     plain = _parameter(option)
     if name.startswith("no-") and plain in text.has and _PARSERS.search(text.data):
@@ -294,7 +290,7 @@ def _all(missing: dict[Claim, list[int]]) -> Iterator[tuple[Claim, int]]:
 
 
 def _definition(claim: Claim, group: list[_Needle], data: bytes) -> int | None:
-    """Return where a file defines an identifier; where it is only used says less of where it comes from."""
+    """Where a file defines an identifier; a mere use says less about its origin."""
     if claim.kind != "identifier":
         return None
     name = re.escape(group[0].spelling.lstrip(".").removeprefix("def ").encode("utf-8", "surrogatepass"))
@@ -320,7 +316,7 @@ def _open(
 
 
 def _reading_order(file: RepositoryFile) -> tuple[bool, bool, int, str]:
-    """Sources before tests and data, what is near the root first: where a thing is defined comes before where it is used."""
+    """Sources before tests and data, files near the root first: a definition comes before its uses."""
     source = file.path.endswith((".py", ".pyi", ".toml", ".cfg", ".txt", ".md", ".rst"))
     return not source, "test" in file.path.lower(), file.path.count("/"), file.path
 
@@ -356,12 +352,10 @@ _WORD = re.compile(r"[A-Za-z0-9_\x80-\U0010ffff]+")
 
 
 def _words_of(spelling: str) -> frozenset[bytes]:
-    """Return the words that any text with this spelling has."""
     return frozenset(word.encode("utf-8", "surrogatepass") for word in _WORD.findall(spelling))
 
 
 def _present(text: bytes, wanted: frozenset[bytes]) -> frozenset[bytes]:
-    """Return those of the wanted words that a text has."""
     return wanted.intersection(text.translate(_TABLE).split())
 
 
@@ -383,9 +377,9 @@ _AFTER_DASH = {"dependency": _WORDS}
 
 
 def _places_of(kind: str, spelling: str, text: bytes) -> Iterator[tuple[int, int]]:
-    """Yield where a spelling stands as a whole: ``--top`` is not in ``--topmost``, ``3.1`` not in ``3.11``.
+    """Yield whole occurrences of a spelling: ``--top`` is not in ``--topmost``, ``3.1`` not in ``3.11``.
 
-    ``bytes.find`` and a look at two bytes: a pattern with a look-behind tries every place of the text.
+    ``bytes.find`` and two byte checks: a look-behind pattern would try every position.
     """
     exact = spelling.encode("utf-8", "surrogatepass")
     before, behind = _BEFORE.get(kind, _WORDS), _BEHIND.get(kind, _WORDS)
@@ -405,7 +399,6 @@ def _places_of(kind: str, spelling: str, text: bytes) -> Iterator[tuple[int, int
 
 
 def _has_beginning(text: bytes, stems: frozenset[str]) -> bool:
-    """Tell whether a word, or a part of a name, begins with one of some stems; a text of a few lines."""
     low = text.lower()
     for stem in stems:
         exact = stem.encode("utf-8", "surrogatepass")
@@ -418,5 +411,4 @@ def _has_beginning(text: bytes, stems: frozenset[str]) -> bool:
 
 
 def _line_of(text: bytes, at: int) -> int:
-    """Return the line (from 1) of a byte."""
     return text.count(b"\n", 0, at) + 1

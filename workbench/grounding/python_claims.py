@@ -1,4 +1,4 @@
-"""What the Python examples of a README claim: what they import, and what they call on what is the project's."""
+"""Claims of a README's Python examples: imports, and uses of what they import from the project."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ _PlaceOf = Callable[[str, int], Place | None]
 
 
 def is_python(fence: Fence) -> bool:
-    """Tell whether a code block is Python: by its language, or as it imports something."""
     return fence.language in PYTHON or (not fence.language and _IMPORTS.search(fence.code) is not None)
 
 
 def code_of(fence: Fence) -> str:
-    """Return the code of a block, line for line: of a console session what was typed, output and magics left blank."""
+    """Code of a block with its line numbers; of a console session only the input."""
     lines = fence.code.splitlines()
     if any(line.lstrip().startswith(">>>") for line in lines):
         lines = [line.lstrip()[4:] if line.lstrip().startswith((">>>", "... ")) else "" for line in lines]
@@ -30,7 +29,7 @@ def code_of(fence: Fence) -> str:
 
 
 def tree_of(code: str) -> ast.Module | None:
-    """Return the syntax tree of an example, of its readable lines where the whole cannot be read."""
+    """Syntax tree of an example, of its readable lines where the whole does not parse."""
     for attempt in (code, "\n".join(line for line in code.splitlines() if "..." not in line or line.startswith(" "))):
         try:
             return python_syntax.parse(attempt)
@@ -40,7 +39,6 @@ def tree_of(code: str) -> ast.Module | None:
 
 
 def defined(tree: ast.Module) -> set[str]:
-    """Return the names that an example defines itself: assigned, looped over, functions, classes, parameters."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -57,13 +55,10 @@ def defined(tree: ast.Module) -> set[str]:
 
 
 class Example:
-    """One example; names that an earlier example of the README bound are known here as well.
+    """An example; names that earlier examples of the README bound are known here too.
 
-    Args:
-        tree: Its syntax.
-        own: Tells whether a module's top name is the project's.
-        place: Finds a word in a line (from 1) of the example; None where it does not stand there.
-        bound: Names that stand for something of the project's; those of this example are added.
+    ``own`` tells whether a top-level module is the project's; ``place`` finds a word in a line (from 1) of the example.
+    ``bound`` are names of the project's things, to which this example adds.
     """
 
     def __init__(self, tree: ast.Module, own: Callable[[str], bool], place: _PlaceOf, bound: set[str]) -> None:
@@ -97,7 +92,7 @@ class Example:
                         yield from self._claim(spelling.identifier, keyword.arg, keyword.lineno)
 
     def _fields(self) -> Iterator[ast.Attribute]:
-        """Yield attributes of variables that are compared: fields of the reader's own data, as in ``User.age > 30``."""
+        """Yield compared attributes: fields of the reader's own data, as in ``User.age > 30``."""
         for node in self._nodes:
             if isinstance(node, ast.Compare):
                 for part in ast.walk(node):

@@ -1,4 +1,4 @@
-"""What grounding needs of a trial, read from its session and the cache of repositories; damage is left out, never an error."""
+"""Read what grounding needs of a trial from its session and the repository cache; damaged parts are skipped."""
 
 from __future__ import annotations
 
@@ -35,10 +35,7 @@ _MOST_CODE = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Where a trial's README comes from and what its agent saw.
-
-    ``note`` says what could not be looked at, "" if nothing; ``grounding`` is None where there is no README.
-    """
+    """Where a README comes from and what its agent saw; ``grounding`` is None without a README, ``note`` names what is missing."""
 
     grounding: Grounding | None
     exploration: Exploration
@@ -71,13 +68,13 @@ def read_trial(reader: SessionReader, trial: TrialRow) -> Why:
 
 
 def names_of(trial: TrialRow) -> frozenset[str]:
-    """Return how the project of a trial is called: the agent was told, so to say it is no claim."""
+    """Names of a trial's project: the agent was told them, so they are no claims."""
     name = (trial.case_name or trial.case_id).rstrip("/").rsplit("/", 1)[-1]
     return frozenset({name.partition("==")[0].partition("@")[0].removesuffix("_github").removesuffix(".git")} - {""})
 
 
 def modules_of(files: list[str]) -> frozenset[str]:
-    """Return the names by which Python imports what is in a repository: packages and modules at its root or in ``src``."""
+    """Importable names of a repository: packages and modules at its root or in ``src``."""
     found = set()
     for path in files:
         parts = path.removeprefix("src/").split("/")
@@ -93,7 +90,7 @@ _ASKED_AGAIN_SECONDS = 5.0
 
 
 def repository_of(trial: TrialRow) -> Path | None:
-    """Return the folder with the very content that the agent worked on, None where this machine does not have it."""
+    """Folder with the exact content that the agent worked on; None where this machine does not have it."""
     if not trial.snapshot:
         return None
     cache = paths.cache_dir().absolute()
@@ -146,7 +143,7 @@ def _read(root: str, path: str) -> bytes:
 
 @lru_cache(maxsize=64)
 def public_functions(root: str, files: tuple[tuple[str, int], ...]) -> tuple[Function, ...]:
-    """Return the public functions and methods of the first 5 MB of a repository's Python: no part of a name begins with ``_``."""
+    """Public functions and methods in the first 5 MB of a repository's Python."""
     from workbench.repository.functions import outline
 
     found: list[Function] = []
@@ -202,7 +199,7 @@ def _names(data: bytes, folder: str) -> tuple[str, ...]:
 
 
 def _task(reader: SessionReader, steps: list[StepRow]) -> bytes:
-    """Return what the agent was told of the project: the first message of a person, as far as the tools are not explained."""
+    """The agent's task: the first message of a person, without the part that explains the tools."""
     call = next((reader.call(step.call_id) for step in steps[:1] if step.call_id is not None), None)
     for role, text in reader.messages(call) if call is not None else ():
         if role == "user":

@@ -1,4 +1,4 @@
-"""How what a README names may be spelled elsewhere: the needles that a claim is looked for by."""
+"""Spellings under which a claim is searched for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST = 120
 
 
 def identifier(text: str, place: Place, *, certain: bool = True) -> Claim | None:
-    """Return a claim about a dotted name; its parts that everybody knows are not looked for. None if all are known."""
+    """Claim about a dotted name without its commonly known parts; None if all are known."""
     parts = [part for part in text.split(".") if not known.is_known(part)]
     if len(text) > _MOST or ("." in text and known.is_python(text)):
         return None
@@ -27,13 +27,13 @@ def identifier(text: str, place: Place, *, certain: bool = True) -> Claim | None
 
 
 def imported(text: str, place: Place) -> Claim | None:
-    """Return a claim about what an example imports from the project: it is the project's whatever it is called."""
+    """Claim about an import from the project, which is the project's under any name."""
     parts = tuple((part,) for part in text.split("."))
     return Claim("identifier", text, place, parts, not known.is_placeholder(text)) if len(text) <= _MOST else None
 
 
 def attribute(name: str, place: Place) -> Claim | None:
-    """Return a claim about an attribute of something of the project's, None for one that every object has."""
+    """Claim about an attribute of a project's object; None for one that every object has."""
     if len(name) > _MOST or (name.startswith("__") and name.endswith("__")):
         return None
     if known.is_attribute(name):
@@ -47,7 +47,7 @@ def _definitions(name: str) -> tuple[str, ...]:
 
 
 def path(text: str, place: Place, *, certain: bool = True) -> Claim | None:
-    """Return a claim about a file or a folder, None if it is no path in a repository."""
+    """Claim about a file or folder; None if it is no path in a repository."""
     plain = re.sub(r"^(?:\./)+", "", text.replace("\\", "/")).rstrip("/")
     if (
         not plain
@@ -63,14 +63,14 @@ def path(text: str, place: Place, *, certain: bool = True) -> Claim | None:
 
 
 def option(text: str, place: Place, *, certain: bool = True) -> Claim | None:
-    """Return a claim about an option, None for the one that every program has."""
+    """Claim about an option; None for ``--help``."""
     if text in {"--help", "-h"} or len(text) > _MOST:
         return None
     return Claim("option", text, place, ((text,),), certain and not known.is_placeholder(text))
 
 
 def dependency(text: str, place: Place, *, certain: bool = True) -> Claim | None:
-    """Return a claim about a package; capitals, ``-``, ``_`` and ``.`` make no difference (PEP 503)."""
+    """Claim about a package; capitals, ``-``, ``_`` and ``.`` make no difference (PEP 503)."""
     found = re.match(r"[A-Za-z0-9][\w.-]*[A-Za-z0-9]|[A-Za-z]", text)
     if found is None or len(text) > _MOST:
         return None
@@ -82,7 +82,7 @@ def dependency(text: str, place: Place, *, certain: bool = True) -> Claim | None
 
 
 def command(text: str, place: Place, *, certain: bool = True) -> Claim | None:
-    """Return a claim about a program that the project brings along."""
+    """Claim about a program of the project."""
     if len(text) > _MOST or not re.fullmatch(r"[A-Za-z][\w.-]*", text):
         return None
     return Claim("command", text, place, ((text,),), certain and not known.is_placeholder(text))

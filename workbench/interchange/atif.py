@@ -1,7 +1,8 @@
 """ATIF, the Agent Trajectory Interchange Format 1.0 to 1.8, in and out.
 
-Its models forbid unknown fields, so what has no place stands in the ``extra`` that each of them has. Written files hold for the
-package ``atif``; fields of the format that the workbench has no name for are kept under ``extra["atif"]`` and written as they were.
+Its models forbid unknown fields but have an ``extra`` each. Written files validate with the package ``atif``; fields of
+the format
+that the workbench has no name for are kept under ``extra["atif"]``.
 """
 
 from __future__ import annotations
@@ -38,7 +39,6 @@ def is_atif(value: object) -> bool:
 
 
 def read_atif(value: object) -> Trajectory:
-    """Return the trajectory of an ATIF document."""
     root = object_of(value, "the whole file")
     _check_version(root.get("schema_version"))
     plain = _plain(root)
@@ -100,7 +100,7 @@ def _rest_of_agent(agent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _extra(values: Mapping[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
-    """Return the extra of a step or root, with what the format says beyond the workbench's names under its own key."""
+    """Return the extra of a step or root, with the format's further fields under its own key."""
     given = values.get("extra")
     extra = dict(object_of(given, "extra")) if given is not None else {}
     if _KEPT in extra:
@@ -226,9 +226,9 @@ def without_copies(trajectory: Trajectory) -> Trajectory:
 
 
 def to_atif(trajectory: Trajectory) -> dict[str, Any]:
-    """Return a trajectory as an ATIF document; one that was read from one is that document again.
+    """Return a trajectory as an ATIF document; an imported one is that document again.
 
-    Of any other, what the format has no place for stands in ``extra["workbench"]``, so that an import finds all of it.
+    What the format has no place for is in ``extra["workbench"]``, so that an import finds all of it.
     """
     document = _document(trajectory)
     if _KEPT in trajectory.extra:

@@ -68,7 +68,7 @@ def _runs(reader: SessionReader, session: Path, items: Sequence[str]) -> list[st
 
 
 def task_name(reader: SessionReader, task: TaskRow) -> tuple[str, dict[str, Any]]:
-    """Return what a task is called in files, and what an import kept of it."""
+    """Return the name of a task in files, and what an import kept of it."""
     origin = reader.imported(task.id)
     number = f"#{task.occurrence}" if task.occurrence > 1 else ""
     if origin is None:
@@ -113,7 +113,7 @@ def _by_evaluator(reader: SessionReader, tasks: list[TaskRow]) -> dict[str, list
 def _files(
     reader: SessionReader, tasks: list[TaskRow], output: Path, ending: str
 ) -> Iterator[tuple[Path, list[Entry]]]:
-    """Yield the file of each evaluator with its candidates: EvalPlus' files hold one each, and their names say which."""
+    """Yield the file of each evaluator with its candidates: EvalPlus' files hold one each, named after it."""
     groups = _by_evaluator(reader, tasks)
     special = output.exists() and not output.is_file() and not output.is_dir()
     one_file = output.suffix in {".json", ".jsonl"}
@@ -163,9 +163,9 @@ def _sample(reader: SessionReader, one: Entry) -> dict[str, Any]:
 
 
 def _written(reader: SessionReader, one: Entry) -> tuple[str, str] | None:
-    """Return a body as it stands in the file behind a problem's prompt, and the whole file with it; None without the file.
+    """Return a body as it is in the file behind a problem's prompt, and the whole file; None without the file.
 
-    A session keeps bodies without indentation; harnesses put prompt and completion together as they are.
+    A session keeps bodies without indentation; harnesses concatenate prompt and completion as they are.
     """
     from workbench.repository.splicing import SpliceError, splice
 
@@ -190,7 +190,7 @@ def _written(reader: SessionReader, one: Entry) -> tuple[str, str] | None:
 
 
 def write_results(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
-    """Write verdicts, a file for each evaluator; what has no verdict, or an error of ours, is left out."""
+    """Write verdicts, a file for each evaluator, without samples that have no verdict or an error of ours."""
     count = left = 0
     for path, group in _files(reader, tasks, output, "_eval_results.json"):
         told = [one for one in group if is_counted(one.row.verdict)]
@@ -237,7 +237,7 @@ def _function(data: bytes, task: TaskRow) -> Function | None:
 
 
 def _split(reader: SessionReader, task: TaskRow, kept: dict[str, Any]) -> tuple[str, str, str] | None:
-    """Return the file before the body, the body, and what stands behind it."""
+    """Return the file before the body, the body, and the rest."""
     source = reader.kept(task.source_blob, f"the file of task {task.id}")
     body = reader.kept(task.body_blob, f"the body of task {task.id}")
     lengths = kept.get("lengths")
@@ -255,14 +255,14 @@ def _split(reader: SessionReader, task: TaskRow, kept: dict[str, Any]) -> tuple[
 
 
 def _prompt_and_solution(parts: tuple[str, str, str]) -> tuple[str, str]:
-    """Return prompt and solution of a problem: a body of ours begins behind the docstring, one of HumanEval with its first line."""
+    """Return prompt and solution of a problem; the first line of a body is ours or, imported, HumanEval's."""
     line = _REST_OF_LINE.match(parts[1])
     rest = line[0] if line else ""
     return parts[0] + rest, parts[1][len(rest) :]
 
 
 def write_rows(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
-    """Write tasks as rows of RealCode and repotest, JSON lines or Parquet by the ending."""
+    """Write tasks as rows of RealCode and repotest, JSON lines or Parquet by the suffix."""
     rows, left = [], 0
     for task in tasks:
         name, kept = task_name(reader, task)
@@ -309,8 +309,9 @@ def write_rows(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Wri
 def write_problems(reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
     """Write tasks as problems of HumanEval: those of functions at the top of a module.
 
-    ``check`` puts the candidate into the module of the repository and runs the task's tests there, so it is to be run in the
-    repository's folder with its environment. Problems that were imported are written as they were.
+    ``check`` puts the candidate into the module of the repository and runs the task's tests there, so it is to be run
+    in the
+    repository's folder with its environment. Imported problems are written as they were.
     """
     lines, left = [], 0
     for task in tasks:

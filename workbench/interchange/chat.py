@@ -1,4 +1,4 @@
-"""Conversations as OpenAI's API and its fine-tuning files write them: one JSON object a line, ``{"messages": […], "tools": […]}``."""
+"""Conversations as in OpenAI's API and its fine-tuning files: one object ``{"messages": […], "tools": […]}`` a line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_chat(value: object) -> bool:
 
 
 def read_chat(value: Any) -> Trajectory:
-    """Return the trajectory of a conversation; who spoke and what it cost stay empty, as such files do not say it."""
+    """Return the trajectory of a conversation; model and cost stay empty, as such files lack them."""
     line = object_of(value, "a line")
     steps = steps_of(list_of(line.get("messages"), "messages"))
     if not steps:
@@ -127,7 +127,7 @@ def _call(value: Any, number: int) -> ToolCall:
 
 
 def to_chat(trajectory: Trajectory) -> dict[str, Any]:
-    """Return a trajectory as one line of a fine-tuning file: messages, tools, and what such a line had beside them."""
+    """Return a trajectory as one line of a fine-tuning file: messages, tools, and further fields of an imported one."""
     messages: list[dict[str, Any]] = []
     for number, step in enumerate(trajectory.steps, 1):
         messages += _messages(step, number)
@@ -178,7 +178,7 @@ def _written(call: ToolCall, identity: str) -> dict[str, Any]:
 
 
 def exact_chat(reader: SessionReader, trial: str) -> dict[str, Any] | None:
-    """Return the messages of the last usable answer of a trial with that answer; None where no model was asked, or it was imported."""
+    """Return the messages of a trial's last usable answer and that answer; None without a model or if imported."""
     if reader.imported(trial) is not None:
         return None
     last = next(

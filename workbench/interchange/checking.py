@@ -1,4 +1,4 @@
-"""Values that code or notes from outside gave the shape of ours: put together again, and checked value by value."""
+"""Rebuild our objects from foreign values, and check them value by value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.interchange.trajectory import OWN, Step, Trajectory, from_head, s
 
 
 def difference(before: Any, after: Any) -> dict[str, Any] | None:
-    """Return what turns ``before`` into ``after``; None where they are equal, types included (1 is not 1.0, nor True)."""
+    """Return what turns ``before`` into ``after``; None if they are equal, types included (1 is not 1.0, nor True)."""
     if isinstance(before, dict) and isinstance(after, dict):
         inner = {
             key: {"=": value} if key not in before else found
@@ -56,7 +56,7 @@ CHANGED = "difference"
 
 
 def restored(plain: Trajectory, ours: Mapping[str, Any]) -> Trajectory:
-    """Return the trajectory that the workbench wrote, from what a format could say of it and the difference beside it."""
+    """Return the trajectory that the workbench wrote, from a format's content and the difference beside it."""
     own = {key: value for key, value in ours.items() if key != CHANGED}
     try:
         values = patched(without_own(to_json(plain)), ours.get(CHANGED))
@@ -75,7 +75,7 @@ def without_own(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def unsound_place(trajectory: Trajectory) -> str:
-    """Return where a trajectory has a value of a wrong kind, ``its head`` or ``step 3``; "" where all fit."""
+    """Return where a trajectory has a value of a wrong kind, ``its head`` or ``step 3``; "" if all fit."""
     try:
         if not _is_sound_head(trajectory):
             return "its head"

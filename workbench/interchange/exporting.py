@@ -1,4 +1,4 @@
-"""Write what a session has for other programs: files appear complete or not at all."""
+"""Export a session for other programs: files appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass
 class Written:
-    """How many of what were written, and sentences on what was left out."""
+    """What was written and how many, and sentences on what was left out."""
 
     count: int
     what: str
@@ -39,11 +39,9 @@ class Written:
 def export(session: Path, to: str, output: Path, items: Sequence[str] = (), *, accepted: bool = False) -> Written:
     """Write a session, or some trials or runs of it, in a format of :data:`workbench.interchange.formats.OUT`.
 
-    ``accepted`` takes only trials that are done, of which all tiers are scored, and that pass by every judge.
-
-    Raises:
-        UsageError: There is nothing to write, or the place is taken by something else.
-        WorkbenchError: The session cannot be read, or the place cannot be written.
+    ``accepted`` takes only trials that are done, with all tiers scored, and that pass by every judge. UsageError: there
+    is nothing to
+    write, or the place is taken by something else; WorkbenchError: the session or the place is inaccessible.
     """
     assert to in OUT, to
     try:
@@ -62,9 +60,9 @@ def export(session: Path, to: str, output: Path, items: Sequence[str] = (), *, a
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Give a file beside ``path`` that takes its place when the block ends well; the folder is created.
+    """Give a file beside ``path`` that replaces it when the block succeeds; the folder is created.
 
-    A device or pipe is written into: nothing takes its place.
+    A device or pipe is written directly.
     """
     if path.is_dir():
         raise UsageError(f"{shown(path)} is a folder; name a file.")
@@ -144,7 +142,7 @@ def _refused(session: Path) -> dict[str, str]:
 
 
 def _atif(output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
-    """A file for one trajectory; a folder, a file each, for several or where the place is a folder."""
+    """Write a file for one trajectory; for several, or if the place is a folder, a file each in a folder."""
     from workbench.interchange.atif import to_atif
 
     written = Written(0, "trajectories")
@@ -166,7 +164,7 @@ def _atif(output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
 
 
 def file_name(trajectory: Trajectory, trial: str) -> str:
-    """Return a name for the file of a trajectory: harmless on any system, and one that no other trial has."""
+    """Return a file name for a trajectory: valid on any system and unique."""
     words = _UNSAFE.sub("-", "-".join(part for part in (trajectory.task, trajectory.agent) if part)).strip("-.")
     return f"{words[:80] or 'trial'}-{trial}"
 

@@ -1,4 +1,4 @@
-"""The names of the formats that can be written, with what of a session each of them holds. Cheap to import."""
+"""The names of the formats that can be written, and what of a session they hold. Cheap to import."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Bring files of other programs into a session: file by file, item by item, each whole or not at all.
+"""Import files of other programs into a session: file by file, item by item, each whole or not at all.
 
-What the session has already is skipped: a file by the SHA-256 of its bytes, a trajectory by that of its content. So the same command
-given again goes on where it was stopped.
+What the session has already is skipped: a file by the SHA-256 of its bytes, a trajectory by that of its content. So
+repeating an
+interrupted command continues it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _TOLD_EVERY = 0.2  # seconds between two words on the progress
 
 @dataclass
 class Tally:
-    """What became of the files: counts, a sentence for each thing that could not be read, and on files that say themselves that they lack something."""
+    """The result of an import: counts, a sentence for each unreadable thing, and on files that report gaps."""
 
     files: int = 0
     done: int = 0
@@ -49,7 +50,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How files are read: for which test case ("" for what the files say), and whether each last message is the README handed in."""
+    """How files are read: for which test case ("": as the files say), and whether each last message is the README."""
 
     case: str = ""
     readme: bool = False
@@ -57,7 +58,7 @@ class Options:
 
 
 def files_in(paths: Iterable[Path], endings: tuple[str, ...] = ENDINGS) -> list[Path]:
-    """Return the files named, and those in folders that look like trajectories, in the order of their names."""
+    """Return the files named, and those in folders that look like trajectories, by name."""
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
@@ -73,12 +74,9 @@ def files_in(paths: Iterable[Path], endings: tuple[str, ...] = ENDINGS) -> list[
 def import_files(
     session: Path, files: list[Path], options: Options, tell: Callable[[Tally], None] = lambda tally: None
 ) -> Tally:
-    """Read files into a session as trials of one run; it is called off where somebody asked for it (``workbench cancel``, the app).
+    """Read files into a session as trials of one run, which can be cancelled (``workbench cancel``, the app).
 
-    ``tell`` hears how far it is, several times a second at most.
-
-    Raises:
-        SessionError: The session cannot be written.
+    ``tell`` gets the progress, several times a second at most. SessionError: the session cannot be written.
     """
     tally = Tally(files=len(files))
     with SessionReader(session) as reader, SessionWriter(session) as writer:
@@ -132,7 +130,7 @@ class _Importing:
                 return
 
     def _go_on(self) -> None:
-        """Take up the runs of an import that was killed, so that they end with this one."""
+        """Resume runs left by an interrupted import."""
         for run in self._reader.runs():
             if not is_imported(run) or self._reader.run_state(run) != "interrupted":
                 continue
@@ -225,7 +223,7 @@ class _Importing:
             self._tally.added += 1
 
     def _is_own(self, trajectory: Trajectory) -> bool:
-        """Return whether this is a trial of the session that was exported: the id alone proves nothing."""
+        """Return whether this is an exported trial of the session: the id alone proves nothing."""
         from workbench.interchange.recorded import recorded_trajectory
 
         named = own_of(trajectory.extra).get("trial")
@@ -233,7 +231,7 @@ class _Importing:
         return trial is not None and recorded_trajectory(self._reader, trial).digest == trajectory.digest
 
     def _begin(self, format: str) -> None:
-        """Plan the run when the first trajectory is there: a folder of nothing new leaves no empty run behind."""
+        """Plan the run once the first trajectory is there: a folder of nothing new leaves no empty run behind."""
         if not self._tally.run:
             config = {"cases": [], "agent": "", KIND: {"format": format, "case": self._options.case}}
             self._tally.run = self._plan("document", config)
@@ -265,10 +263,9 @@ def last_message(trajectory: Trajectory) -> str | None:
 
 
 def trajectories_of(session: Path, items: Iterable[str] = ()) -> Iterator[tuple[str, Trajectory]]:
-    """Yield the trials of a session, or those named by id, its beginning or their case, with their trajectories.
+    """Yield the trials of a session, or those named by id, prefix or case, with their trajectories.
 
-    Raises:
-        UsageError: A named trial is not there.
+    UsageError: there is no such trial.
     """
     from workbench.interchange.recorded import recorded_trajectory
 

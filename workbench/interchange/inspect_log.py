@@ -1,7 +1,8 @@
-"""Logs of Inspect (``.eval``, ``.json``), in: through its own reader, as its files have many forms (zstd, chunks, pools, attachments).
+"""Import logs of Inspect (``.eval``, ``.json``), by its own reader, as its files have many forms (zstd, chunks, pools).
 
-A sample is a trajectory. What the workbench has no name for, its events among it, is kept under ``extra["inspect"]``, condensed as
-Inspect condenses it. ``prompt_tokens`` are Inspect's input tokens and those that were read from or written to its cache.
+A sample is a trajectory. What the workbench has no name for, such as its events, is kept under ``extra["inspect"]``,
+condensed as
+by Inspect. ``prompt_tokens`` are Inspect's input tokens and those that were read from or written to its cache.
 """
 
 from __future__ import annotations
@@ -33,10 +34,9 @@ def is_log(value: object) -> bool:
 
 
 def read_log(path: Path) -> Iterator[tuple[str, Trajectory | ForeignProblem | str]]:
-    """Return the samples of a log as (place, trajectory), or what is wrong with one; at last, where it did not end well, a clause on that.
+    """Return the samples of a log as (place, trajectory or problem), and at last why a log did not end well.
 
-    Raises:
-        ForeignProblem: The log as a whole cannot be read, or inspect-ai is not installed.
+    ForeignProblem: the log as a whole cannot be read, or inspect-ai is not installed.
     """
     if path.suffix == ".eval" or zipfile.is_zipfile(path):
         _check_archive(path)
@@ -105,7 +105,7 @@ def _reader() -> Any:
 
 
 def _asked(what: Any) -> Any:
-    """Ask Inspect's reader; whatever it raises is the file's fault or its own, and a sentence either way."""
+    """Call Inspect's reader; whatever it raises is the file's fault or its own, and a sentence either way."""
     try:
         return what()
     except Exception as error:
@@ -113,7 +113,7 @@ def _asked(what: Any) -> Any:
 
 
 def _check_archive(path: Path) -> None:
-    """Refuse an archive that would fill the memory or leave its place, by its table of contents alone."""
+    """Refuse an archive that would fill the memory or escape its folder, by its table of contents alone."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()

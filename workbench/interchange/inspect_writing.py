@@ -1,4 +1,4 @@
-"""Logs of Inspect, out: an ``.eval`` archive or a ``.json`` document that its reader and Inspect View open; needs no inspect-ai."""
+"""Export logs of Inspect: an ``.eval`` archive or a ``.json`` document for its reader and Inspect View."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NEVER = "1970-01-01T00:00:00+00:00"  # the format needs a time; this one says t
 
 
 def log_of(trajectories: Sequence[Trajectory]) -> dict[str, Any]:
-    """Return everything but the samples of a log that holds these trajectories, of one log of Inspect or of one agent and model."""
+    """Return everything but the samples of a log of trajectories, of one log of Inspect or of one agent and model."""
     first = trajectories[0]
     ids = list(dict.fromkeys(map(sample_name, trajectories)))
     if log := _kept(first, "log"):
@@ -59,7 +59,7 @@ def sample_name(trajectory: Trajectory) -> str | int:
 
 
 def sample_of(trajectory: Trajectory) -> dict[str, Any]:
-    """Return the sample that a trajectory becomes; what it cannot say stands in its metadata, so that an import finds it."""
+    """Return a trajectory as a sample; its metadata has what a sample lacks, so that an import finds it."""
     messages = [message for number, step in enumerate(trajectory.steps, 1) for message in _messages(step, number)]
     sample = _kept(trajectory, "sample") or _made(trajectory)
     sample |= {"id": sample_name(trajectory), "epoch": trajectory.repeat, "messages": messages}
@@ -81,7 +81,7 @@ def sample_of(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def _forced(change: dict[str, Any] | None, trajectory: Trajectory) -> dict[str, Any]:
-    """Say everything but the steps in full: what a reader makes of the head depends on its version."""
+    """Store everything but the steps in full: what a reader makes of the head depends on its version."""
     head = {key: {"=": value} for key, value in without_own(to_json(trajectory)).items() if key != "steps"}
     steps = ((change or {}).get("d") or {}).get("steps")
     return {"d": {**head, **({"steps": steps} if steps else {})}}
@@ -165,7 +165,7 @@ def _answer(result: Result, ids: Sequence[str]) -> dict[str, Any]:
 
 
 def write_log(path: Path, trajectories: Sequence[Trajectory]) -> None:
-    """Write a log; ``.eval`` is an archive, any other ending one JSON document."""
+    """Write a log; ``.eval`` is an archive, any other suffix one JSON document."""
     log = log_of(trajectories)
     if path.suffix != ".eval":
         document = {**log, "samples": [sample_of(one) for one in trajectories]}

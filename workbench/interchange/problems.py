@@ -1,4 +1,4 @@
-"""What is wrong with a file of another program: one sentence, for a person."""
+"""Problems of foreign files, one sentence each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.text import one_line
 
 
 class ForeignProblem(UsageError):
-    """A file, or one trajectory of it, cannot be read; the message is a clause that goes on from its name: ``is no JSON``."""
+    """A file or trajectory is unreadable; the message is a clause that follows its name: ``is no JSON``."""
 
 
 def said(value: object, width: int = 60) -> str:
@@ -40,12 +40,12 @@ def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def count_of(value: Any) -> int | None:
-    """Return ``value`` if it counts something (a whole number from 0 on), else None: what cannot be counted is not known."""
+    """Return ``value`` if it is a count (a whole number from 0 on)."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15 else None
 
 
 def amount_of(value: Any) -> float | None:
-    """Return ``value`` if it is an amount (a number from 0 on), else None."""
+    """Return ``value`` if it is an amount (a number from 0 on)."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
         return None
     return float(value)

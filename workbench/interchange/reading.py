@@ -1,7 +1,7 @@
-"""Read files of other programs: which format a file has, and what is in it (trajectories, tasks, candidates), one after the other.
+"""Read foreign files: recognise the format, and yield trajectories, tasks and candidates.
 
-A file is recognised by its content; its ending only says how to look. What is wrong with a file or with one item of it is a
-:class:`ForeignProblem`, and reading goes on behind it where it can.
+A file is recognised by its content; its suffix only says how to look. What is wrong with a file or item is a
+:class:`ForeignProblem`, and reading continues behind it if possible.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _GZIP = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One item of a file, or what is wrong with it; ``place`` is where it stands there, "" for all of it.
+    """One item of a file, or what is wrong with it; ``place`` is its position, "" for the whole file.
 
-    A ``remark`` is about the file as it is, of which everything was read.
+    A ``remark`` is on a file of which everything was read.
     """
 
     format: str
@@ -72,7 +72,7 @@ def file_digest(path: Path) -> str:
 
 
 def read_file(path: Path) -> Iterator[Read]:
-    """Return what is in a file as it is read."""
+    """Yield the items of a file."""
     require_ordinary(path, most=MOST_BYTES)
     with path.open("rb") as stream:
         start = stream.read(4)
@@ -158,7 +158,6 @@ def _all_of(path: Path) -> bytes:
 
 
 def parsed(data: bytes) -> Any:
-    """Return the value of a JSON text in UTF-8."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -190,7 +189,7 @@ def _document(value: Any, path: Path, place: str = "") -> Read:
 
 
 def _named(value: Any, format: str, path: Path) -> Any:
-    """SWE-agent names the task by the file alone: ``INSTANCE.traj``, ``INSTANCE.traj.json``."""
+    """Add the task, which SWE-agent gives by the file name alone: ``INSTANCE.traj``, ``INSTANCE.traj.json``."""
     if format in {"swe-agent", "mini-swe-agent"} and isinstance(value, dict) and "instance_id" not in value:
         name = path.name.partition(".")[0]
         return {**value, swe_agent.NAMED_BY_FILE: name}
@@ -219,7 +218,7 @@ KIND = "importer"
 
 
 def importer_named(text: str) -> Importer:
-    """Return the importer of a name or dotted path, after it was tried in a process of its own, which it may end."""
+    """Return an importer by name or dotted path, after trying it in a process of its own, which it may crash."""
     from workbench.engine.extension_check import import_folders
 
     path = text if is_dotted(text) else path_of(KIND, text)
@@ -238,7 +237,7 @@ def importer_named(text: str) -> Importer:
 
 
 def read_with(importer: Importer, path: Path) -> Iterator[Read]:
-    """Return what an importer finds in a file, each item or what is wrong with it; after an exception nothing more."""
+    """Yield what an importer finds in a file, or what is wrong with it; after an exception nothing more."""
     found = _asked(importer, path)
     number = 0
     for item in found:

@@ -1,4 +1,4 @@
-"""A trial of a session as a trajectory: one that ran here, or one that was read from a file, then as it was there."""
+"""A trial of a session as a trajectory; an imported one as it was in its file."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def recorded_trajectory(reader: SessionReader, trial: TrialRow) -> Trajectory:
 
 
 def _is_derived(trajectory: Trajectory, seen: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether the files seen are those that the calls tell of, so that a reader finds them again."""
+    """Return whether the files seen follow from the calls, so that a reader derives them again."""
     told = {(one.path, one.how) for step in trajectory.steps for one in seen_in(step)}
     return all(not one["size"] and (one["path"], one["how"]) in told for one in seen)
 

@@ -1,6 +1,7 @@
-"""Write a foreign trajectory into a session: the rows that every screen reads, and beside them what rows have no place for.
+"""Write a foreign trajectory into a session: its rows, and beside them what rows have no place for.
 
-A trajectory is one transaction. What its rows would give back is compared with the trajectory, and the difference is stored
+A trajectory is one transaction. The trajectory that its rows alone would give back is compared with it, and the
+difference is stored
 (:mod:`workbench.interchange.checking`), so that nothing can be lost that this module forgot.
 """
 
@@ -116,7 +117,7 @@ def recorded_own(reader: SessionReader, trial: TrialRow) -> dict[str, Any]:
 
 
 def without_case(values: Mapping[str, Any], task: str, *names: str) -> dict[str, Any]:
-    """Return an own extra without a case that is only what the trajectory calls its task, or one of ``names``."""
+    """Return an own extra without a case that only repeats the trajectory's task or one of ``names``."""
     return {
         key: value
         for key, value in values.items()
@@ -143,7 +144,7 @@ class Seen:
 
 
 def seen_in(step: Step) -> list[Seen]:
-    """Return what the calls of a step listed or read; of several calls only those whose results can be told apart."""
+    """Return what the calls of a step listed or read; of several calls only those with distinguishable results."""
     results = {one.call: one.text for one in step.results or () if one.call}
     found = []
     for call in step.calls:
@@ -170,7 +171,7 @@ def _text(arguments: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 
 def _of_command(command: str, observed: str) -> Iterator[Seen]:
-    """A command that is nothing but one cat, nl, head, tail or ls: with pipes, variables or patterns more is not known."""
+    """Parse a command of nothing but one cat, nl, head, tail or ls: with pipes, variables or patterns it is unknown."""
     try:
         lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
@@ -223,8 +224,8 @@ def record(
 ) -> None:
     """Record a trajectory as a trial of a run that is done (or failed), in one transaction.
 
-    ``origin`` has ``format``, ``source`` and ``digest`` of its file; ``case`` is "" for what the file says, and ``readme`` the README
-    that was handed in, where that is known from outside.
+    ``origin`` has ``format``, ``source`` and ``digest`` of its file; ``case`` "" is the file's; ``readme`` overrides
+    its submission.
     """
     own = own_of(trajectory.extra)
     shown = [step for step in trajectory.steps if not own_of(step.extra).get("prompt")]
@@ -350,7 +351,7 @@ def _step_row(trial: str, number: int, step: Step) -> tuple[StepRow, str, str]:
 
 
 def answer_text(step: Step) -> str:
-    """Return a turn as the workbench writes an agent's answer: thoughts, words, and each call between ``<json>`` tags."""
+    """Return a turn as the workbench writes an agent's answer: thoughts, words, and calls between ``<json>`` tags."""
     parts = [part for part in (step.reasoning, step.text) if part]
     parts += [
         f"<json>{json.dumps({'name': call.name, 'kwargs': dict(call.arguments)}, ensure_ascii=False)}</json>"
@@ -394,7 +395,7 @@ def _acted(step: Step, values: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def unix(text: str | None) -> float | None:
-    """Return an ISO 8601 time in unix seconds, None where it is none; a time without a zone is taken for UTC."""
+    """Return an ISO 8601 time in unix seconds, None if it is invalid; without a zone it is UTC."""
     if text is None:
         return None
     try:
@@ -410,7 +411,7 @@ def iso(moment: float) -> str:
 
 
 def parts_of(answer: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """Return the words of an answer and its calls, without ids; an answer whose tags hold no calls is all words."""
+    """Return the words of an answer and its calls, without ids; if its tags hold no calls, all is words."""
     start = answer.find(OPEN)
     if start < 0:
         return answer, ()

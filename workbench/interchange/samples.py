@@ -1,6 +1,7 @@
-"""Tasks, candidates and verdicts as other benchmarks write them, in: EvalPlus, HumanEval, RealCode and repotest.
+"""Import tasks, candidates and verdicts of other benchmarks: EvalPlus, HumanEval, RealCode and repotest.
 
-A file of samples does not say who wrote them; its name does, as EvalPlus names its files: ``openai--gpt-4o.jsonl`` is ``openai/gpt-4o``.
+The model of a file of samples is in its name, as EvalPlus names its files: ``openai--gpt-4o.jsonl`` is
+``openai/gpt-4o``.
 """
 
 from __future__ import annotations
@@ -27,43 +28,31 @@ _RESULTS = "_eval_results"
 
 @dataclass(frozen=True, slots=True)
 class ForeignTask:
-    """A task: a function that is to be written.
+    """A function that is to be written."""
 
-    Attributes:
-        name: What the benchmark calls it: ``HumanEval/0``, ``src/a.py::f``.
-        path: The file, "" where the benchmark has none.
-        function: Qualified name of the function, "" where only samples name the task.
-        source: The whole file, None where it is not known.
-        test_count: How many tests it has, where only that is known.
-        origin: The repository or benchmark that it belongs to.
-    """
-
-    name: str
-    path: str = ""
-    function: str = ""
-    source: str | None = None
+    name: str  # the benchmark's: ``HumanEval/0``, ``src/a.py::f``
+    path: str = ""  # of the file, "" if the benchmark has none
+    function: str = ""  # qualified name, "" if only samples name the task
+    source: str | None = None  # the whole file, if known
     body: str | None = None
     doc: str | None = None
     tests: tuple[str, ...] = ()
-    test_count: int = 0
-    origin: str = ""
+    test_count: int = 0  # number of tests, if only that is known
+    origin: str = ""  # its repository or benchmark
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignCandidate:
-    """A body, or a whole program, that somebody wrote for a task; ``verdict`` is None where it was not tested.
-
-    ``failing`` has (test, message) pairs; ``extra`` is the entry without its text.
-    """
+    """A body, or a whole program, for a task; ``verdict`` None is untested."""
 
     task: str
     evaluator: str
     text: str
     verdict: str | None = None
     reason: str | None = None
-    failing: tuple[tuple[str, str], ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    failing: tuple[tuple[str, str], ...] = ()  # (test, message)
+    extra: Mapping[str, Any] = field(default_factory=dict)  # the entry without its text
 
 
 def evaluator_of(file_name: str) -> str:
@@ -81,7 +70,7 @@ def is_results(value: object) -> bool:
 
 
 def read_results(value: Mapping[str, Any], file_name: str) -> Iterator[ForeignCandidate | ForeignProblem]:
-    """Return the candidates of a file of results, sample by sample, or what is wrong with one."""
+    """Yield the candidates of a file of results, sample by sample, or what is wrong with one."""
     if value["eval"] and all(isinstance(entries, dict) for entries in value["eval"].values()):
         raise ForeignProblem("has results of an older EvalPlus, which do not hold the samples; evaluate them anew")
     head = {key: one for key, one in value.items() if key not in {"eval"}}
@@ -128,7 +117,7 @@ def _result(entry: Mapping[str, Any], task: str, file_name: str, head: Mapping[s
 
 
 def read_item(value: object, file_name: str) -> tuple[str, ForeignTask | ForeignCandidate] | None:
-    """Return the format of a JSON value with its task or candidate; None where it is neither."""
+    """Return the format of a JSON value with its task or candidate; None if it is neither."""
     if not isinstance(value, dict):
         return None
     if {"left_context", "gt"} <= value.keys():
@@ -208,7 +197,7 @@ def read_sample(value: Mapping[str, Any], file_name: str) -> ForeignCandidate:
 
 
 def task_of_sample(name: str) -> ForeignTask:
-    """Return what is known of a task of which there are only samples: its name, which may be ``path::function``."""
+    """Return a task of which there are only samples, by its name, which may be ``path::function``."""
     path, between, function = name.partition("::")
     return ForeignTask(name, path if between else "", function if between else "")
 
@@ -216,9 +205,11 @@ def task_of_sample(name: str) -> ForeignTask:
 class SampleRecorder:
     """Records tasks and candidates, each in one transaction.
 
-    A task has the same identity in every file that names it, so samples of several models come to stand side by side; a file of
-    results gives verdicts to samples that are there already. ``run`` returns the run that new tasks become part of, and is called
-    when the first is there; ``origin`` has ``format``, ``source`` and ``digest`` of the file.
+    A task has the same identity in every file that names it, so samples of several models are side by side; a file of
+    results gives
+    verdicts to existing samples. ``run`` returns the run for new tasks and is called with the first; ``origin`` has
+    ``format``,
+    ``source`` and ``digest`` of the file.
     """
 
     def __init__(
@@ -231,7 +222,7 @@ class SampleRecorder:
         self._samples: dict[tuple[str, str, str], int] = {}
 
     def task(self, task: ForeignTask) -> bool:
-        """Record a task unless it is there; returns whether it was new. One of which only samples told gets what it lacks."""
+        """Record a task, or complete one known only by samples; return whether it was new."""
         key = _task_id(task)
         known = self._reader.imported(key)
         if known is not None and (known.extra_blob is not None or not task.extra):
@@ -260,7 +251,7 @@ class SampleRecorder:
         return True
 
     def candidate(self, candidate: ForeignCandidate) -> bool:
-        """Record a candidate, or the verdict of one that is there without any; returns whether something was new."""
+        """Record a candidate, or the verdict of one without any; return whether something was new."""
         task = task_of_sample(candidate.task)
         self.task(task)
         # The same text twice is two samples; in which order a file has them is nothing.

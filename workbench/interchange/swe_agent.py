@@ -1,7 +1,7 @@
-"""Trajectories of SWE-agent (``.traj``) and mini-swe-agent (``.json``), in.
+"""Import trajectories of SWE-agent (``.traj``) and mini-swe-agent (``.json``).
 
-Neither file says what every step took or cost unless its model did, so that stays empty. All that the workbench has no name for is
-kept under ``extra["swe-agent"]`` or ``extra["mini-swe-agent"]``.
+Tokens and costs of steps stay empty unless the model reported them. What the workbench has no name for is kept under
+``extra["swe-agent"]`` or ``extra["mini-swe-agent"]``.
 """
 
 from __future__ import annotations
@@ -137,7 +137,6 @@ def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> Step:
 
 
 def read_mini(value: Any) -> Trajectory:
-    """Return the trajectory of a file that mini-swe-agent wrote."""
     root = object_of(value, "the whole file")
     if not str(root.get("trajectory_format")).startswith(_MINI_FORMAT):
         raise ForeignProblem(f"is {said(root.get('trajectory_format'))}; the workbench knows {_MINI_FORMAT}x")

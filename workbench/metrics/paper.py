@@ -1,7 +1,8 @@
-"""What the published tables of the doc-to-code paper allow to be computed again, and where they or the text disagree.
+"""Figures computed from the published tables of the doc-to-code paper, and where they or the text disagree.
 
-The raw verdicts were not published: everything here stands on pass@k by repository to two digits (Table 3), on its means
-(Table 1) and on the counts (Table 2), as :mod:`workbench.catalog.published` ships them.
+The raw verdicts were not published: this rests on pass@k by repository to two digits (Table 3), on its means (Table 1)
+and on the
+counts (Table 2), as in :mod:`workbench.catalog.published`.
 """
 
 from __future__ import annotations
@@ -44,28 +45,19 @@ class MeanCell:
 
 @dataclass(frozen=True, slots=True)
 class PairedCell:
-    """RepoAgent minus OSA by one model, under one evaluator and k, over repositories.
+    """RepoAgent minus OSA by one model, under one evaluator and k, over repositories."""
 
-    Attributes:
-        model: The model of both doc systems.
-        setting: Evaluator and k.
-        difference: The mean difference with its interval.
-        bootstrap: Bounds of the percentile bootstrap over repositories, which is narrower than it says.
-        test: The permutation test.
-        adjusted: Its p-value for eight tests (Holm).
-    """
-
-    model: str
-    setting: Setting
-    difference: Difference
-    bootstrap: tuple[float, float]
-    test: PermutationTest
-    adjusted: float
+    model: str  # of both doc systems
+    setting: Setting  # evaluator and k
+    difference: Difference  # mean with interval
+    bootstrap: tuple[float, float]  # percentile bounds over repositories, too narrow
+    test: PermutationTest  # permutation test
+    adjusted: float  # its p-value for eight tests (Holm)
 
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """Repositories of a kind, with the mean pass@k of each doc system (its models averaged) by setting."""
+    """A kind of repositories, with the mean pass@k of each doc system (over its models) by setting."""
 
     name: str
     repositories: int
@@ -74,35 +66,20 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """All that the published tables give.
+    """All that the published tables give."""
 
-    Attributes:
-        settings: Evaluators and k.
-        means: Table 1 from Table 3.
-        rankings: Doc systems (models averaged) from the best to the worst, by setting.
-        taus: Kendall's tau of the five columns between two settings.
-        keeping: Repositories that keep RepoAgent > OSA > default, strictly, in every setting.
-        keeping_in: The same in each setting.
-        whole_order: Repositories that keep the order of all five columns, strictly, in each setting.
-        orders: How often each two of the five columns keep their overall order by repository, by setting.
-        paired: RepoAgent minus OSA in eight settings.
-        spreads: Quartiles' distance of pass@k over repositories, by column and setting.
-        strata: Popular repositories and others.
-        sums: Sums of Table 2: candidates, all tasks, tasks.
-    """
-
-    settings: tuple[Setting, ...]
-    means: tuple[MeanCell, ...]
-    rankings: Mapping[Setting, tuple[tuple[str, ...], ...]]
-    taus: Mapping[tuple[Setting, Setting], float | None]
-    keeping: tuple[str, ...]
-    keeping_in: Mapping[Setting, int]
-    whole_order: Mapping[Setting, int]
-    orders: Mapping[Setting, tuple[PairOrder, ...]]
-    paired: tuple[PairedCell, ...]
-    spreads: Mapping[tuple[Cell, Setting], float]
-    strata: tuple[Stratum, ...]
-    sums: tuple[int, int, int]
+    settings: tuple[Setting, ...]  # evaluators and k
+    means: tuple[MeanCell, ...]  # Table 1 from Table 3
+    rankings: Mapping[Setting, tuple[tuple[str, ...], ...]]  # doc systems (mean over models) by setting, best first
+    taus: Mapping[tuple[Setting, Setting], float | None]  # Kendall's tau of the five columns between two settings
+    keeping: tuple[str, ...]  # repositories with RepoAgent > OSA > default, strictly, in every setting
+    keeping_in: Mapping[Setting, int]  # the same by setting
+    whole_order: Mapping[Setting, int]  # repositories with the strict order of all five columns, by setting
+    orders: Mapping[Setting, tuple[PairOrder, ...]]  # how often two columns keep their overall order
+    paired: tuple[PairedCell, ...]  # RepoAgent minus OSA in eight settings
+    spreads: Mapping[tuple[Cell, Setting], float]  # interquartile ranges over repositories, by column and setting
+    strata: tuple[Stratum, ...]  # popular repositories and others
+    sums: tuple[int, int, int]  # of Table 2: candidates, all tasks, tasks
 
     @property
     def repositories(self) -> int:
@@ -114,12 +91,7 @@ class Paper:
 
 
 def published_paper(*, resamples: int = RESAMPLES, seed: int = 0) -> Paper:
-    """Compute all figures.
-
-    Args:
-        resamples: Draws of bootstraps and permutation tests.
-        seed: Of these.
-    """
+    """Compute all figures; ``resamples`` draws for bootstraps and permutation tests."""
     counts = published_counts()
     table = {
         name: {

@@ -1,8 +1,10 @@
-"""Metrics of the tasks of a regeneration run, by group: of which pairs of texts, and how they go with pass@k.
+"""Text metrics of the tasks of a regeneration run per group, and their correlation with pass@k.
 
 Pairs: ``doc-doc`` (the docs against the original docstring, from a run of the same session with the original docs),
-``code-code`` (each counted body against the original one; the mean over them), ``code-doc`` (the original body against the
-docs). Of the docs alone: completeness, truthfulness, leakage. The controls are no group here.
+``code-code``
+(each counted body against the original one; the mean over them), ``code-doc`` (the original body against the docs). Of
+the docs
+alone: completeness, truthfulness, leakage. Controls are no group here.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ FunctionKey = tuple[str, str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A metric's value of one task, beside its pass@k by k, None where it has fewer samples."""
+    """A metric's value for one task, and its pass@k by k; None: fewer than k samples."""
 
     task: str
     repository: str
@@ -55,28 +57,19 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class MetricColumn:
-    """One metric of one pair over the tasks of a group.
-
-    Attributes:
-        metric: Its name.
-        pair: One of :data:`PAIRS`, ``doc`` for a metric of the docs alone.
-        values: By task; a task that lacks one of the texts is left out.
-        mean: Their mean, unweighted over repositories; None without a value.
-        interval: Its interval.
-        correlations: How it goes with pass@k: for each k, by kind.
-    """
+    """One metric of one pair over the tasks of a group."""
 
     metric: str
-    pair: str
-    values: Mapping[str, float]
-    mean: float | None
+    pair: str  # one of :data:`PAIRS`, ``doc`` for a metric of the docs alone
+    values: Mapping[str, float]  # by task; a task that lacks one of the texts is left out
+    mean: float | None  # unweighted over repositories
     interval: Interval
-    correlations: Mapping[int, tuple[Correlation, ...]]
+    correlations: Mapping[int, tuple[Correlation, ...]]  # with pass@k: for each k, by kind
 
 
 @dataclass(frozen=True, slots=True)
 class GroupMetrics:
-    """The metrics of a group of a run; ``notes`` say what could not be computed, and why."""
+    """The metrics of a group; ``notes`` say what could not be computed, and why."""
 
     run: str
     group: Group
@@ -88,7 +81,7 @@ class GroupMetrics:
 
 @dataclass
 class TaskTexts:
-    """The texts of tasks by their ids: function, docs that prompts showed, body, original docs; names of each snapshot."""
+    """The texts of tasks by id: function, docs that prompts showed, body, original docs; names of each snapshot."""
 
     function: dict[str, str] = field(default_factory=dict)
     docs: dict[str, str] = field(default_factory=dict)
@@ -107,16 +100,9 @@ def measure_run(
 ) -> tuple[GroupMetrics, ...]:
     """Compute metrics of every group of a regeneration run.
 
-    Args:
-        reader: The session.
-        run_id: The run.
-        metrics: Names from :data:`METRICS`.
-        model: Folder with the weights of ``codebertscore``.
-        judged: What a judge said of the docs (:func:`docs_of`), to stand beside the rest.
-
-    Raises:
-        UsageError: there is no metric of such a name.
-        MetricUnavailable: a package or a model is missing.
+    ``model`` is the folder with the weights of ``codebertscore``; ``judged`` helpfulness (see :func:`docs_of`) is added
+    as columns.
+    UsageError: no such metric; MetricUnavailable: a package or a model is missing.
     """
     for name in metrics:
         if name not in METRICS:
@@ -169,13 +155,8 @@ def values_of(
 ) -> dict[str, dict[str, float]]:
     """Return one metric of tasks by pair and task; a pair that no task has both texts of is left out.
 
-    Args:
-        metric: One of :data:`METRICS`.
-        chosen: Ids of the tasks.
-        tasks: Their rows.
-        texts: Their texts, see :func:`texts_of`.
-        bodies: The counted bodies of each.
-        scores: The metrics of two texts by name, see :func:`workbench.metrics.texts.text_metric`.
+    ``bodies`` are the counted ones; ``scores`` are metrics of two texts, see
+    :func:`workbench.metrics.texts.text_metric`.
     """
     if metric in scores:
         found = _of_pairs(scores[metric], chosen, texts, bodies)
@@ -185,7 +166,7 @@ def values_of(
 
 
 def metric_column(metric: str, pair: str, measured: Sequence[Measurement], ks: Sequence[int]) -> MetricColumn:
-    """Return a metric over tasks: its mean, and how it goes with pass@k."""
+    """Return a metric over tasks: its mean, and its correlation with pass@k."""
     rows = [Value(one.repository, one.file, one.value) for one in measured]
     correlations = {}
     for k in ks:
@@ -248,14 +229,7 @@ def texts_of(
     metrics: Sequence[str],
     originals: Mapping[FunctionKey, str],
 ) -> tuple[TaskTexts, tuple[str, ...]]:
-    """Return the texts of tasks, and notes on what is missing.
-
-    Args:
-        reader: The session.
-        tasks: The tasks by their ids.
-        metrics: What is to be computed; names of repositories are looked for where one needs them.
-        originals: Original docs by function, see :func:`original_docs`.
-    """
+    """Return the texts of tasks, and notes on what is missing; names of repositories only if a metric needs them."""
     texts = TaskTexts()
     sources: dict[str, dict[tuple[str, int], str]] = {}
     for key, task in tasks.items():
@@ -296,7 +270,7 @@ def _known_names(reader: SessionReader, tasks: Mapping[str, TaskRow], texts: Tas
 
 
 def original_docs(reader: SessionReader, but: str = "") -> dict[FunctionKey, str]:
-    """Return the original docs of all functions that a run of the session has them of, ``but`` one run."""
+    """Return the original docs of all functions in the session's runs, ``but`` one run."""
     return {
         function_key(task): _read(reader, task.docstring_blob)
         for run in reader.runs()
@@ -319,7 +293,7 @@ def _counts(row: CandidateRow) -> bool:
 
 
 def function_key(task: TaskRow) -> FunctionKey:
-    """Return what a function is called in all runs: snapshot, path, qualified name, occurrence."""
+    """Return a function's key across runs: snapshot, path, qualified name, occurrence."""
     return task.snapshot, task.path, task.qualified_name, task.occurrence
 
 
@@ -342,7 +316,6 @@ def _read(reader: SessionReader, digest: str | None) -> str:
 
 
 def to_json(found: GroupMetrics) -> dict[str, Any]:
-    """Return the metrics of a group as JSON values."""
     return {
         "run": found.run,
         "name": found.name,
@@ -354,7 +327,6 @@ def to_json(found: GroupMetrics) -> dict[str, Any]:
 
 
 def column_json(one: MetricColumn) -> dict[str, Any]:
-    """Return a metric with its correlations as JSON values."""
     return {
         "metric": one.metric,
         "pair": one.pair,

@@ -1,4 +1,4 @@
-"""How alike two texts are, by name: BLEU, ROUGE-1, ROUGE-Lsum, BERTScore by a named model. All from 0 (unlike) to 1 (the same)."""
+"""Similarity of two texts: BLEU, ROUGE-1, ROUGE-Lsum, BERTScore by a named model. All from 0 (unlike) to 1 (equal)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,9 @@ _KEPT = 512
 
 
 class Encoder:
-    """A model whose token vectors tell how alike texts are.
+    """A model with token vectors, loaded from ``folder``; ``name`` is its score's, for messages.
 
-    Args:
-        folder: Where its files are.
-        name: What its score is called, for messages.
-
-    Raises:
-        MetricUnavailable: a file or a package is missing, or the model is of another kind.
+    MetricUnavailable: a file or a package is missing, or the model is of another kind.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -54,7 +49,7 @@ class Encoder:
         self._vectors: dict[str, Any] = {}
 
     def score(self, candidate: str, reference: str) -> float:
-        """Return the F1 of the best matches of tokens, from −1 to 1; 0.0 where one side has no token."""
+        """Return the F1 of the best matches of tokens, from −1 to 1; 0.0 if one side has no token."""
         one, other = self._of(candidate), self._of(reference)
         if not len(one) or not len(other):
             return 0.0
@@ -137,15 +132,9 @@ TEXT_METRICS: Final = ("bleu", "rouge-1", "rouge-lsum", "bertscore-minilm", "cod
 
 
 def text_metric(name: str, model: Path | None = None) -> Score:
-    """Return a metric of two texts.
+    """Return a metric of two texts by its name; ``model`` is the folder with the weights of ``codebertscore``.
 
-    Args:
-        name: One of :data:`TEXT_METRICS`.
-        model: Folder with the weights of ``codebertscore``.
-
-    Raises:
-        UsageError: there is no metric of that name.
-        MetricUnavailable: a package or a model is missing.
+    UsageError: no such metric; MetricUnavailable: a package or a model is missing.
     """
     if name == "bleu":
         return _bleu()

@@ -23,19 +23,16 @@ class Truthfulness:
 
     @property
     def value(self) -> float | None:
-        """The existence ratio, from 0 to 1; None where no name is mentioned."""
+        """The existence ratio, from 0 to 1; None if no name is mentioned."""
         return 1 - len(self.missing) / len(self.mentioned) if self.mentioned else None
 
 
 def truthfulness(docstring: str | None, known: Collection[str]) -> Truthfulness:
-    """Return which names a docstring mentions, and which do not exist.
+    """Return which names a docstring mentions, and which of them are not ``known`` names of the repository.
 
-    A name is what stands in backquotes, before ``()``, or is spelt as only code is (``snake_case``, ``CamelCase``). A dotted
-    name exists where its last part does. Python's built-in names always exist.
-
-    Args:
-        docstring: The docstring.
-        known: Every name of the repository, parameters and modules included.
+    A name is in backquotes, before ``()``, or spelt as only code is (``snake_case``, ``CamelCase``). A dotted name
+    exists if its last
+    part does. Python's built-in names always exist.
     """
     text = docstring or ""
     names = {found.strip(".") for found in (*_QUOTED.findall(text), *_LOOKS.findall(text))}

@@ -1,7 +1,6 @@
-"""One gateway to every model: hosted models through LiteLLM, the embedded local model, and replay of recorded answers.
+"""One gateway to every model: hosted models through LiteLLM, the embedded local model, replay of recorded answers.
 
-``Gateway.complete(Request) -> Answer`` is the whole interface; every call goes through a ``CallLog``. Importing this
-package is cheap: LiteLLM is loaded by the first live call.
+Importing this package is cheap: LiteLLM is loaded by the first live call.
 """
 
 import lazy_loader

@@ -74,7 +74,7 @@ class ModelInfo:
 
 
 def known_models() -> Mapping[str, Mapping[str, object]]:
-    """Return LiteLLM's table of models, by name; empty if it cannot be read."""
+    """Return LiteLLM's table of models by name; empty if it cannot be read."""
     return _cost_map()
 
 
@@ -88,12 +88,10 @@ def provider_of(model: str) -> str:
 
 
 def is_local(model: str) -> bool:
-    """Return whether ``model`` names the embedded model."""
     return model in LOCAL_NAMES
 
 
 def key_present(provider: str, environment: Mapping[str, str] | None = None) -> bool:
-    """Return whether one of the provider's key variables is set and not empty."""
     environment = os.environ if environment is None else environment
     return any(environment.get(name) for name in PROVIDER_KEYS.get(provider, ()))
 
@@ -115,7 +113,7 @@ def missing_key(model: str, *, base_url: str = "") -> str:
 
 
 def base_url_in(environment: Mapping[str, str] | None = None) -> str:
-    """Return the OpenAI-compatible endpoint set in the environment, or an empty string."""
+    """Return the OpenAI-compatible endpoint set in the environment, or ""."""
     environment = os.environ if environment is None else environment
     for name in ("WORKBENCH_BASE_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
         if environment.get(name):
@@ -157,10 +155,9 @@ def extra_body_for(model: str) -> Mapping[str, object]:
 
 
 def read_extra_body(text: str) -> str:
-    """Return JSON of further fields of a request in the one form that identifies them.
+    """Return further request fields as canonical JSON, which identifies them.
 
-    Raises:
-        UsageError: It is no JSON object, sets what has an option or a place of its own, or holds a key.
+    UsageError: it is no JSON object, sets what has an option or a place of its own, or holds a key.
     """
     try:
         body = parse_json(text)
@@ -181,7 +178,6 @@ def read_extra_body(text: str) -> str:
 
 
 def limits_of(settings: Settings) -> Limits:
-    """Return the limits of a run according to the user's settings."""
     return Limits(
         concurrency=settings.concurrency,
         timeout_s=settings.request_timeout,
@@ -206,7 +202,6 @@ def _cost_map() -> dict[str, dict[str, object]]:
 
 
 def context_window(model: str) -> int | None:
-    """Return the context window of ``model`` in tokens, or ``None`` if it is unknown."""
     if is_local(model):
         return LOCAL_WINDOW
     if "qwen3-235b-a22b" in model.lower():
@@ -221,7 +216,8 @@ def count_tokens(content: str | Sequence[Message]) -> int:
     """Return a conservative estimate of the number of tokens in a text or conversation.
 
     It assumes 3.5 characters per token, fewer than in English prose (about 4.2) and close to code, so that a request
-    estimated to fit does fit; each non-ASCII character counts as one token.
+    estimated to
+    fit does fit; each non-ASCII character counts as one token.
     """
     if not isinstance(content, str):
         return sum(4 + count_tokens(message.content) for message in content)

@@ -1,8 +1,10 @@
 """An OpenAI-compatible endpoint on this machine in front of the gateway, for programs that ask a model by themselves.
 
-Each request goes through the gateway like one of our own: it is recorded, counted, priced, limited and replayable. The
-model is the run's, whatever name the program asks for. What is understood is ``POST …/chat/completions`` (with any path
-before it, whole or as a stream) and ``GET …/models``; fields of the request as in OpenAI's API reference, chat completions.
+Each request is recorded, counted, priced, limited and replayable like one of our own, and goes to the run's model
+whatever name
+the program asks for. It serves ``POST …/chat/completions`` (with any path before it, whole or as a stream) and ``GET
+…/models``;
+fields as in OpenAI's API reference, chat completions.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ _ENDING = frozenset({"budget"})  # no later request can be answered either
 
 @dataclass(slots=True)
 class Counted:
-    """What was asked over an endpoint so far; dollars are 0 where a price is unknown."""
+    """What was asked over an endpoint so far; unknown prices count as 0 dollars."""
 
     requests: int = 0
     answered: int = 0
@@ -52,15 +54,15 @@ class ChatEndpoint:
         gateway: Who answers.
         model: The model that is asked, whatever the program names; "" to refuse every request.
         purpose: The purpose that requests are recorded with.
-        scope: Identity of the work item: a request that this one has had an answer to is not asked again.
-        most_tokens: An answer has no more tokens than this, whatever the program allows; None to leave it to the program.
+        scope: Identity of the work item: a request that it already has an answer to is not asked again.
+        most_tokens: Limit of an answer, whatever the program allows; None to leave it to the program.
 
     Attributes:
         key: The bearer key that a request must carry; made anew for each endpoint.
         counted: Requests, tokens and dollars.
         errors: The sentences of requests that failed, in order.
-        ended: Set once no further request can be answered (spend limit, wrong key or name, a session that cannot be
-            written); ``why`` is that error.
+        ended: Set once no further request can be answered (spend limit, wrong key or name, an unwritable session).
+        why: The error that ended it.
     """
 
     def __init__(
@@ -190,8 +192,7 @@ class ChatEndpoint:
 def read_requests(asked: object, *, model: str, purpose: str, scope: str) -> list[Request]:
     """Return the gateway's requests for the body of a chat completion, one for each sample that it asks for.
 
-    Raises:
-        ValueError: It is no such body, or holds what cannot be passed on (images, tools); the text says what.
+    ValueError: it is no such body, or holds what cannot be passed on (images, tools).
     """
     if not isinstance(asked, dict) or not isinstance(asked.get("messages"), list) or not asked["messages"]:
         raise ValueError("it has no messages")
@@ -280,7 +281,7 @@ def _failure(status: int, sentence: str, code: str = "invalid_request") -> tuple
 
 
 async def _body(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, headers: Mapping[str, str]) -> bytes | None:
-    """Return a request's body, None where it is longer than allowed or of unknown length."""
+    """Return a request's body, None if it is longer than allowed or of unknown length."""
     if headers.get("expect", "").lower() == "100-continue":
         writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     if headers.get("transfer-encoding", "").lower() == "chunked":

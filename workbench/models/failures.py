@@ -41,21 +41,13 @@ _UNKNOWN_SETTING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One failed try: the error to raise if it was the last one, and whether a retry may help.
+    """One failed try."""
 
-    Attributes:
-        error: What to raise.
-        retry: Whether the same request may succeed later.
-        wait_s: Seconds that the provider asked for, ``None`` if it did not.
-        unsupported: Name of the request's setting that the provider does not support.
-        dropped: Whether the connection broke (the embedded model may have crashed).
-    """
-
-    error: ModelError
-    retry: bool
-    wait_s: float | None = None
-    unsupported: str | None = None
-    dropped: bool = False
+    error: ModelError  # raised if it was the last try
+    retry: bool  # the same request may succeed later
+    wait_s: float | None = None  # seconds that the provider asked for
+    unsupported: str | None = None  # the request's setting that the provider does not support
+    dropped: bool = False  # the connection broke (the embedded model may have crashed)
 
 
 #: How types of errors begin, in the spellings of Anthropic and of OpenAI, and the status with which they are sent.
@@ -70,11 +62,7 @@ _STATUS_OF_KIND = {
 
 
 class FailedAnswer(Exception):
-    """A gateway's error in place of an answer, or beside a part of one, in a response with status 200.
-
-    Args:
-        error: What the response says of it: an object, as in OpenAI's API, or words.
-    """
+    """A gateway's error (an object as in OpenAI's API, or words) in a response with status 200."""
 
     def __init__(self, error: object) -> None:
         given = error if isinstance(error, Mapping) else {"message": error}
@@ -103,15 +91,7 @@ class FailedAnswer(Exception):
 def classify(
     raised: BaseException, model: str, timeout_s: float, keys: Iterable[str] = (), sent: Iterable[str] = ()
 ) -> Failure:
-    """Classify the exception of one try.
-
-    Args:
-        raised: The exception.
-        model: Name as the user gave it.
-        timeout_s: The time limit of one try, for the error message.
-        keys: Additional secrets to remove from the error message.
-        sent: Names of the optional settings that the request carried.
-    """
+    """Classify the exception of one try; ``keys`` are removed from its message, ``sent`` are the optional settings."""
     message = provider_message(raised, keys)
     status = _status(raised)
     code = str(getattr(raised, "code", None) or "")
@@ -211,7 +191,6 @@ def _connection_failure(raised: BaseException, model: str) -> Failure | None:
 
 
 def _malformed_failure(raised: BaseException, model: str, message: str) -> Failure | None:
-    """Classify an answer that is not a chat completion."""
     for link in _chain(raised):
         if _is_type(link, "ValidationError") and callable(getattr(link, "errors", None)):
             first = link.errors()[0]  # type: ignore[attr-defined]
@@ -279,9 +258,9 @@ def provider_message(raised: BaseException, keys: Iterable[str] = ()) -> str:
 def requested_wait(headers: Mapping[str, str], now: float | None = None) -> float | None:
     """Return how many seconds a provider asks to wait: ``Retry-After`` (seconds or date), else ``x-ratelimit-reset…``.
 
-    ``Retry-After`` follows RFC 9110, section 10.2.3. The reset headers are parsed as OpenAI (``6m0s``, ``20ms``),
-    Anthropic (a date) and others (seconds, or a Unix time) send them. Among several resets, those whose remaining
-    allowance is 0 count, otherwise all; the longest wins.
+    ``Retry-After`` follows RFC 9110, section 10.2.3; resets come as ``6m0s`` or ``20ms`` (OpenAI), dates (Anthropic),
+    seconds or Unix
+    times. Of several resets, those with a remaining allowance of 0 count, otherwise all; the longest wins.
     """
     now = time.time() if now is None else now
     lower = {name.lower(): value for name, value in headers.items()}

@@ -1,4 +1,4 @@
-"""The gateway: everything around one request to a model (recall, replay, limits, retries, log)."""
+"""Everything around one request to a model: recall, replay, limits, retries, log."""
 
 from __future__ import annotations
 
@@ -53,7 +53,6 @@ class ProviderLimit:
             yield
 
     def pause(self, seconds: float) -> None:
-        """Delay new requests for ``seconds``."""
         self._open_at = max(self._open_at, time.monotonic() + seconds)
 
 
@@ -71,11 +70,7 @@ class Budget:
         self._changed = asyncio.Condition()
 
     async def set_aside(self, estimate: float) -> None:
-        """Wait until ``estimate`` US dollars fit within the limit, and reserve them.
-
-        Raises:
-            SpendLimit: The limit is reached.
-        """
+        """Wait until ``estimate`` US dollars fit within the limit, and reserve them. SpendLimit: it is reached."""
         if self.limit is None:
             return
         async with self._changed:
@@ -91,7 +86,7 @@ class Budget:
                 await self._changed.wait()
 
     async def settle(self, estimate: float, cost: float | None) -> None:
-        """Replace an estimate by the call's actual cost in US dollars (``None``: unknown, counted as 0)."""
+        """Replace an estimate by the call's cost in US dollars (None: unknown, counted as 0)."""
         self.spent += cost or 0.0
         if self.limit is None:
             return
@@ -147,19 +142,17 @@ class Gateway:
 
     @property
     def spent_usd(self) -> float:
-        """Return the US dollars spent by the run so far; calls of unknown price count as 0."""
+        """US dollars spent by the run so far; calls of unknown price count as 0."""
         return self._budget.spent
 
     @property
     def local_model(self) -> LocalModel:
-        """Return the embedded model's process, running or not."""
         return self._local
 
     async def complete(self, request: Request) -> Answer:
         """Return the model's answer: from this session, from a replayed session, or live.
 
-        Raises:
-            ModelError: No answer was obtained; the call with all its tries is in the log.
+        ModelError: no answer was obtained; the call with all its tries is in the log.
         """
         digest = request.digest
         turn = (request.scope, request.model, digest, request.sample)
@@ -216,11 +209,7 @@ class Gateway:
         )
 
     async def warm_up(self, model: str) -> None:
-        """Load LiteLLM, or the embedded model if ``model`` is that one, before the first call needs it.
-
-        Raises:
-            ModelError: The embedded model cannot run.
-        """
+        """Load LiteLLM, or the embedded model if ``model`` is that one, before the first call needs it."""
         await self._ready(model)
 
     def forget(self, scope: str) -> None:
@@ -229,7 +218,6 @@ class Gateway:
             del self._counts[turn]
 
     async def aclose(self) -> None:
-        """Stop the embedded model."""
         await self._local.aclose()
 
     def _replayed(self, request: Request, digest: str, nth: int) -> Answer:
@@ -337,7 +325,7 @@ class Gateway:
         return None
 
     def _remember_refusal(self, model: str, setting: str) -> bool:
-        """Remember that ``model`` refuses ``setting``; return whether that was known before (so omitting it failed)."""
+        """Remember that ``model`` refuses ``setting``; return whether that was known (so omitting it failed)."""
         known = self._refused_settings.setdefault(model, set())
         if setting in known:
             return True
@@ -345,7 +333,7 @@ class Gateway:
         return False
 
     def _wait(self, failure: Failure, tried: int) -> float | None:
-        """Return the seconds to wait before the next try, or ``None`` to give up."""
+        """Return the seconds to wait before the next try, or None to give up."""
         if not failure.retry:
             return None
         if failure.wait_s is not None:

@@ -49,7 +49,6 @@ def find_gguf(chosen: str = "") -> Path | None:
 
 
 def is_gguf(file: Path) -> bool:
-    """Return whether a file starts with the GGUF signature."""
     try:
         with file.open("rb") as opened:
             return opened.read(4) == b"GGUF"
@@ -58,7 +57,6 @@ def is_gguf(file: Path) -> bool:
 
 
 def local_model_status(chosen: str = "") -> LocalModelStatus:
-    """Return whether the embedded model is installed, and if not, what is missing and how to get it."""
     gguf = find_gguf(chosen)
     server = _package_folder("xllamacpp") is not None
     named = chosen or os.environ.get("WORKBENCH_LOCAL_MODEL_PATH", "")

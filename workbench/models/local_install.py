@@ -19,14 +19,7 @@ _LIMIT_S = 900
 
 
 def install_local_model(say: Callable[[str], None] = lambda line: None) -> LocalModelStatus:
-    """Install the missing parts of the embedded model (about 100 MB) and return its status.
-
-    Args:
-        say: Called with one line of progress per step.
-
-    Raises:
-        WorkbenchError: The installation failed; the message says why.
-    """
+    """Install the missing parts of the embedded model (about 100 MB). WorkbenchError says why it failed."""
     status = local_model_status()
     if status.present:
         say(f"The embedded model is already installed: {status.detail}.")

@@ -136,7 +136,6 @@ class LocalModel:
 
     @property
     def pid(self) -> int | None:
-        """Return the process id, or ``None`` while the model is not running."""
         return self._process.pid if self._process is not None and self._process.returncode is None else None
 
     async def endpoint(self) -> Endpoint:
@@ -205,7 +204,7 @@ class LocalModel:
             self._stderr_lines.extend(line for line in chunk.decode("utf-8", "replace").splitlines() if line.strip())
 
     async def crashed(self, generation: int) -> str | None:
-        """Return how the process of ``generation`` ended, if it ended by itself, else ``None``."""
+        """Return how the process of ``generation`` ended, if it ended by itself."""
         if self._endpoint is None or self._endpoint.generation != generation:
             return "it was restarted after a crash"
         process = self._process
@@ -222,7 +221,7 @@ class LocalModel:
         return f"{how}: {words}" if words else how
 
     def stderr_tail(self) -> str:
-        """Return the last lines that the process wrote to standard error, as one line."""
+        """Return the last lines of the process's standard error, as one line."""
         return one_line(" ".join(list(self._stderr_lines)[-5:]), 300)
 
     async def _stop(self) -> None:
@@ -238,7 +237,6 @@ class LocalModel:
             self._stderr_reader = None
 
     async def aclose(self) -> None:
-        """Stop the process and wait for it to exit."""
         async with self._lock:
             await self._stop()
 

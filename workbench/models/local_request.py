@@ -10,7 +10,7 @@ from typing import Any
 
 
 class APIConnectionError(Exception):
-    """The connection broke before the answer was complete; named as the one of OpenAI's client, which means the same."""
+    """The connection broke before the answer was complete; named like the error of OpenAI's client."""
 
 
 async def ask(
@@ -18,12 +18,9 @@ async def ask(
 ) -> Any:
     """Send a conversation once and return the chat completion with its fields as attributes, as LiteLLM gives it.
 
-    Args:
-        messages: The conversation, each with ``role`` and ``content``.
-        base_url: Where the model listens, ending with ``/v1``.
-        key: Its key.
-        settings: Optional fields by OpenAI's names; what is in ``extra_body`` goes beside them.
-        timeout_s: Limit of the whole exchange, seconds.
+    ``base_url`` ends with ``/v1``; ``settings`` are optional fields, of which ``extra_body`` is merged into the
+    request;
+    ``timeout_s`` limits the whole exchange.
 
     Raises:
         TimeoutError: It took longer.
@@ -52,7 +49,6 @@ async def ask(
 
 
 def _words(text: str) -> str:
-    """Return what an error's body says: the message in it, else the body."""
     try:
         said = json.loads(text)["error"]["message"]
     except (ValueError, KeyError, TypeError):

@@ -1,8 +1,9 @@
 """Check a model's name before it is used, without importing LiteLLM: is the provider known, is the key set?
 
 LiteLLM takes seconds to import and reports such mistakes only with the first request, after a repository has been
-fetched and its test suite run. So its lists of providers are read from its source files. Only the provider itself knows
-which models it has.
+fetched and its
+test suite run. So its lists of providers are read from its source files. Only the provider itself knows which models it
+has.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _REPLICATE = re.compile(r"[^:]+:[0-9a-f]{64}")
 
 
 class MissingKey(UsageError):
-    """A model's name is right, and the key of its provider is not set."""
+    """The key of the model's provider is not set."""
 
 
 _keys_needed: ContextVar[bool] = ContextVar("keys_needed", default=True)
@@ -39,7 +40,7 @@ _keys_needed: ContextVar[bool] = ContextVar("keys_needed", default=True)
 
 @contextlib.contextmanager
 def keys_unneeded() -> Iterator[None]:
-    """Let models pass without their keys: what they wrote is looked up, and none of them is asked."""
+    """Let models pass without their keys: their recorded answers are looked up, and none of them is asked."""
     token = _keys_needed.set(False)
     try:
         yield
@@ -50,11 +51,8 @@ def keys_unneeded() -> Iterator[None]:
 def check_model(model: str, role: str, *, base_url: str = "", local_model_path: str = "") -> None:
     """Refuse a model that cannot be used, before anything is fetched, written or run for it.
 
-    Args:
-        model: A LiteLLM name or ``local``; the caller handles ``replay:`` and other forms.
-        role: What the model is for, as used in messages: ``the judge``.
-        base_url: The OpenAI-compatible endpoint from the settings; the environment's is used as well.
-        local_model_path: The model file for ``local`` from the settings.
+    ``model`` is a LiteLLM name or ``local`` (the caller handles ``replay:``), ``role`` its name in messages: ``the
+    judge``.
 
     Raises:
         MissingKey: Its key is missing; not within :func:`keys_unneeded`.

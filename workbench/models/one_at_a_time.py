@@ -1,10 +1,12 @@
 """Make the embedded model reproducible for agents: equal requests get equal answers, whatever was asked before.
 
-The last bits of what llama.cpp computes depend on how its cache was filled: generated tokens are evaluated one by one, the
-same tokens in a prompt all at once, and requests in other slots move cache cells. A sampled README would then differ after
-a resume. So only one conversation runs at a time, always in the same slot, and the cache before a request depends on the
-request alone: each earlier question of the conversation is evaluated on top of the previous one, without generated tokens.
-In an unbroken conversation this costs one re-evaluated token; after a resume, the earlier questions are evaluated again.
+The last bits of what llama.cpp computes depend on how its cache was filled: generated tokens are evaluated one by one,
+the same
+tokens in a prompt all at once, and requests in other slots move cache cells. A sampled README would then differ after a
+resume.
+So only one conversation runs at a time, always in the same slot, and each earlier question of the conversation is
+evaluated on top
+of the previous one, without generated tokens. In an unbroken conversation this costs one re-evaluated token.
 """
 
 from __future__ import annotations
@@ -38,9 +40,7 @@ class OneAtATime:
     ) -> Any:
         """Bring the cache into the state that the request requires, send it, and return LiteLLM's response.
 
-        Raises:
-            TimeoutError: It took longer than ``timeout_s``.
-            Exception: Whatever LiteLLM raises.
+        TimeoutError: it took longer than ``timeout_s``; else whatever LiteLLM raises.
         """
         earlier = earlier_questions(request.messages)
         # The cache's state is unknown while a request runs, and after one that failed or was cancelled.

@@ -1,4 +1,4 @@
-"""The one place that touches LiteLLM, which the embedded model does without: loading it quietly, sending one request, reading one answer."""
+"""The one place that touches LiteLLM: loading it quietly, sending one request, reading one answer."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _conform_answers() -> None:
 
 
 def conformed(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a chat completion whose choices have a text each; an error beside them stands in the first one."""
+    """Return a chat completion whose choices have a text each; an error beside them moves into the first one."""
     found = body.get("choices")
     choices = [one for each in found if (one := _conformed_choice(each))] if isinstance(found, list) else []
     error = _error_in(body, alone=not choices)
@@ -153,7 +153,7 @@ def conformed(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _error_in(body: Mapping[str, Any], *, alone: bool) -> Any:
-    """Return what a body says of an error, None where it has none; one without choices may say it elsewhere than others do."""
+    """Return a body's error, None if it has none; one without choices may have it elsewhere than others."""
     error = body.get("error")
     if not error and alone:
         # FastAPI, Cloudflare, MiniMax, and vLLM, whose body is the error itself.
@@ -221,11 +221,7 @@ async def ready() -> None:
 
 
 def check_key(model: str) -> None:
-    """Make sure that the provider's key is in the environment before anything is sent.
-
-    Raises:
-        MissingKey: It is not; the message names the variable.
-    """
+    """Make sure that the provider's key is in the environment. MissingKey names the variable."""
     if provider_of(model) in OLLAMA:
         return  # it needs none; LiteLLM asks for its address, although it knows the usual one
     found = load().validate_environment(model)
@@ -332,9 +328,7 @@ def estimate_usd(request: Request, target: Target) -> float:
 async def ask(request: Request, target: Target, settings: Mapping[str, Any], timeout_s: float) -> Any:
     """Send the request once and return LiteLLM's response, or the embedded model's, which has the same attributes.
 
-    Raises:
-        TimeoutError: It took longer than ``timeout_s``.
-        Exception: Whatever LiteLLM raises.
+    TimeoutError: it took longer than ``timeout_s``; else whatever LiteLLM raises.
     """
     messages = [{"role": message.role, "content": message.content} for message in request.messages]
     if target.local:
@@ -395,7 +389,6 @@ def read(response: Any, request: Request, target: Target, dropped: tuple[str, ..
 
 
 def usage_of(response: Any) -> Usage:
-    """Return the provider's token counts; 0 where the reported value is implausible."""
     usage = getattr(response, "usage", None)
     details = getattr(usage, "prompt_tokens_details", None)
     return Usage(
@@ -410,7 +403,7 @@ def _count(value: object) -> int:
 
 
 def price(response: Any, target: Target) -> float | None:
-    """Return the cost of a response in US dollars, or ``None`` if the model's price is unknown."""
+    """Return the cost of a response in US dollars, None if the model's price is unknown."""
     if target.local:
         return 0.0
     usage = getattr(response, "usage", None)

@@ -1,9 +1,9 @@
 """Split the reasoning that a server leaves in a model's answer from the answer itself.
 
 Servers without a reasoning parser leave it there in the marks of the model: ``<think>…</think>``, ``[THINK]…[/THINK]``,
-``<seed:think>``, ``<|begin_of_thought|>``, ``◁think▷``, channels as in Harmony, or a closing mark alone where the prompt
-ended with the opening one. Recorded answers keep all of it; every reader of answers splits them here first. A mark inside
-code, a quotation or JSON belongs to the answer.
+``<seed:think>``, ``<|begin_of_thought|>``, ``◁think▷``, channels as in Harmony, or a closing mark alone where the
+prompt ended
+with the opening one. Recorded answers keep all of it. A mark inside code, a quotation or JSON belongs to the answer.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _MOST_BRACES = 200
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """An answer without the model's reasoning; ``finished`` is False where the reasoning never ended, so nothing is the answer."""
+    """An answer without the model's reasoning; if that is not ``finished``, nothing is the answer."""
 
     answer: str
     reasoning: str = ""
@@ -75,7 +75,7 @@ class _Mark:
 
 
 def split_reasoning(text: str) -> Split:
-    """Return the answer in a model's text, and what it reasoned before, between or after; never raises."""
+    """Return the answer in a model's text, and the reasoning before, between or after; never raises."""
     text = _TURN.sub("", text, count=1)
     if _GLUED.match(text):
         thought, final, answer = text.rpartition("assistantfinal")
@@ -101,7 +101,7 @@ def _closes(mark: re.Match[str]) -> bool:
 
 
 def _final(text: str, channels: list[re.Match[str]]) -> Split:
-    """Return what the last final message says; all before the first header is reasoning that the prompt began."""
+    """Return the last final message; all before the first header is reasoning that the prompt began."""
     reasoning, answer = text[: channels[0].start()], None
     for one, following in zip(channels, [*channels[1:], None], strict=True):
         message = text[one.end() : following.start() if following else len(text)]
@@ -227,6 +227,5 @@ class _Quoted:
         return inside or (end is not None and self.directly(start, end))
 
     def directly(self, start: int, end: int) -> bool:
-        """Whether a mark stands directly between quotation marks or brackets."""
         closing = _PAIRS.get(self._text[start - 1 : start])
         return closing is not None and self._text[end : end + 1] == closing

@@ -1,7 +1,8 @@
 """Remove keys from texts that are shown or stored.
 
 From error messages, everything that looks like a key is removed: losing an innocent word does no harm. Answers contain
-code that is tested, so in them only configured or sent keys are masked, as they are or encoded.
+code that
+is tested, so in them only configured or sent keys are masked.
 """
 
 from __future__ import annotations
@@ -32,10 +33,7 @@ _LONG = 20  # no ordinary word is this long
 
 
 def scrub(text: str, also: Iterable[str] = ()) -> str:
-    """Return ``text`` without values of secret-looking environment variables, values in ``also``, and key-like words.
-
-    Meant for error messages; use :func:`hide` for answers.
-    """
+    """Return an error message without secrets of the environment, values in ``also``, and key-like words."""
     values = {value for name, value in os.environ.items() if _NAMES.search(name)} | set(also)
     return _USERINFO.sub("", _SHAPES.sub(HIDDEN, _masked(text, values)))
 
@@ -83,7 +81,7 @@ def _masked(text: str, values: Iterable[str]) -> str:
 
 @lru_cache(maxsize=512)
 def _forms(value: str) -> frozenset[str]:
-    """Return a secret as it is and as what sends it on may write it: encoded for JSON, URLs and HTML, in hex and base64."""
+    """Return a secret and its encodings: for JSON, URLs and HTML, in hex and base64."""
     data = value.encode("utf-8", "surrogatepass")
     forms = {value, json.dumps(value)[1:-1], quote(data, safe=""), quote_plus(data), html.escape(value), data.hex()}
     forms |= {data.hex().upper(), quote(data, safe="").lower()}

@@ -21,10 +21,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Sampling parameters; ``None`` keeps the provider's default.
-
-    ``extra_body`` holds fields of the request that only some providers know.
-    """
+    """Sampling parameters; None keeps the provider's default."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -33,7 +30,7 @@ class Sampling:
     stop: tuple[str, ...] = ()
     seed: int | None = None
     reasoning_effort: str | None = None
-    extra_body: Mapping[str, object] | None = None
+    extra_body: Mapping[str, object] | None = None  # fields that only some providers know
 
     def to_json(self) -> dict[str, object]:
         """Return only the parameters that are set, so that a new field never changes the digest of an old request."""
@@ -52,31 +49,20 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request to a model.
+    """One request to a model."""
 
-    Attributes:
-        model: Any LiteLLM name, ``local`` (the embedded model) or ``replay:SESSION``.
-        messages: The conversation so far.
-        purpose: ``agent``, ``judge``, ``documenter``, ``evaluator`` or ``metric``.
-        sampling: Sampling parameters.
-        sample: Index of this independent sample of the same request.
-        scope: Identity of the work item that makes the request (trial or candidate).
-        json_schema: Schema that the answer must follow, where the model supports it.
-        grammar: GBNF for the embedded model, where it overrides ``json_schema``; ignored by other models.
-    """
-
-    model: str
+    model: str  # a LiteLLM name, ``local`` or ``replay:SESSION``
     messages: tuple[Message, ...]
-    purpose: str
+    purpose: str  # ``agent``, ``judge``, ``documenter``, ``evaluator`` or ``metric``
     sampling: Sampling = Sampling()
-    sample: int = 0
-    scope: str = ""
-    json_schema: Mapping[str, object] | None = None
-    grammar: str | None = None
+    sample: int = 0  # index of this independent sample of the same request
+    scope: str = ""  # identity of the work item (trial or candidate)
+    json_schema: Mapping[str, object] | None = None  # that the answer must follow, where the model supports it
+    grammar: str | None = None  # GBNF for the embedded model, overrides ``json_schema``; others ignore it
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of the request's content, which excludes model, purpose, sample and scope."""
+        """The SHA-256 of the request's content, which excludes model, purpose, sample and scope."""
         asked = {
             "messages": [[message.role, message.content] for message in self.messages],
             "sampling": self.sampling.to_json(),
@@ -98,45 +84,27 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A model's answer.
+    """A model's answer."""
 
-    Attributes:
-        text: The answer; never empty.
-        model: The model's name as the provider states it.
-        usage: Tokens as the provider counted them.
-        cost_usd: Price, 0.0 for the embedded model, ``None`` if the price is unknown.
-        latency_s: Seconds of the successful attempt.
-        finish_reason: ``stop``, ``length`` and so on, as LiteLLM names them.
-        attempts: How many tries it took.
-        source: ``live``, ``recorded`` (this session had it already) or ``replay``.
-        reasoning: The model's reasoning text, where it gives one.
-        dropped: Settings of the request that this model does not take and that were therefore left out.
-        shaped: Whether the model could say only what the request's grammar allows.
-    """
-
-    text: str
-    model: str
-    usage: Usage
-    cost_usd: float | None
-    latency_s: float
-    finish_reason: str
+    text: str  # never empty
+    model: str  # as the provider names it
+    usage: Usage  # as the provider counted
+    cost_usd: float | None  # 0.0 for the embedded model, None if unknown
+    latency_s: float  # of the successful attempt
+    finish_reason: str  # LiteLLM's name: ``stop``, ``length`` …
     attempts: int = 1
-    source: str = "live"
+    source: str = "live"  # ``live``, ``recorded`` (in this session) or ``replay``
     reasoning: str | None = None
-    dropped: tuple[str, ...] = ()
-    shaped: bool = False
+    dropped: tuple[str, ...] = ()  # the request's settings that this model does not take
+    shaped: bool = False  # the request's grammar was enforced
 
 
 class ModelError(WorkbenchError):
     """A model call failed; ``kind`` is a stable name that is stored in the session.
 
-    Args:
-        sentence: What happened and what to do about it.
-        lasting: Whether every request will fail until the user fixes it (a wrong name, key or address).
-
-    Attributes:
-        usage: Tokens of a response that was billed although it cannot be used; None where no response came.
-        cost_usd: Its price, ``None`` if that is unknown.
+    ``lasting``: every request will fail until the user fixes it (a wrong name, key or address). ``usage`` and
+    ``cost_usd`` are
+    those of a response that was billed although it cannot be used.
     """
 
     kind = "model"
@@ -246,10 +214,9 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One billed request or one finished call; either ``answer`` or ``error`` is set.
+    """One billed request or one finished call with all its tries; either ``answer`` or ``error`` is set.
 
-    A call is recorded once it is finished, with all its tries. A try that was billed and is followed by another one has a
-    record of its own, at once.
+    A try that was billed and is followed by another one has a record of its own, at once.
     """
 
     request: Request
@@ -261,63 +228,46 @@ class CallRecord:
 
     @property
     def usage(self) -> Usage | None:
-        """Return what the provider counted, None where no response came."""
+        """What the provider counted, None if no response came."""
         return self.answer.usage if self.answer else self.error.usage if self.error else None
 
     @property
     def cost_usd(self) -> float | None:
-        """Return what was billed in US dollars, None where that is unknown."""
+        """What was billed in US dollars, None if unknown."""
         return self.answer.cost_usd if self.answer else self.error.cost_usd if self.error else None
 
 
 class Asker(Protocol):
     """Whoever answers requests; the gateway does."""
 
-    async def complete(self, request: Request) -> Answer:
-        """Return the answer, or raise :class:`ModelError`."""
-        ...
+    async def complete(self, request: Request) -> Answer: ...
 
 
 class CallLog(Protocol):
     """Stores calls; the engine's implementation writes them to the session file."""
 
     def recall(self, request: Request, nth: int) -> Answer | None:
-        """Return the answer that the session already holds for this request, or ``None`` to ask the model."""
-        ...
+        """Return the answer that the session already holds for this request, or None to ask the model."""
 
     def record(self, call: CallRecord) -> None:
         """Store a finished call; once this returns, the answer may be shown."""
-        ...
 
 
 class ReplaySource(Protocol):
     """Recorded answers of another session."""
 
-    def find(self, digest: str, sample: int, nth: int) -> Answer | None:
-        """Return the recorded answer, or ``None`` if the session holds none."""
-        ...
+    def find(self, digest: str, sample: int, nth: int) -> Answer | None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on a run's model calls.
+    """Limits on a run's model calls."""
 
-    Attributes:
-        concurrency: Concurrent requests per provider.
-        concurrency_of: Overrides by provider (``openai``, ``local`` …).
-        timeout_s: Seconds for one try.
-        total_s: Seconds for a call with all its tries and waits.
-        tries: Maximum number of tries per call.
-        backoff_s: First wait between tries; it doubles each time, with jitter.
-        longest_wait_s: Maximum length of a single wait; a provider that asks for more fails the call.
-        spend_usd: Maximum cost of the run, ``None`` for no limit; calls of unknown price do not count.
-    """
-
-    concurrency: int = 16
-    concurrency_of: Mapping[str, int] = field(default_factory=dict)
-    timeout_s: float = 180.0
-    total_s: float = 900.0
-    tries: int = 6
-    backoff_s: float = 1.0
-    longest_wait_s: float = 120.0
-    spend_usd: float | None = None
+    concurrency: int = 16  # requests per provider
+    concurrency_of: Mapping[str, int] = field(default_factory=dict)  # overrides by provider (``openai``, ``local`` …)
+    timeout_s: float = 180.0  # for one try
+    total_s: float = 900.0  # for a call with all its tries and waits
+    tries: int = 6  # per call
+    backoff_s: float = 1.0  # first wait between tries; it doubles each time, with jitter
+    longest_wait_s: float = 120.0  # a provider that asks for more fails the call
+    spend_usd: float | None = None  # of the run; calls of unknown price do not count

@@ -1,8 +1,9 @@
-"""Regeneration: from docstrings to candidate bodies, and from their verdicts to pass@k.
+"""From docstrings to candidate bodies, and from their verdicts to pass@k.
 
-Data flow: ``build_prompt`` shows the file up to the missing body, ``extract_body`` extracts the body from the model's
-answer, ``workbench.repository.splicing.splice`` puts it into the file, and ``summarise`` turns verdicts into pass@k.
-Tasks are built (environment, tracing, stub filter) by ``building``, which is heavier and must be imported by name.
+``build_prompt`` shows the file up to the missing body, ``extract_body`` takes the body out of the answer,
+``repository.splice``
+puts it into the file, and ``summarise`` turns verdicts into pass@k. ``building`` is heavier and must be imported by
+name.
 """
 
 import lazy_loader

@@ -1,8 +1,4 @@
-"""pass@k of parts of a run: of groups of tasks, of the first m samples, for every k; and the tasks that nobody solves.
-
-All of it rests on :mod:`workbench.regeneration.passk`; what a sample is and what counts is decided in
-:mod:`workbench.regeneration.outcome`.
-"""
+"""pass@k of parts of a run: of groups of tasks, of the first m samples, for every k; and what nobody solves."""
 
 from __future__ import annotations
 
@@ -32,7 +28,7 @@ class TaskGroup:
 
 @dataclass(frozen=True, slots=True)
 class VerdictSequence:
-    """The samples of a task in the order of their numbers: whether each passed, None for one that does not count (yet)."""
+    """The samples of a task by their numbers: whether each passed, None for one that does not count (yet)."""
 
     task: str
     repository: str
@@ -42,7 +38,7 @@ class VerdictSequence:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """pass@k of the first ``m`` samples of every task; tasks of which fewer than k of these count are left out."""
+    """pass@k of the first ``m`` samples of every task; tasks with fewer than k counted ones of these are left out."""
 
     m: int
     estimate: Estimate
@@ -58,12 +54,12 @@ class Unsolved:
 
 
 def class_of(qualified_name: str) -> str:
-    """Return the class of a function by its qualified name, :data:`OUTSIDE` where it is in none."""
+    """Return the class in a function's qualified name, :data:`OUTSIDE` if there is none."""
     return qualified_name.partition("#")[0].rpartition(".")[0] or OUTSIDE
 
 
 def verdict_of(result: TaskResult) -> str:
-    """Return what the samples of a task say as a whole, one of :data:`VERDICTS_OF_TASKS`."""
+    """Return the verdict on a task over its samples, one of :data:`VERDICTS_OF_TASKS`."""
     if result.waiting or not result.counted:
         return "not decided"
     if result.passed == result.counted:
@@ -72,12 +68,7 @@ def verdict_of(result: TaskResult) -> str:
 
 
 def pass_by(named: Iterable[tuple[str, TaskResult]], ks: Sequence[int]) -> tuple[TaskGroup, ...]:
-    """Return pass@k of groups of tasks: the mean over the tasks of each, in the order in which the names come first.
-
-    Args:
-        named: Tasks with the name of their group; a task may be in several.
-        ks: The k of pass@k.
-    """
+    """Return the mean pass@k of named groups of tasks, in the order of first mention; a task may be in several."""
     found: dict[str, list[TaskResult]] = {}
     for name, result in named:
         found.setdefault(name, []).append(result)
@@ -89,11 +80,7 @@ def pass_by(named: Iterable[tuple[str, TaskResult]], ks: Sequence[int]) -> tuple
 
 
 def pass_by_samples(sequences: Sequence[VerdictSequence], k: int) -> tuple[CurvePoint, ...]:
-    """Return pass@k of the first m samples for m from k to the most samples that a task has, with intervals.
-
-    Raises:
-        ValueError: ``k`` is less than 1.
-    """
+    """Return pass@k of the first m samples for m from k to the most samples that a task has, with intervals."""
     most = min(MOST_SAMPLES, max((len(one.passed) for one in sequences), default=0))
     points = []
     for m in range(max(1, k), most + 1):
@@ -103,7 +90,7 @@ def pass_by_samples(sequences: Sequence[VerdictSequence], k: int) -> tuple[Curve
 
 
 def pass_by_k(results: Sequence[TaskResult]) -> tuple[Estimate, ...]:
-    """Return pass@k over all samples for k from 1 to the most samples that count of a task, with intervals."""
+    """Return pass@k over all samples for k from 1 to the most counted samples of a task, with intervals."""
     most = min(MOST_SAMPLES, max((one.counted for one in results), default=0))
     ks = range(1, most + 1)
     overall = summarise([one.count() for one in results], ks, interval=LEVEL).overall
@@ -111,11 +98,7 @@ def pass_by_k(results: Sequence[TaskResult]) -> tuple[Estimate, ...]:
 
 
 def unsolved(results: Mapping[Group, Sequence[TaskResult]]) -> tuple[Unsolved, ...]:
-    """Return the tasks that no group solved, in their order; those without a counted sample are left out.
-
-    Args:
-        results: The tasks of each group.
-    """
+    """Return the tasks that no group solved, in their order; those without a counted sample are left out."""
     samples: dict[str, int] = {}
     passed: dict[str, int] = {}
     tried: dict[str, int] = {}

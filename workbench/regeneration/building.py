@@ -1,4 +1,4 @@
-"""Build tasks: run and trace a repository's suite, and keep functions whose tests distinguish a stub from the original."""
+"""Build tasks: trace a repository's suite, and keep functions whose tests distinguish a stub from the original."""
 
 from __future__ import annotations
 
@@ -32,34 +32,28 @@ _FIRST_TESTS = 3
 class Record(Protocol):
     """Stores intermediate results, so that an interrupted build continues where it stopped."""
 
-    def suite(self) -> Suite | None:
-        """Return the stored runs of the suite, or None."""
+    def suite(self) -> Suite | None: ...
 
-    def keep_suite(self, suite: Suite) -> None:
-        """Store the suite's runs."""
+    def keep_suite(self, suite: Suite) -> None: ...
 
     def decisions(self) -> Mapping[str, Task | Dropped]:
-        """Return the stored decisions, by function id."""
+        """Return the stored decisions by function id."""
 
-    def keep(self, decision: Task | Dropped) -> None:
-        """Store one decision."""
+    def keep(self, decision: Task | Dropped) -> None: ...
 
 
 class NoRecord:
     """Stores nothing."""
 
     def suite(self) -> Suite | None:
-        """Return None."""
         return None
 
-    def keep_suite(self, suite: Suite) -> None:
-        """Do nothing."""
+    def keep_suite(self, suite: Suite) -> None: ...
 
     def decisions(self) -> Mapping[str, Task | Dropped]:
         return {}
 
-    def keep(self, decision: Task | Dropped) -> None:
-        """Do nothing."""
+    def keep(self, decision: Task | Dropped) -> None: ...
 
 
 async def build_tasks(
@@ -73,17 +67,10 @@ async def build_tasks(
     rules: Rules | None = None,
     record: Record | None = None,
 ) -> TaskSet:
-    """Build the tasks of the repository at ``snapshot_root``.
+    """Build the tasks of the pristine tree at ``snapshot_root``.
 
-    Args:
-        snapshot_root: Folder of the pristine tree.
-        environment: Its environment.
-        backend: The sandbox back end in which everything runs.
-        limits: Resource limits of one candidate.
-        workers: Sandboxes at once.
-        on_progress: Called for every step, from the event loop.
-        rules: Limits for slow and hanging tests.
-        record: Supplies the results of an interrupted build, and stores those of this one.
+    ``limits`` are those of one candidate; ``record`` gives the results of an interrupted build and stores those of this
+    one.
 
     Raises:
         SuiteFailed: The repository's tests cannot be used; the message says why.
@@ -158,7 +145,6 @@ class _Builder:
         self._total = 0
 
     async def build(self, sources: Mapping[str, bytes]) -> None:
-        """Decide about every function of ``sources``."""
         found = [(function, source) for path, source in sources.items() for function in find_functions(source, path)]
         self._total = len(found)
         self.on_progress(Progress("functions", 0, self._total, f"{self._total} functions in {len(sources)} files"))
@@ -328,7 +314,7 @@ def _sources(root: Path, wanted: Callable[[PurePosixPath], bool]) -> dict[str, b
 
 
 def source_rule(workspace: Workspace) -> Callable[[PurePosixPath], bool]:
-    """Return what tells the project's own files from tests, documentation and examples."""
+    """Return a predicate for the project's own files: no tests, documentation or examples."""
     is_test = is_test_file(workspace.root, workspace.import_roots, workspace.own_modules)
 
     def is_source(path: PurePosixPath) -> bool:

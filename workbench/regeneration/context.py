@@ -1,11 +1,12 @@
 """Context policies: which part of the file the evaluator sees besides the body that it has to write.
 
-A policy is versioned and never changes once published; a changed policy gets a new name. In all of them the context
-before the body ends exactly where the body begins, so that the answer is a continuation.
+A policy never changes once published; a changed one gets a new name. The context before the body always ends exactly
+where
+the body begins, so that the answer is a continuation.
 
 - ``prefix-1``: the whole file up to the body, as in the paper, including the bodies of other functions before it.
-- ``signatures-1``: the file with the bodies of other functions replaced by ``...``; the part after the target is
-  shown separately.
+- ``signatures-1``: the file with the bodies of other functions replaced by ``...``; what follows the target is
+separate.
 - ``tail-1``: imports and as many whole lines before the body as fit the window; omitted lines are counted.
 - ``function-1``: imports, the header lines of the enclosing classes and functions, and the function's own header.
 """
@@ -38,13 +39,10 @@ def estimate_tokens(text: str) -> int:
 
 
 def build_context(source: bytes, function: Function, policy: str, budget: int | None = None) -> Context:
-    """Return the context of ``function`` under ``policy``.
+    """Return the context of ``function`` in ``source``, which already contains the docstring to be shown.
 
-    ``source`` already contains the docstring to be shown. ``budget`` (tokens) is used by ``tail-1`` only; the other
-    policies never omit lines and may exceed it.
-
-    Raises:
-        UsageError: The policy does not exist.
+    ``budget`` (tokens) is used by ``tail-1`` only; the other policies omit no lines and may exceed it. UsageError: no
+    such policy.
     """
     if policy not in POLICIES:
         raise UsageError(f"There is no context policy {policy!r}; choose one of {', '.join(POLICIES)}.")

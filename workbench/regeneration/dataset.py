@@ -1,7 +1,4 @@
-"""Write and read a dataset of tasks: the same rows as JSON lines and Parquet, and a summary with counts per stage.
-
-A folder contains ``tasks.jsonl``, ``tasks.parquet``, ``dropped.jsonl`` and ``summary.json``, see ``docs/dataset.md``.
-"""
+"""Write and read a dataset of tasks, a folder of files; see ``docs/dataset.md``."""
 
 from __future__ import annotations
 
@@ -33,15 +30,10 @@ class ParquetMissing(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A dataset as returned by :func:`read_dataset`.
-
-    Attributes:
-        rows: The tasks, in the order of the file.
-        summary: Counts per stage, by repository; empty if there is no summary next to the file.
-    """
+    """A dataset as returned by :func:`read_dataset`."""
 
     rows: tuple[Row, ...]
-    summary: Mapping[str, Any] = field(default_factory=dict)
+    summary: Mapping[str, Any] = field(default_factory=dict)  # counts per stage by repository; empty if it is not there
 
     @property
     def repositories(self) -> tuple[str, ...]:
@@ -49,12 +41,7 @@ class Dataset:
 
 
 def parse_formats(text: str) -> tuple[str, ...]:
-    """Parse a list of formats such as ``jsonl,parquet``.
-
-    Raises:
-        UsageError: There is no such format.
-        ParquetMissing: Parquet is requested but pyarrow is not installed.
-    """
+    """Parse a list of formats such as ``jsonl,parquet``. UsageError, ParquetMissing: it cannot be written."""
     formats = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
@@ -73,11 +60,7 @@ def write_dataset(
 ) -> tuple[Path, ...]:
     """Write the rows in every format, the dropped functions and the summary; return the files.
 
-    Each file replaces an older one atomically.
-
-    Raises:
-        ParquetMissing: Parquet is requested but pyarrow is not installed.
-        OSError: The folder cannot be written.
+    Each file replaces an older one atomically. Raises ParquetMissing, and OSError if the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     rows = numbered(rows)
@@ -124,7 +107,7 @@ def read_dataset(path: Path | str) -> Dataset:
 
 
 def _is_summary(told: Any) -> bool:
-    """Return whether the file next to the rows is a summary written by a build, with counts for each repository."""
+    """Return whether a file is a summary written by a build, with counts for each repository."""
     entries = told.get("repositories", []) if isinstance(told, dict) else None
     return isinstance(entries, list) and all(
         isinstance(entry, dict)

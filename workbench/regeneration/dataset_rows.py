@@ -35,7 +35,7 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One task, complete: the file around the body, the body, its tests, and where they run.
+    """One task: the file around the body, the body, its tests, and where they run.
 
     ``left_context + gt + right_context`` is the whole file. Columns up to ``test_command`` have RealCode's names.
     """
@@ -91,7 +91,6 @@ class Row:
     stub: str = _column("str", "version of the stubs that its tests tell from the original")
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON-able mapping in the order of the columns."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
@@ -99,9 +98,7 @@ class Row:
     def from_json(cls, data: Mapping[str, Any]) -> Row:
         """Return the row encoded by :meth:`to_json`; unknown columns are ignored.
 
-        Raises:
-            KeyError: A column is missing.
-            TypeError: A column has a value of the wrong type.
+        KeyError, TypeError: a column is wrong.
         """
         for name, kind, _ in columns():
             optional = kind.endswith("?")
@@ -141,42 +138,28 @@ class Row:
 
 
 def columns() -> tuple[tuple[str, str, str], ...]:
-    """Return ``(name, kind, meaning)`` of every column; ``?`` after a kind means that it may be null."""
+    """Return (name, kind, meaning) of every column; ``?`` after a kind means that it may be null."""
     return tuple((each.name, each.metadata["kind"], each.metadata["meaning"]) for each in fields(Row))
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the tasks of one repository come from.
+    """Where the tasks of one repository come from."""
 
-    Attributes:
-        repo: ``owner/name`` or a name.
-        source: What was fetched.
-        revision: Commit of a git source, "" or another digest otherwise.
-        snapshot: Digest of the content.
-        root: Folder of the pristine tree.
-        environment: Where its tests run.
-    """
-
-    repo: str
-    source: str
-    revision: str
-    snapshot: str
-    root: Path
+    repo: str  # ``owner/name`` or a name
+    source: str  # what was fetched
+    revision: str  # commit of a git source, else "" or another digest
+    snapshot: str  # digest of the content
+    root: Path  # of the pristine tree
     environment: Environment
 
 
 def make_rows(origin: Origin, built: TaskSet) -> list[Row]:
-    """Return a row for every task, numbered from 0.
-
-    Raises:
-        WorkbenchError: The files are not those that the tasks were built from.
-    """
+    """Return a row for every task, numbered from 0. WorkbenchError: the tasks were built from other files."""
     return list(_rows(origin, built))
 
 
 def numbered(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Return the rows with ids from 0."""
     return tuple(replace(row, id=number) for number, row in enumerate(rows))
 
 

@@ -1,8 +1,9 @@
 """Read what a project declares about itself from its files, without running any of them.
 
-Precedence for requirements: ``pyproject.toml``, the ``PKG-INFO`` of a source distribution, ``setup.cfg``, literals in
-``setup.py``, ``requirements.txt``. For tests: extras and dependency groups for tests, ``tox.ini``, requirement files for
-tests; those for development are used only if there are none of these.
+Requirements come from ``pyproject.toml``, else the ``PKG-INFO`` of a source distribution, ``setup.cfg``, literals in
+``setup.py``, ``requirements.txt``; those of tests from extras and dependency groups for tests, ``tox.ini``, requirement
+files
+for tests, and only if there are none of these from those for development.
 """
 
 from __future__ import annotations
@@ -56,31 +57,20 @@ _TOOLS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """What a project declares.
+    """What a project declares."""
 
-    Attributes:
-        name: Name of the distribution ("" if none is declared).
-        version: Its version ("0" if none can be read).
-        requirements: Run-time requirements, as requirement strings.
-        extras: Requirements of each optional feature.
-        test_requirements: Probable requirements of its tests.
-        scripts: Console scripts: name → ``module:function``.
-        entry_points: Other entry points: group → name → object.
-        read: The files that this was read from, relative to the project.
-    """
-
-    name: str = ""
-    version: str = "0"
-    requirements: tuple[str, ...] = ()
-    extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    test_requirements: tuple[str, ...] = ()
-    scripts: Mapping[str, str] = field(default_factory=dict, hash=False)
-    entry_points: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
-    read: tuple[str, ...] = ()
+    name: str = ""  # "" if none is declared
+    version: str = "0"  # "0" if none can be read
+    requirements: tuple[str, ...] = ()  # at run time
+    extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)  # by optional feature
+    test_requirements: tuple[str, ...] = ()  # probable ones
+    scripts: Mapping[str, str] = field(default_factory=dict, hash=False)  # console scripts: name → ``module:function``
+    entry_points: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)  # group → name → object
+    read: tuple[str, ...] = ()  # the files that this was read from
 
 
 def declarations(root: Path) -> Declarations:
-    """Read the declarations of the project at ``root``; files that cannot be read are ignored."""
+    """Read the declarations of the project at ``root``; unreadable files are ignored."""
     read: list[str] = []
     pyproject = _toml(root / "pyproject.toml", read)
     config = _ini(root / "setup.cfg", read)

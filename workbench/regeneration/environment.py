@@ -1,11 +1,14 @@
-"""Build the environment in which a repository's tests run: its dependencies, pytest and coverage, not the project itself.
+"""Build the environment in which a repository's tests run: its dependencies, pytest and coverage, not the project.
 
 An installed copy of the project would contain the original bodies, and tests might import it. The project is imported
-from the tree instead; where it must look installed (``importlib.metadata``, plugins, console scripts), a ``.dist-info``
-folder without code is provided.
+from the
+tree instead; where it must look installed (``importlib.metadata``, plugins, console scripts), a ``.dist-info`` folder
+without
+code is provided.
 
-Environments are cached by their inputs. They are built in place under a lock and are complete once ``complete.json`` is
-written; they cannot be renamed into place, because a virtual environment's scripts contain its path.
+Environments are cached by their inputs, built in place under a lock, and complete once ``complete.json`` is written;
+they cannot
+be renamed into place, because a virtual environment's scripts contain its path.
 """
 
 from __future__ import annotations
@@ -63,25 +66,15 @@ class DiskFull(EnvironmentFailed):
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """A ready environment for one repository.
+    """A ready environment for one repository."""
 
-    Attributes:
-        python: Its interpreter.
-        folder: The virtual environment's folder (in the cache).
-        digest: Digest of the requirements and the Python version (64 hex digits).
-        requirements: The requirements that were requested.
-        installed: ``name==version`` of everything installed, sorted.
-        missing: Modules that the project imports but the environment lacks (mostly optional ones).
-        workspace: How the sandbox presents the repository and runs its tests.
-    """
-
-    python: Path
-    folder: Path
-    digest: str
+    python: Path  # its interpreter
+    folder: Path  # the virtual environment, in the cache
+    digest: str  # of the requirements and the Python version (64 hex digits)
     requirements: tuple[str, ...]
-    installed: tuple[str, ...]
-    missing: tuple[str, ...]
-    workspace: Workspace
+    installed: tuple[str, ...]  # sorted ``name==version``
+    missing: tuple[str, ...]  # modules that the project imports and the environment lacks, mostly optional
+    workspace: Workspace  # how the sandbox presents the repository and runs its tests
 
 
 async def build_environment(
@@ -94,15 +87,11 @@ async def build_environment(
 ) -> Environment:
     """Build the environment of the repository at ``root``, or take it from the cache.
 
-    Args:
-        root: Folder of the snapshot.
-        install: ``pip install …`` commands of ``case.toml``; empty = use what the project declares.
-        test: ``pytest …`` commands of ``case.toml``, whose options and paths are used.
-        on_progress: Called with one line per step.
-        seconds: Time limit for the installation.
-
-    Raises:
-        EnvironmentFailed: The installer failed or timed out, a command is not supported, or the disk is full.
+    ``install`` and ``test`` are the ``pip install …`` and ``pytest …`` commands of ``case.toml``; without ``install``
+    the project's
+    own declarations count. ``seconds`` limit the installation. EnvironmentFailed: the installer failed or timed out, a
+    command is
+    not supported, or the disk is full.
     """
     try:
         return await _environment(root, install, test, on_progress, seconds)
@@ -166,7 +155,7 @@ async def _environment(
 
 
 def installed_in(digest: str) -> tuple[str, ...]:
-    """Return what is installed in the environment with this digest; empty if it was not built on this machine."""
+    """Return what is installed in the environment with this digest; () if it was not built on this machine."""
     record = _complete(paths.cache_dir() / "environments" / digest[:24])
     return tuple(record["installed"]) if record is not None else ()
 

@@ -1,8 +1,10 @@
 """Extract the candidate body from a model's answer.
 
 Models repeat headers, docstrings, classes and files, write several code blocks, forget to close them, lose the
-indentation, and add prose. Extraction tolerates all of this but never repairs a statement: code that does not parse
-becomes an invalid candidate with a reason.
+indentation, and
+add prose. Extraction tolerates all of this but never repairs a statement: code that does not parse becomes an invalid
+candidate
+with a reason.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ _DEEPEST = 12
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text as it may be meant; ``must_define`` where it may as well only use the function."""
+    """An interpretation of a text; ``must_define``: it may as well only use the function."""
 
     text: str
     note: str
@@ -51,7 +53,7 @@ class Reading:
 
 
 def readings(text: str) -> Iterator[Reading]:
-    """Return what a text that is no Python as it stands may be."""
+    """Return possible interpretations of a text that is no Python as it stands."""
     lines = text.strip("\n").split("\n")
     if _DIFF.search(text) or _is_all_changes(lines):
         one_place = len(_HUNK.findall(text)) <= 1
@@ -103,7 +105,7 @@ def _typed(lines: list[str]) -> str:
 
 
 def _without_numbers(lines: list[str]) -> Iterator[str]:
-    """Return lines without the consecutive numbers at their beginnings: by their separator, and by the column of the code."""
+    """Return lines without leading consecutive numbers: by their separator, and by the column of the code."""
     found = [_NUMBER.match(line) for line in lines]
     numbers = [int(one["number"]) for one in found if one]
     if not numbers or len(numbers) < len(lines) or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
@@ -119,11 +121,9 @@ def _without_numbers(lines: list[str]) -> Iterator[str]:
 
 
 def code_in_json(text: str, *, anywhere: bool = False) -> list[tuple[str, bool]]:
-    """Return the texts in JSON that may be the code, the likeliest first, and whether their key says so; [] without JSON.
+    """Return the texts in JSON that may be the code, the likeliest first, and whether their key says so.
 
-    Args:
-        text: An answer or a block of it.
-        anywhere: Whether words may stand before the JSON.
+    ``anywhere``: words may stand before the JSON.
     """
     starts = [0] if not anywhere else [one.start() for one in re.finditer(r"^[ \t]*[{\[]", text, re.MULTILINE)][:20]
     for start in starts:
@@ -197,9 +197,9 @@ _SPECIAL = re.compile(r"(?:<\|[A-Za-z_ ]{1,30}\|>|</s>|<eos>)\s*\Z")
 class Extraction:
     """The body extracted from an answer.
 
-    ``body`` is dedented, ready for ``splice``; None if the answer contains no code. ``reason`` says why the candidate is
-    invalid and is empty for a valid one; a body that does not parse is kept for display. ``notes`` list what was left out
-    or adjusted.
+    ``body`` is dedented, ready for ``splice``; None if the answer contains no code. ``reason`` says why the candidate
+    is invalid; a
+    body that does not parse is kept for display. ``notes`` list what was left out or adjusted.
     """
 
     body: str | None
@@ -219,12 +219,9 @@ class Extraction:
 def extract_body(answer: str, function: Function, source: bytes = b"", *, style: Style = "chat") -> Extraction:
     """Return the body for ``function`` in ``answer``; never raises.
 
-    Args:
-        answer: The model's text.
-        function: The target, as found in the file.
-        source: The file, used to leave out imports that the answer repeats; may be empty.
-        style: ``chat`` for an answer to the prompt; ``completion`` for text that continues the file (EvalPlus
-            ``completion``); ``solution`` for whole code (EvalPlus ``solution``).
+    Imports that the answer repeats from ``source`` (may be empty) are left out. ``style``: ``chat`` for an answer to
+    the prompt;
+    ``completion`` for text that continues the file, ``solution`` for whole code, both as in EvalPlus.
     """
     notes: list[str] = []
     text = answer.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").replace("\x00", "")
@@ -318,7 +315,7 @@ class _Tried:
 
 
 def _best(blocks: list[Block], function: Function, source: bytes) -> _Tried | None:
-    """Return the block that counts: of those that define the function, or return a value, the last, for it corrects the others."""
+    """Return the last block that defines the function or returns a value, for it corrects the others; else the last."""
     best: _Tried | None = None
     texts = [block.text for block in blocks if block.fenced and block.closed and block.certain]
     for block in blocks:

@@ -1,11 +1,12 @@
-"""What went wrong, and for how many candidates: groups of candidates that failed in the same way.
+"""Groups of candidates that failed in the same way.
 
-Two candidates are in one group where the same tests did not pass, and the test that says most about it (:func:`lead_of`)
-shows the same: the same wrong value (``assert 1 == 2``), or the same exception at the same place. Addresses and temporary
-paths differ from run to run and are left out of the comparison. Line numbers count in other files only: in the file of the
-task they move with the length of the body, so there the exception's message is compared in their stead.
-
-Pure functions over plain rows; :mod:`workbench.results.failures` reads these from a session.
+Two candidates are in one group if the same tests did not pass, and the test that says most about it (:func:`lead_of`)
+shows the
+same wrong value (``assert 1 == 2``), or the same exception at the same place. Addresses and temporary paths differ from
+run to
+run and are left out of the comparison. In the file of the task lines move with the length of the body, so there the
+exception's
+message is compared instead of the line number.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _FRAME = re.compile(r'^\s*File "([^"\n]+)", line (\d+)(?:, in (\S+))?', re.MULTI
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of the project: path, function and line (from 1); all empty where no frame of a traceback is the project's."""
+    """A line of the project: path, function and line (from 1); all empty if no frame of a traceback is in it."""
 
     path: str = ""
     function: str = ""
@@ -53,7 +54,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class FailedTest:
-    """A test that did not pass for a candidate, with the first line of what it said and where that was raised."""
+    """A test that did not pass for a candidate, with the first line of its message and where it was raised."""
 
     test: str
     outcome: str = "failed"
@@ -62,13 +63,13 @@ class FailedTest:
 
     @property
     def wrong_value(self) -> str:
-        """The comparison that did not hold, as pytest tells it (``assert 1 == 2``); "" for any other failure."""
+        """The comparison that did not hold, as pytest prints it (``assert 1 == 2``); "" for any other failure."""
         found = _ASSERTED.match(self.message)
         return steady(found[1]) if found else ""
 
     @property
     def exception(self) -> str:
-        """The type of the exception; "" where the test raised none (it did not run, or was skipped)."""
+        """The type of the exception; "" if the test raised none (it did not run, or was skipped)."""
         if self.outcome not in ("failed", "error"):
             return ""
         if self.wrong_value:
@@ -79,43 +80,26 @@ class FailedTest:
 
 @dataclass(frozen=True, slots=True)
 class FailedCandidate:
-    """A candidate that did not pass.
-
-    Attributes:
-        id: The candidate.
-        task: Its task; ``path`` and ``function`` name it.
-        path: File of the function.
-        function: Qualified name of the function.
-        group: What it is a sample of.
-        sample: Number of the sample.
-        verdict: One of :data:`WRONG_VERDICTS`.
-        reason: What the verdict rests on, in a sentence.
-        tests: The tests that did not pass, sorted.
-        lead: The one of them that says most, None where no test says anything.
-        changed: Lines of the original body that are gone plus lines that are new, in whatever order.
-    """
+    """A candidate that did not pass."""
 
     id: str
     task: str
     path: str
-    function: str
+    function: str  # qualified name
     group: Group
-    sample: int
-    verdict: str
+    sample: int  # its number
+    verdict: str  # one of :data:`WRONG_VERDICTS`
     reason: str = ""
-    tests: tuple[str, ...] = ()
-    lead: FailedTest | None = None
-    changed: int = 0
+    tests: tuple[str, ...] = ()  # those that did not pass, sorted
+    lead: FailedTest | None = None  # the one of them that says most, if any
+    changed: int = 0  # lines of the original body that are gone plus new ones, in whatever order
 
 
 @dataclass(frozen=True, slots=True)
 class FailureGroup:
-    """Candidates that failed in the same way, the one with the smallest difference to the original first.
+    """Candidates that failed in the same way, the one with the smallest difference to the original first."""
 
-    ``key`` stays the same from run to run and from machine to machine.
-    """
-
-    key: str
+    key: str  # the same in every run and on every machine
     candidates: tuple[FailedCandidate, ...]
     tasks: int
 
@@ -129,7 +113,7 @@ class FailureGroup:
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """The tests that did not pass for some of them, which are those of all where the failure is the same."""
+        """The tests that did not pass for some of them; the same for all if the failure is the same."""
         first = self.representative.tests
         if all(one.tests == first for one in self.candidates):
             return first
@@ -142,18 +126,16 @@ class FailureGroup:
 
     @property
     def message(self) -> str:
-        """What the representative's leading test said, else what its verdict rests on."""
+        """The message of the representative's leading test, else the reason of its verdict."""
         one = self.representative
         return one.lead.message if one.lead is not None and one.lead.message else one.reason
 
     @property
     def place(self) -> str:
-        """Where it was raised; "" where that is not known."""
         lead = self.representative.lead
         return str(lead.place) if lead is not None else ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the group as JSON values, its candidates by their ids."""
         return {
             "key": self.key,
             "candidates": [one.id for one in self.candidates],
@@ -169,7 +151,7 @@ class FailureGroup:
 
 @dataclass(frozen=True, slots=True)
 class FailingTestCount:
-    """How many candidates of how many tasks a test did not pass for."""
+    """For how many candidates of how many tasks a test did not pass."""
 
     test: str
     candidates: int
@@ -198,7 +180,7 @@ def _outside(path: str) -> bool:
 
 
 def lead_of(tests: Sequence[FailedTest]) -> FailedTest | None:
-    """Return the test that says most: what most tests say, of that the first; among equals an exception before a value."""
+    """Return the most informative test: what most tests say, of that the first; an exception goes before a value."""
     counts = Counter(steady(test.message) for test in tests)
     ordered = sorted(tests, key=lambda one: one.test)
     return max(
@@ -211,12 +193,7 @@ def lead_of(tests: Sequence[FailedTest]) -> FailedTest | None:
 def failure_groups(
     candidates: Iterable[FailedCandidate], cause: Callable[[FailedCandidate], Cause] | None = None
 ) -> tuple[FailureGroup, ...]:
-    """Return candidates in groups that failed in the same way: the largest first, of equal ones that of more tasks.
-
-    Args:
-        candidates: What failed.
-        cause: What those of one group have in common; by default :func:`same_failure`.
-    """
+    """Return groups of candidates with the same ``cause``: the largest first, of equal ones that of more tasks."""
     found: dict[Cause, list[FailedCandidate]] = {}
     of = cause or same_failure
     for one in candidates:
@@ -245,7 +222,7 @@ def failing_most(candidates: Iterable[FailedCandidate]) -> tuple[FailingTestCoun
 
 
 def same_failure(one: FailedCandidate) -> Cause:
-    """Return what went wrong with a candidate: the tests that failed, and what the leading one of them showed."""
+    """Return what went wrong with a candidate: the tests that failed, and what the leading one showed."""
     lead = one.lead
     where = () if lead is None else (lead.test,) if lead.wrong_value else (lead.place.path, lead.place.function)
     return (*same_error(one), "in", *where, "of", *one.tests)
@@ -265,7 +242,7 @@ def same_error(one: FailedCandidate) -> Cause:
 
 
 def same_exception(one: FailedCandidate) -> Cause:
-    """Return the type of the exception, or the verdict where none was raised."""
+    """Return the type of the exception, or the verdict if none was raised."""
     return (one.verdict, one.lead.exception if one.lead is not None else "")
 
 

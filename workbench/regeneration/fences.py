@@ -1,4 +1,4 @@
-"""Find the code blocks in a model's answer: Markdown fences and tags, taking into account Python strings that contain them."""
+"""Find the code blocks in a model's answer: Markdown fences and tags, but not those within Python strings."""
 
 from __future__ import annotations
 
@@ -44,21 +44,13 @@ PYTHON_TAGS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of an answer that may be the code.
-
-    Attributes:
-        text: The code.
-        language: The fence's tag.
-        closed: Whether the fence is closed.
-        fenced: Whether a fence or tag stands around it.
-        certain: Whether no other reading of the answer's marks is likelier.
-    """
+    """A part of an answer that may be the code."""
 
     text: str
-    language: str = ""
+    language: str = ""  # the fence's tag
     closed: bool = True
-    fenced: bool = True
-    certain: bool = True
+    fenced: bool = True  # in a fence or tag
+    certain: bool = True  # no other reading of the answer's marks is likelier
 
     @property
     def may_be_python(self) -> bool:
@@ -68,9 +60,9 @@ class Block:
 def read_blocks(answer: str) -> list[Block]:
     """Return the blocks of ``answer`` in order; without fences or tags, the whole answer is one block.
 
-    A fence inside a triple-quoted string does not close a block. If ignoring strings gives other blocks, these are
-    returned as well, after the former. Text before a first fence without a tag is a block, too: in a continuation the
-    opening fence was part of the prompt.
+    A fence inside a triple-quoted string does not close a block. If ignoring strings gives other blocks, these follow.
+    Text before a
+    first fence without a tag is a block, too: in a continuation the opening fence was part of the prompt.
     """
     stripped = answer.strip()
     one_line = _ONE_LINE.match(stripped)
@@ -93,14 +85,14 @@ def read_blocks(answer: str) -> list[Block]:
 
 
 def after_first_tag(answer: str) -> str:
-    """Return what stands behind the tag with which an answer begins, "" where it begins with none or has no more."""
+    """Return what follows the tag with which an answer begins, "" if there is none or nothing."""
     opening = re.match(rf"\s*{_ANY_TAG}", answer)
     end = _end_of_tag(opening).search(answer, opening.end()) if opening else None
     return answer[end.end() :].strip("\n") if end else ""
 
 
 def _tagged(answer: str, depth: int = 0) -> list[Block]:
-    """Return the blocks between tags such as ``[PYTHON]`` and ``[/PYTHON]``, then the whole; a stop sequence may have cut the end."""
+    """Return the blocks between tags such as ``[PYTHON]`` and ``[/PYTHON]`` (which may be cut off), then the whole."""
     kinds = read_lines(answer)
     starts = [0]
     for line in kinds:
@@ -175,7 +167,6 @@ def _closes_behind_code(line: str, mark: str) -> bool:
 
 
 def _in_string(inside: list[str], rest: list[str]) -> bool:
-    """Return whether the block so far ends inside a triple-quoted string that is closed later."""
     so_far = "".join(inside)
     if '"""' not in so_far and "'''" not in so_far:
         return False

@@ -1,9 +1,10 @@
 """Take docstrings from a documented copy and put them into the pristine tree.
 
-Doc systems edit code in place, rename folders and add files. Only their docstrings are used: they are matched by (path,
-qualified name, occurrence), and only where the syntax tree equals the pristine one apart from docstrings: that of the file,
-or, in a file that was edited elsewhere, that of the function or class itself. What was edited is left out with the reason, so
-that changed code is never documented.
+Doc systems edit code in place, rename folders and add files. Only their docstrings are used, and only where the syntax
+tree (of
+the file or, in a file that was edited elsewhere, of the function or class) equals the pristine one apart from
+docstrings: changed
+code is never documented.
 """
 
 from __future__ import annotations
@@ -26,28 +27,17 @@ Key = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Graft:
-    """The docstrings found in a documented copy.
+    """The docstrings found in a documented copy."""
 
-    Attributes:
-        docstrings: (path, qualified name, occurrence) → text, for functions that have a docstring in the copy.
-        missing: Identities of functions in accepted files that have no docstring in the copy.
-        refused: Path → why the file was refused.
-        definitions: (path, key) → text, for modules, classes and functions that have a docstring in the copy.
-        edited: (path, key) → why it is left out although its file is not refused: the code of just this was edited.
-    """
-
-    docstrings: dict[Key, str]
-    missing: tuple[str, ...]
-    refused: dict[str, str]
-    definitions: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)
-    edited: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)
+    docstrings: dict[Key, str]  # by (path, qualified name, occurrence)
+    missing: tuple[str, ...]  # functions in accepted files without a docstring in the copy
+    refused: dict[str, str]  # path → why the file was refused
+    definitions: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)  # by (path, key)
+    edited: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)  # why an accepted file's is left out
 
 
 def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -> Graft:
-    """Return the docstrings of the functions of ``pristine`` in the folder ``documented``.
-
-    ``paths`` are the files to compare, as POSIX paths relative to both folders.
-    """
+    """Return the docstrings of ``pristine``'s functions in ``documented``; ``paths`` are relative to both folders."""
     docstrings: dict[Key, str] = {}
     missing: list[str] = []
     refused: dict[str, str] = {}
@@ -89,11 +79,7 @@ def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -
 
 
 def graft_file(source: bytes, path: str, docstrings: dict[Key, str | None]) -> bytes:
-    """Return ``source`` with the given docstrings; functions that are not in the mapping keep theirs.
-
-    Raises:
-        SpliceError: The file's encoding lacks a character of a docstring.
-    """
+    """Return ``source`` with the given docstrings; functions that are not in the mapping keep theirs."""
     # From the end to the beginning, so that the spans of the remaining functions stay valid.
     for function in sorted(find_functions(source, path), key=lambda f: f.span.start, reverse=True):
         key = (path, function.qualified_name, function.occurrence)
@@ -123,9 +109,9 @@ def difference(original: bytes, copy: bytes) -> str | None:
 
 
 def unedited(original: bytes, copy: bytes) -> frozenset[DefinitionKey]:
-    """Return the classes and functions of a file whose own code a copy left as it was, apart from docstrings.
+    """Return the definitions whose own code a copy left as it was, apart from docstrings.
 
-    None of them where the copy does not parse or is too large. The module is among them only where all of it is the same.
+    None if the copy does not parse or is too large; the module only if all of it is the same.
     """
     if len(copy) > _MAX_BYTES:
         return frozenset()
@@ -138,7 +124,6 @@ def unedited(original: bytes, copy: bytes) -> frozenset[DefinitionKey]:
 
 
 def _by_key(tree: ast.AST) -> dict[DefinitionKey, str]:
-    """Return the code of a module, its classes and functions, by the keys that ``find_definitions`` gives."""
     found = {DefinitionKey("module", "", 1): ast.dump(tree)}
     occurrences: Counter[tuple[DefinitionKind, str]] = Counter()
 
@@ -174,8 +159,6 @@ def _read_copy(documented: Path, path: str) -> bytes | None:
 
 
 class _WithoutDocstrings(ast.NodeTransformer):
-    """Removes docstrings, and any ``pass`` that is the only remaining statement."""
-
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -64,7 +64,6 @@ def measure_leakage(docstring: str | None, body: str) -> Leakage:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the normalised tokens of code or prose, in order."""
     found: list[str] = []
     for token in _TOKEN.findall(text):
         if token[0].isalpha() or token[0] == "_":

@@ -24,7 +24,7 @@ class _Edit:
 
 
 def lift_siblings(text: str, tree: ast.Module, line: int, function: Function, source: bytes) -> str:
-    """Return module code in which what the method at ``line`` uses of its class, and the file's class lacks, is at module level.
+    """Return module code where the siblings that the method at ``line`` uses, and the file's class lacks, are global.
 
     ``self.half(x)`` becomes ``half(self, x)``, and ``half`` a function behind the class. No line is moved.
     """
@@ -85,7 +85,7 @@ _FORMS = {"staticmethod", "classmethod", "property"}
 def _references(
     user: ast.stmt, class_name: str, siblings: Mapping[str, ast.stmt], lines: list[str]
 ) -> list[tuple[str, _Edit]]:
-    """Return the siblings that a method refers to through its first parameter or the class, with what replaces each place."""
+    """Return the siblings that a method refers to through its first parameter or the class, with each edit."""
     receivers = {class_name}
     if isinstance(user, FUNCTIONS) and not any(_form(one) == "staticmethod" for one in user.decorator_list):
         receivers.update(parameters(user.args)[:1])
@@ -118,7 +118,7 @@ def _is_property(sibling: ast.stmt) -> bool:
 
 
 def _first_argument(sibling: ast.stmt, receiver: str, class_name: str) -> str:
-    """Return what a sibling gets as its first argument when it is called through ``receiver``; "" for nothing."""
+    """Return the first argument of a sibling that is called through ``receiver``; "" for none."""
     if not isinstance(sibling, FUNCTIONS):
         return ""
     forms = {_form(one) for one in sibling.decorator_list}

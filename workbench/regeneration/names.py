@@ -1,4 +1,4 @@
-"""Which names Python code binds, which it takes from around it, and which a file has already."""
+"""Which names Python code binds, which it takes from outside, and which a file has already."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ class Names:
 
 
 def names_of(nodes: Iterable[ast.AST]) -> Names:
-    """Return the names of statements or expressions as one scope."""
     found = Names()
     for node in nodes:
         _add(node, found)
@@ -44,7 +43,6 @@ def names_in(function: FunctionNode | ast.Lambda) -> Names:
 
 
 def parameters(arguments: ast.arguments) -> list[str]:
-    """Return the names of all parameters in order."""
     stars = [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
     return [one.arg for one in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *stars]]
 
@@ -107,7 +105,6 @@ def _add_function(node: FunctionNode | ast.Lambda, found: Names) -> None:
 
 @functools.lru_cache(maxsize=16)
 def file_names(source: bytes, function: Function) -> FileNames:
-    """Return what the file of a function defines; samples of a task share it."""
     return FileNames(source, function)
 
 
@@ -137,7 +134,7 @@ class FileNames:
                     self.names |= names_in(one).bound
 
     def has(self, node: ast.stmt) -> bool:
-        """Whether the file has this already: the same import or definition, or one of the name of which this shows a part."""
+        """Whether the file has this already: the same import or definition, or one that this excerpts."""
         if isinstance(node, ast.Import | ast.ImportFrom):
             return (node.__class__ is ast.ImportFrom and node.module == "__future__") or (
                 not star_of(node) and set(_aliases(node)) <= self._imports

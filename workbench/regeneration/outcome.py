@@ -1,9 +1,12 @@
-"""What came of the samples of a run: the one place where its figures are computed, for app, commands and reports alike.
+"""The figures of a run's samples: the one place that computes them, for app, commands and reports alike.
 
-It stands on plain rows (:class:`workbench.session.sample_counts.SampleCount`), whether these count one sample each or
-thousands. The rules: a sample of a task that was taken out counts nowhere but in the controls; our own errors are no samples
-of pass@k; a sample that is being tested again counts by its former verdict until the new one is there; a task with fewer
-than k counted samples has no pass@k.
+It reads plain rows (:class:`workbench.session.sample_counts.SampleCount`), whether these count one sample each or
+thousands.
+The rules: a sample of an excluded task counts only in the controls; our own errors are no samples of pass@k; a sample
+that is
+being tested again counts by its former verdict until the new one is there; a task with fewer than k counted samples has
+no
+pass@k.
 """
 
 from __future__ import annotations
@@ -27,72 +30,50 @@ DEFAULT_KS = (1, 3)
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """One task under one group: ``counted`` samples go into pass@k, ``passed`` of them passed.
-
-    ``doubtful`` of the passed ones are marked so; ``waiting`` samples have no verdict; ``leaking`` says that the docstring
-    carries the code. ``repaired`` of the passed ones needed a repair of the answer, ``cut`` of the counted ones were cut at a token limit; ``documented`` says that the function has
-    a docstring.
-    """
+    """One task under one group."""
 
     task: str
     repository: str
     file: str
-    leaking: bool
-    counted: int
+    leaking: bool  # the docstring carries the code
+    counted: int  # samples that go into pass@k
     passed: int
-    doubtful: int = 0
-    waiting: int = 0
-    repaired: int = 0
-    documented: bool = True
-    cut: int = 0
+    doubtful: int = 0  # of the passed ones
+    waiting: int = 0  # without a verdict
+    repaired: int = 0  # passed ones whose answer needed a repair
+    documented: bool = True  # the function has a docstring
+    cut: int = 0  # counted ones whose answer was cut at a token limit
 
     def at(self, k: int) -> float | None:
-        """Return the task's pass@k, None where it has fewer than k samples."""
+        """Return the task's pass@k, None if it has fewer than k samples."""
         return pass_at_k(self.counted, self.passed, k)
 
     def count(self, *, doubtful: bool = True, repaired: bool = True) -> TaskCount:
-        """Return what pass@k is made of; without ``doubtful`` or ``repaired`` ones such a pass counts as a failure."""
+        """Return the counts for pass@k; without ``doubtful`` or ``repaired`` ones such a pass counts as a failure."""
         passed = self.passed - (0 if doubtful else self.doubtful) - (0 if repaired else self.repaired)
         return TaskCount(self.task, self.repository, self.file, self.counted, passed)
 
 
 @dataclass(frozen=True, slots=True)
 class PassFigures:
-    """pass@k of a group.
+    """pass@k of a group; ``without_…`` and ``of_…`` are pass@k for each k as ``pass_at``."""
 
-    Attributes:
-        pass_at: An estimate for each k, in the order asked for.
-        tasks: Tasks with a sample.
-        decided: Those of them whose samples all have a verdict.
-        samples_per_task: The fewest and the most counted samples of a task.
-        leaking: Tasks whose docstring carries the code.
-        without_leaking: pass@k for each k without these.
-        doubtful: Passed samples that are marked doubtful.
-        without_doubtful: pass@k for each k if these count as failed.
-        repaired: Passed samples whose answers had to be repaired: a header, a docstring, fences left out.
-        without_repairs: pass@k for each k if these count as failed.
-        documented: Tasks whose function has a docstring.
-        of_documented: pass@k for each k of these alone.
-        cut: Counted samples whose answers were cut at a token limit.
-    """
-
-    pass_at: tuple[Estimate, ...]
-    tasks: int
-    decided: int
-    samples_per_task: tuple[int, int]
-    leaking: int
+    pass_at: tuple[Estimate, ...]  # for each k, in the order asked for
+    tasks: int  # with a sample
+    decided: int  # tasks whose samples all have a verdict
+    samples_per_task: tuple[int, int]  # the fewest and the most counted ones
+    leaking: int  # tasks whose docstring carries the code
     without_leaking: tuple[float | None, ...]
-    doubtful: int
-    without_doubtful: tuple[float | None, ...]
-    repaired: int = 0
-    without_repairs: tuple[float | None, ...] = ()
-    documented: int = 0
+    doubtful: int  # passed samples
+    without_doubtful: tuple[float | None, ...]  # these count as failed
+    repaired: int = 0  # passed samples: a header, a docstring, fences were left out
+    without_repairs: tuple[float | None, ...] = ()  # these count as failed
+    documented: int = 0  # tasks whose function has a docstring
     of_documented: tuple[float | None, ...] = ()
-    cut: int = 0
+    cut: int = 0  # counted samples whose answers were cut at a token limit
 
     @property
     def documented_share(self) -> float | None:
-        """The share of tasks with a docstring, None without tasks."""
         return self.documented / self.tasks if self.tasks else None
 
     def more_json(self) -> dict[str, Any]:
@@ -115,35 +96,22 @@ class PassFigures:
 
     @property
     def partial(self) -> bool:
-        """Whether some task still waits for a verdict."""
         return self.decided < self.tasks
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums over the samples of a group, those of tasks that were taken out left out.
-
-    Attributes:
-        samples: How many there are.
-        verdicts: How often each verdict was given.
-        unfinished: Samples without a verdict.
-        again: Samples that are being tested again; they count by their former verdict.
-        routes: How many verdicts each route gave.
-        tokens: Tokens of prompts and answers.
-        cost_usd: What the answers cost; None where no cost is known.
-        elapsed_s: From its first request to its last verdict; to now while a living run works on it.
-        began: When that first request was made, in unix seconds.
-    """
+    """Sums over the samples of a group, without those of excluded tasks."""
 
     samples: int
     verdicts: Mapping[str, int]
-    unfinished: int
-    again: int
-    routes: Mapping[str, int]
-    tokens: int
-    cost_usd: float | None
-    elapsed_s: float | None
-    began: float | None
+    unfinished: int  # without a verdict
+    again: int  # being tested again; they count by their former verdict
+    routes: Mapping[str, int]  # verdicts by route
+    tokens: int  # of prompts and answers
+    cost_usd: float | None  # None: no cost is known
+    elapsed_s: float | None  # from the first request to the last verdict, while live to now
+    began: float | None  # the first request, unix seconds
 
     @property
     def decided(self) -> int:
@@ -153,7 +121,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class GroupOutcome:
-    """What came of a group of a run with ``ready`` tasks; ``control`` says that it is shown apart from what was asked for."""
+    """A group of a run with ``ready`` tasks; a ``control`` is shown apart from what was asked for."""
 
     group: Group
     control: bool
@@ -164,7 +132,7 @@ class GroupOutcome:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What has to stand beside pass@k: tasks and samples that are missing, passes in doubt, answers that were mended or cut."""
+        """What has to stand beside pass@k: missing tasks and samples, doubtful passes, repaired or cut answers."""
         figures, missing = self.figures, self.ready - self.figures.tasks
         fewest, most = figures.samples_per_task
         found = [f"{figures.tasks:,} of the run's {self.ready:,} tasks"] if missing > 0 else []
@@ -208,12 +176,7 @@ class GroupOutcome:
 
 
 def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> Totals:
-    """Return the sums over samples.
-
-    Args:
-        counts: The samples of one group.
-        now: The time in unix seconds while an engine executes the run, None where none does.
-    """
+    """Return the sums over the samples of one group; ``now`` (unix seconds) only while an engine executes the run."""
     rows = [row for row in counts if not row.excluded]
     verdicts: Counter[str] = Counter()
     routes: Counter[str] = Counter()
@@ -246,12 +209,7 @@ def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> Totals
 
 
 def task_results(counts: Iterable[SampleCount], tasks: Mapping[str, TaskRow]) -> tuple[TaskResult, ...]:
-    """Return the result of each task that has samples and was not taken out, in the order of ``tasks``.
-
-    Args:
-        counts: The samples of one group, by task.
-        tasks: The tasks by their ids.
-    """
+    """Return the result of each task that has samples in the group and is not excluded, in the order of ``tasks``."""
     by_task: dict[str, list[SampleCount]] = {}
     for row in counts:
         if not row.excluded:
@@ -260,7 +218,6 @@ def task_results(counts: Iterable[SampleCount], tasks: Mapping[str, TaskRow]) ->
 
 
 def task_result(task: TaskRow, rows: Iterable[SampleCount]) -> TaskResult:
-    """Return the result of one task from its samples of one group."""
     counted = passed = doubtful = waiting = repaired = cut = 0
     for row in rows:
         counted += row.count if is_counted(row.verdict) else 0
@@ -281,13 +238,7 @@ def is_leaking(leak: float | None) -> bool:
 
 
 def pass_figures(results: Sequence[TaskResult], ks: Sequence[int], *, interval: bool = True) -> PassFigures:
-    """Return pass@k over tasks of one group, for all of them, without those in doubt, and for documented functions alone.
-
-    Args:
-        results: The tasks.
-        ks: The k of pass@k.
-        interval: Whether to compute intervals.
-    """
+    """Return pass@k over tasks of one group: of all, without doubtful passes, and for documented functions alone."""
     overall = summarise([one.count() for one in results], ks, interval=LEVEL if interval else None)
     clean = [one for one in results if not one.leaking]
     without_leaking = summarise([one.count() for one in clean], ks).overall
@@ -316,13 +267,9 @@ def pass_figures(results: Sequence[TaskResult], ks: Sequence[int], *, interval: 
 def group_outcomes(
     counts: Iterable[SampleCount], tasks: Iterable[TaskRow], ks: Sequence[int], *, now: float | None = None
 ) -> tuple[GroupOutcome, ...]:
-    """Return what came of each group of a run: those asked for in order of their names, then the controls.
+    """Return the outcome of each group of a run: those asked for by name, then the controls.
 
-    Args:
-        counts: The samples, by task.
-        tasks: The tasks of the run, also those that were taken out.
-        ks: The k of pass@k.
-        now: The time in unix seconds while an engine executes the run, None where none does.
+    ``tasks`` include excluded ones; ``now`` (unix seconds) only while an engine executes the run.
     """
     known = {task.id: task for task in tasks}
     ready = sum(task.state != "excluded" for task in known.values())
@@ -339,7 +286,6 @@ def group_outcomes(
 
 
 def ks_of(plan: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the k of pass@k that a run was asked for, sorted."""
     asked = plan.get("k")
     listed = asked if isinstance(asked, list | tuple) else [asked]
     return tuple(sorted({k for k in listed if isinstance(k, int) and not isinstance(k, bool) and k >= 1})) or DEFAULT_KS

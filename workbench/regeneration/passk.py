@@ -1,4 +1,4 @@
-"""pass@k without bias (Chen et al. 2021) and its means; intervals around them are those of :mod:`workbench.statistics.intervals`.
+"""pass@k without bias (Chen et al. 2021) and its means.
 
 With m samples of which c pass, pass@k = 1 − C(m−c, k) / C(m, k); for k > m it is undefined and never 1. A repository's
 value is the mean over its tasks, the overall value the unweighted mean over repositories, as in the paper.
@@ -28,26 +28,20 @@ class TaskCount:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean pass@k.
-
-    ``value`` is None when no task has k samples; ``tasks`` went into it, ``undefined`` had fewer than k samples and did not.
-    ``interval`` is there where one was asked for; its bounds are None where too few clusters carry them.
-    """
+    """A mean pass@k over ``tasks``; ``undefined`` ones had fewer than k samples. ``value`` is None if all had."""
 
     k: int
     value: float | None
     tasks: int
     undefined: int
-    interval: Interval | None = None
+    interval: Interval | None = None  # if asked for; its bounds are None if too few clusters carry them
 
     @property
     def low(self) -> float | None:
-        """The lower bound of the interval, None without one."""
         return self.interval.low if self.interval else None
 
     @property
     def high(self) -> float | None:
-        """The upper bound of the interval, None without one."""
         return self.interval.high if self.interval else None
 
 
@@ -63,11 +57,7 @@ class PassReport:
 
 
 def pass_at_k(samples: int, passed: int, k: int) -> float | None:
-    """Return the unbiased pass@k of one task; None when k > samples.
-
-    Raises:
-        ValueError: when k < 1 or the counts contradict each other.
-    """
+    """Return the unbiased pass@k of one task, None if k > samples. ValueError: the numbers contradict each other."""
     if k < 1:
         raise ValueError("k must be at least 1")
     if not 0 <= passed <= samples:
@@ -81,10 +71,7 @@ def pass_at_k(samples: int, passed: int, k: int) -> float | None:
 
 
 def summarise(counts: Iterable[TaskCount], ks: Sequence[int], *, interval: float | None = None) -> PassReport:
-    """Return pass@k for every k of ``ks`` per task, file and repository, and overall.
-
-    ``interval`` (for example 0.95) adds an interval of that level to ``overall``.
-    """
+    """Return pass@k for every k per task, file and repository, and overall, there with an interval of this level."""
     rows = list(counts)
     per_file: dict[tuple[str, str], list[TaskCount]] = defaultdict(list)
     per_repository: dict[str, list[TaskCount]] = defaultdict(list)
@@ -109,13 +96,7 @@ def summarise(counts: Iterable[TaskCount], ks: Sequence[int], *, interval: float
 
 
 def interval_of(counts: Iterable[TaskCount], k: int, *, level: float = LEVEL) -> Interval:
-    """Return the interval of the overall pass@k (unweighted mean over repositories, over tasks within one).
-
-    Args:
-        counts: The tasks; those with fewer than k samples are left out.
-        k: The k of pass@k.
-        level: Coverage, for example 0.95.
-    """
+    """Return the interval of the overall pass@k; tasks with fewer than k samples are left out."""
     shares = ((row, pass_at_k(row.samples, row.passed, k)) for row in counts)
     return share_interval(
         (Value(row.repository, row.file, share) for row, share in shares if share is not None), level=level

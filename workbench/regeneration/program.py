@@ -1,7 +1,8 @@
 """Take from an answer's code what the function needs beside its body: imports, constants, helpers and classes.
 
 They go into the body, before its statements. Where that would change what a name means (another parameter list, a
-decorator, a recursion that shares state), the answer's whole function goes in and is called with the arguments.
+decorator, a
+recursion that shares state), the answer's whole function goes in and is called with the arguments.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _SHOWS = {"print", "pprint", "display", "input", "exit", "quit"}
 
 @dataclass(slots=True)
 class Statement:
-    """A statement at module level; ``before`` says that it stands before the function in the same text."""
+    """A statement at module level; ``before``: above the function in the same text."""
 
     node: ast.stmt
     text: str
@@ -79,15 +80,7 @@ def _function_at(tree: ast.Module, line: int) -> FunctionNode | None:
 
 
 class Program:
-    """The module code of an answer.
-
-    Args:
-        text: The code that holds the function; may be empty.
-        line: The line of its ``def`` there, 0 where there is none.
-        beside: Other code of the answer.
-        function: The target.
-        source: The file of the target; may be empty.
-    """
+    """The module code of an answer: the code around the target's definition in ``line`` (0: none), and other code."""
 
     def __init__(self, text: str, line: int, beside: Sequence[str], function: Function, source: bytes) -> None:
         self._function = function
@@ -394,7 +387,7 @@ def _without_annotations(text: str, tree: ast.Module) -> str:
 
 
 def _nonlocal(text: str, bound: set[str]) -> str:
-    """Return code in which ``global`` says ``nonlocal`` where the names became those of a function."""
+    """Return code with ``nonlocal`` instead of ``global`` for names that became those of a function."""
     tree = parse_program(text)
     lines = split_lines(text)
     for one in ast.walk(tree) if tree else ():
@@ -418,7 +411,7 @@ def _positional(arguments: ast.arguments) -> list[str]:
 
 
 def _renamed(node: FunctionNode, given: ast.arguments, function: Function) -> list[tuple[str, str]] | None:
-    """Return (name in the answer, name in the file) of the parameters; None where they do not correspond."""
+    """Return (name in the answer, name in the file) of the parameters; None if they do not correspond."""
     own = node.args
     here, there = _positional(own), _positional(given)
     if function.kind == "method" and len(there) == len(here) + 1 and there[0] not in here:

@@ -1,4 +1,4 @@
-"""Determine a project's layout and how to run its tests: import roots, own modules, pytest options, modules to preload."""
+"""Determine a project's layout and how to run its tests: import roots, own modules, pytest options."""
 
 from __future__ import annotations
 
@@ -116,8 +116,9 @@ def import_roots(root: Path) -> tuple[str, ...]:
 def own_modules(root: Path, roots: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the project's own top-level modules, with the parts of namespace packages listed separately.
 
-    A folder that holds only packages and has no ``__init__.py`` is a namespace that other distributions may share
-    (PEP 420), so ``dissect/esedb`` counts as ``dissect.esedb``: ``dissect.cstruct`` belongs to another project.
+    A folder that holds only packages and has no ``__init__.py`` is a namespace that other distributions may share (PEP
+    420), so
+    ``dissect/esedb`` counts as ``dissect.esedb``: ``dissect.cstruct`` belongs to another project.
     """
     names = set()
     for folder in roots:
@@ -149,7 +150,6 @@ def _own_parts(package: Path) -> set[str]:
 
 
 def belongs(name: str, own: Sequence[str]) -> bool:
-    """Return whether a dotted module name is one of the project's own modules or inside one."""
     parts = name.split(".")
     return any(".".join(parts[:length]) in own for length in range(1, len(parts) + 1))
 
@@ -161,14 +161,9 @@ def pytest_options(root: Path) -> tuple[str, ...]:
 
 
 def is_test_file(root: Path, roots: Sequence[str], own: Sequence[str]) -> Callable[[PurePosixPath], bool]:
-    """Return what tells the project's test files from others by its own ``python_files`` and ``testpaths``.
+    """Return a predicate for the project's test files by its own ``python_files`` and ``testpaths``.
 
-    A pattern that every file matches tells nothing, nor do folders that hold all of the project's modules.
-
-    Args:
-        root: The project.
-        roots: Where its modules are imported from.
-        own: Their names.
+    A pattern that every file matches is ignored, as are folders that hold all of the project's modules.
     """
     patterns = [
         pattern for pattern in _stated_words(root, "python_files") if not fnmatch("any/name_of_a_file.py", pattern)
@@ -199,7 +194,7 @@ def _matching(root: Path, pattern: str) -> Iterator[Path]:
 
 
 def _stated_words(root: Path, option: str) -> list[str]:
-    """Return the words of an option of pytest in the project's configuration; none where pytest itself will complain."""
+    """Return the words of a pytest option in the project's configuration; none if pytest itself will complain."""
     stated: object = None
     for name, section in _SECTIONS:
         config = configparser.ConfigParser(interpolation=None, strict=False)

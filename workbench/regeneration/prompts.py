@@ -1,4 +1,4 @@
-"""The evaluation prompt: the content of the paper's prompt in our own words, or a text of one's own; the same for every doc system."""
+"""The evaluation prompt: the paper's in our own words, or a text of one's own; the same for every doc system."""
 
 from __future__ import annotations
 
@@ -62,12 +62,11 @@ _MOST_OF_A_PROMPT = 200_000  # bytes
 
 @dataclass(frozen=True, slots=True)
 class OwnPrompt:
-    """A prompt that a person brings as a file.
+    """A prompt from a user's file, with :data:`PLACES` in braces.
 
-    Attributes:
-        name: The file's name and the beginning of the SHA-256 of its text: ``mine.txt@3f2a9c1b04de``. It stands in
-            identities, so another text is another prompt.
-        text: The text, with :data:`PLACES` in braces.
+    ``name`` is the file's name and the beginning of the SHA-256 of its text: ``mine.txt@3f2a9c1b04de``. It stands in
+    identities,
+    so another text is another prompt.
     """
 
     name: str
@@ -77,8 +76,7 @@ class OwnPrompt:
 def read_prompt(path: Path) -> OwnPrompt:
     """Return the prompt in a file.
 
-    Raises:
-        UsageError: It is missing, no text, too large, or does not say where the code goes.
+    UsageError: it is missing, no text, too large, or does not say where the code goes.
     """
     text = read_text(path, "The prompt file", most=_MOST_OF_A_PROMPT)
     if "{before}" not in text:
@@ -91,30 +89,17 @@ def read_prompt(path: Path) -> OwnPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt for an evaluator.
-
-    Attributes:
-        messages: The messages to send.
-        context_policy: The context policy that was used.
-        prompt_version: The prompt version.
-        tokens_estimate: Conservative estimate of the prompt's tokens.
-        overflow: Tokens by which prompt and reserve exceed the window; 0 if they fit or the window is unknown.
-        omitted_lines: Number of lines of the file that the policy ``tail-1`` left out.
-    """
+    """A prompt for an evaluator."""
 
     messages: tuple[Message, ...]
     context_policy: str
     prompt_version: str
-    tokens_estimate: int
-    overflow: int = 0
-    omitted_lines: int = 0
+    tokens_estimate: int  # conservative
+    overflow: int = 0  # tokens by which prompt and reserve exceed the window; 0 if it is unknown
+    omitted_lines: int = 0  # that ``tail-1`` left out
 
     def require_fit(self) -> Prompt:
-        """Return the prompt itself, or raise if it does not fit the model's window.
-
-        Raises:
-            ContextOverflow: It does not fit; nothing is ever truncated silently.
-        """
+        """Return the prompt itself; ContextOverflow if it exceeds the window: nothing is ever truncated silently."""
         if self.overflow:
             raise ContextOverflow(
                 f"The prompt of about {self.tokens_estimate:,} tokens exceeds the model's window by {self.overflow:,}; "
@@ -152,18 +137,10 @@ def build_prompt(
 ) -> Prompt:
     """Return the prompt that asks for the body of ``function`` documented by ``docstring``.
 
-    Args:
-        source: The file; docstrings of other functions are shown unchanged.
-        function: The target, as found in ``source``.
-        docstring: The doc system's docstring; None for no docstring.
-        policy: A name from ``context.POLICIES``.
-        version: A name from ``PROMPTS``: ``paper-content-1``, or ``short-1`` for very small models; with ``own``, its name.
-        own: The text of a prompt that is none of ``PROMPTS``.
-        window_tokens: The model's context window; None if unknown.
-        reserve_tokens: Tokens to keep free for the answer.
-
-    Raises:
-        UsageError: The policy or the version does not exist.
+    ``policy`` is one of ``context.POLICIES``, ``version`` one of ``PROMPTS`` or the name of the prompt ``own``.
+    Docstrings of other
+    functions are shown unchanged. ``reserve_tokens`` of the window stay free for the answer. UsageError: no such policy
+    or version.
     """
     template = own or PROMPTS.get(FORMER_NAMES.get(version, version), "")
     if not template:

@@ -50,10 +50,11 @@ def reduce_to_body(
 ) -> Reduced:
     """Return the body of ``function`` that ``code`` contains.
 
-    ``code`` may be the body, the body with the header or docstring repeated, or an enclosing class or file. ``source`` is
-    the file itself: what the answer repeats from it is left out. ``prose_around`` allows leading and trailing lines of
-    prose to be removed, as in an answer without a fence. ``beside`` is other code of the answer, which may define what
-    this code uses.
+    ``code`` may be the body, the body with the header or docstring repeated, or an enclosing class or file. What it
+    repeats from the
+    file ``source`` is left out. ``prose_around`` removes leading and trailing prose, as in an answer without a fence.
+    ``beside`` is
+    other code of the answer, which may define what this code uses.
     """
     code = _strip_blank_edges(code)
     if not code:
@@ -69,7 +70,6 @@ def reduce_to_body(
 
 
 def body_problem(body: str, function: Function) -> str | None:
-    """Return why ``body`` cannot be the body of ``function``, or None."""
     if not any(line.kind is LineKind.CODE for line in read_lines(body)):
         return None if function.docstring is not None else "the body holds no statement, and there is no docstring"
     return syntax_problem(_wrapped(body)) or _idle(body, function)
@@ -172,7 +172,7 @@ def _from_definition(code: str, function: Function, source: bytes, beside: Seque
 
 
 def _under_another_name(found: Sequence[Function], function: Function, program: Program) -> list[Function]:
-    """Return the function that is meant where none has the target's name: the only one, or the only one with its parameters."""
+    """Return the function that is meant if none has the target's name: the only one, or that with its parameters."""
     if not program.only_defines:
         return []
     outer = [f for f in found if f.kind != "nested"]
@@ -220,7 +220,6 @@ def _ends_with(target: Function, found: Function) -> bool:
 
 
 def _lines_outside(code: bytes, found: tuple[Function, ...]) -> list[Line]:
-    """Return the logical lines of ``code`` that are outside any function."""
     inside: set[int] = set()
     for function in found:
         inside.update(range(function.first_line, function.end_line + 1))

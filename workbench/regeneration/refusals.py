@@ -29,11 +29,7 @@ _NOISE = ("mainloop: caught unexpected SystemExit!",)
 
 
 def refusal(said: str) -> str:
-    """Return why pytest does not run a repository's tests, without a full stop; "" if unknown.
-
-    Args:
-        said: Pytest's standard error, in which paths are relative to the repository.
-    """
+    """Return why pytest does not run a repository's tests by its standard error, without a full stop; "" if unknown."""
     lines = [plain(line.rstrip()) for line in clean(said).splitlines()]
     lines = [line for line in lines if line.strip() and line not in _NOISE]
     reason = _fatal(lines) or _conftest(lines) or _usage(lines) or _raised(lines) or (lines[-1] if lines else "")

@@ -1,9 +1,12 @@
-"""Which functions become tasks: those that a stub cannot pass for, or those that the paper's published counts are made of.
+"""Which functions become tasks: those whose tests fail with a stub, or those of the paper's published counts.
 
-``published`` is the rule that reproduces the paper's Table 2: functions with at least one test that passes with the original
-and reaches them, files below a folder ``tests/`` left out, no docstring needed, and no stub filter, although the text
-describes one. Test functions are among them where the tests lie elsewhere. The collector that the numbers were made with
-misses functions within ``if``, ``for``, ``try`` or ``with``, asynchronous ones, and those that only parametrised tests reach.
+``published`` reproduces the paper's Table 2: functions with at least one test that passes with the original and reaches
+them,
+files below a folder ``tests/`` left out, no docstring needed, and no stub filter, although the text describes one. Test
+functions
+elsewhere are among them. The paper's collector misses functions within ``if``, ``for``, ``try`` or ``with``,
+asynchronous ones,
+and those that only parametrised tests reach.
 """
 
 from __future__ import annotations
@@ -20,11 +23,7 @@ SELECTIONS = ("filtered", "published")
 
 
 def parse_selection(text: str) -> str:
-    """Return the selection that a text names, ``filtered`` for none.
-
-    Raises:
-        UsageError: It names no selection.
-    """
+    """Return the selection with this name, ``filtered`` for "". UsageError: there is none."""
     selection = text.strip() or SELECTIONS[0]
     if selection not in SELECTIONS:
         raise UsageError(f"There is no selection {text!r}; choose {' or '.join(SELECTIONS)}.")
@@ -32,12 +31,12 @@ def parse_selection(text: str) -> str:
 
 
 def is_published_file(path: PurePosixPath) -> bool:
-    """Return whether the functions of a file count: it lies below no folder called ``tests``."""
+    """Return whether a file lies below no folder called ``tests``."""
     return "tests" not in path.parts[:-1]
 
 
 def missed_lines(source: bytes) -> frozenset[int]:
-    """Return the lines of ``def`` of functions within a compound statement; all of a file that does not parse is kept."""
+    """Return the lines of ``def`` of functions within a compound statement; none of a file that does not parse."""
     try:
         tree = python_syntax.parse(source)
     except python_syntax.UNREADABLE:

@@ -1,4 +1,4 @@
-"""What a run proves about itself: both controls on every task, and fast verdicts tested again on the cold route."""
+"""The self-check of a run: both controls on every task, and fast verdicts tested again on the cold route."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ class Control:
 
     @property
     def wrong(self) -> int:
-        """Return on how many tasks the control does not hold."""
+        """On how many tasks the control does not hold."""
         return self.passed if self.expected == 0 else self.decided - self.passed
 
     @property
     def complete(self) -> bool:
-        """Whether it was tested on every task."""
         return self.decided >= self.tasks
 
 
@@ -48,17 +47,14 @@ class Rechecks:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A task on which a self-check failed: by a control, or by the cold re-check of its sample (from 0) of an evaluator.
-
-    ``untested`` says that the control could not be tested at all; ``group`` is that of the sample.
-    """
+    """A task on which a self-check failed: by a control, or by the cold re-check of a sample (from 0)."""
 
     task: str
     name: str
     check: str
     evaluator: str = ""
     sample: int | None = None
-    untested: bool = False
+    untested: bool = False  # the control could not be tested at all
     group: Group | None = None
 
     @property
@@ -82,20 +78,17 @@ class SelfCheck:
 
     @property
     def suspect(self) -> bool:
-        """Whether something failed, so that it pays to look for the tasks."""
         return bool(self.rechecks.disagreeing) or any(control.wrong or control.errors for control in self.controls)
 
     def banner(self, *, live: bool, named: bool = True) -> str:
-        """Return what must not be missed, a line for each self-check that failed; "" if all hold.
+        """Return a line for each self-check that failed; "" if all hold.
 
-        Args:
-            live: Whether the run goes on, so that what was not tested yet may still be.
-            named: Whether tasks are named.
+        While ``live``, what was not tested yet may still be; ``named`` also names tasks.
         """
         return banner(self.controls, self.rechecks, self.problems if named else (), live=live)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the self-check as JSON values; ``failed`` has a sentence for each that did not hold."""
+        """Return the self-check as JSON values; ``failed`` has a sentence for each failure."""
         failed = self.banner(live=False)
         return {
             "controls": {
@@ -119,13 +112,7 @@ class SelfCheck:
 
 
 def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[CheckRow] = ()) -> SelfCheck:
-    """Return how the controls and the re-checks of a run came out.
-
-    Args:
-        counts: The samples of all tasks, also of those taken out, in whatever rows.
-        tasks: How many tasks there are.
-        failed: The candidates on which a check failed, if somebody wants to know.
-    """
+    """Return the self-check of a run with so many tasks; ``counts`` include excluded tasks."""
     rows = list(counts)
     controls = []
     for name in CONTROLS:
@@ -140,7 +127,7 @@ def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[Check
 
 
 def problems(failed: Iterable[CheckRow]) -> tuple[Problem, ...]:
-    """Return what is wrong with the tasks of candidates that failed a check."""
+    """Return the problems of tasks whose candidates failed a check."""
     found = []
     for row in failed:
         name = row.group.evaluator
@@ -154,14 +141,7 @@ def problems(failed: Iterable[CheckRow]) -> tuple[Problem, ...]:
 
 
 def banner(controls: Sequence[Control], rechecks: Rechecks, named: Sequence[Problem], *, live: bool) -> str:
-    """Return what must not be missed, a line for each self-check that failed; "" if all hold.
-
-    Args:
-        controls: The controls.
-        rechecks: The re-checks.
-        named: Tasks to name; none where there is no room for names.
-        live: Whether the run goes on, so that what was not tested yet may still be.
-    """
+    """Return a line for each self-check that failed, with the tasks in ``named``; see :meth:`SelfCheck.banner`."""
     failed, untested = [], []
     for control in controls:
         if control.wrong:

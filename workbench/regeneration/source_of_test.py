@@ -1,4 +1,4 @@
-"""The source of a test, as it is shown beside what went wrong: its lines, the asserting one, and what that said."""
+"""The source of a failing test: its lines, the one that raised, and the message."""
 
 from __future__ import annotations
 
@@ -19,31 +19,23 @@ _LONGEST = 400  # lines of a test
 
 @dataclass(frozen=True, slots=True)
 class SourceOfTest:
-    """Lines of a test file.
-
-    Attributes:
-        path: The file.
-        first: Number of the first line, from 1.
-        lines: The lines of the test, with its decorators.
-        asserting: Number of the line in which it ended, 0 where that is not known.
-        said: What it said there: the exception, and the values in it.
-    """
+    """Lines of a test file."""
 
     path: str
-    first: int
-    lines: tuple[str, ...]
-    asserting: int
-    said: tuple[str, ...]
+    first: int  # line number, from 1
+    lines: tuple[str, ...]  # of the test, with its decorators
+    asserting: int  # the line in which it ended, 0: unknown
+    said: tuple[str, ...]  # there: the exception, and the values in it
 
 
 def asserting_line(traceback: str, path: str) -> int:
-    """Return the last line of a file that a native traceback names, 0 where it names none."""
+    """Return the last line of a file that a native traceback names, 0 if it names none."""
     lines = [int(line) for name, line in _FRAME.findall(traceback) if name == path]
     return lines[-1] if lines else 0
 
 
 def said(traceback: str) -> tuple[str, ...]:
-    """Return what stands below the last frame of a native traceback: the exception, and values that pytest explains."""
+    """Return what follows the last frame of a native traceback: the exception, and values that pytest explains."""
     lines = traceback.rstrip("\n").split("\n")
     last = max((at for at, line in enumerate(lines) if _FRAME.match(line)), default=-1)
     below = lines[last + 1 :]
@@ -54,13 +46,7 @@ def said(traceback: str) -> tuple[str, ...]:
 
 
 def source_of_test(text: str, test_id: str, traceback: str = "") -> SourceOfTest | None:
-    """Return the source of a test by the text of its file, None where the file has no such function.
-
-    Args:
-        text: The file.
-        test_id: A pytest node id, ``tests/test_a.py::TestB::test_c[parameters]``.
-        traceback: How it failed, native style.
-    """
+    """Return the source of a test (a pytest node id) by the text of its file, None if the file has no such function."""
     path, _, rest = test_id.partition("::")
     names = rest.partition("[")[0].split("::")
     try:
@@ -93,9 +79,9 @@ def _inside(node: ast.AST | None, name: str) -> ast.AST | None:
 
 
 def text_of_test_file(reader: SessionReader, task: TaskRow, test_id: str) -> str:
-    """Return the text of the file that a test of a task is in; "" where it is kept nowhere.
+    """Return the text of the file that a test of a task is in, "" if unknown.
 
-    Sessions of older versions do not have it: there the repository in the cache is asked, if it is there.
+    Sessions of older versions lack it; then it comes from the repository in the cache, if that is there.
     """
     path = test_id.partition("::")[0]
     if task.test_files_blob is not None:

@@ -40,7 +40,6 @@ def stubs(function: Function) -> tuple[str, ...]:
 
 
 def default_value(annotation: str | None) -> str | None:
-    """Return an expression for the empty value of a return annotation, or None if unknown."""
     if annotation is None:
         return None
     text = annotation.strip().strip("\"'").strip()

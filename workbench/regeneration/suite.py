@@ -1,8 +1,8 @@
-"""Run a repository's test suite three times in the sandbox: as given in a fresh interpreter, in random order, and traced.
+"""Run a repository's test suite three times: as given in a fresh interpreter, in random order, and traced.
 
-A test is stable if it passes in all three runs. A test that passes only sometimes is quarantined and reported, because
-verdicts based on it would be random. Test files that cannot be imported and tests that hang or kill the process are left
-out individually, so that the rest can be used.
+A test is stable if it passes in all three runs. One that passes only sometimes is quarantined, because verdicts based
+on it
+would be random. Test files that cannot be imported and tests that hang or kill the process are left out one by one.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ _TEST_LIKE = re.compile(r"tests?(?:[A-Z_].*|\d*|\w+)?\.py|.*Tests?\.py")
 def odd_test_files(root: Path) -> tuple[str, ...]:
     """Return the files below ``root`` that contain tests but that pytest does not collect unless they are named.
 
-    Files whose name starts like that of a test file take precedence: only if none of them contains a test, every file
-    with a ``unittest.TestCase`` is returned.
+    Only if none that is named like a test file contains a test, every file with a ``unittest.TestCase`` is returned.
     """
     likely, others = [], []
     for path in sorted(root.rglob("*.py")):
@@ -69,23 +68,14 @@ _MODULE = re.compile(r"No module named ['\"]?([\w.]+)")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Limits used when building tasks.
+    """Limits used when building tasks; all but the last two are seconds."""
 
-    Attributes:
-        slowest_tests: Functions whose tests take longer than this are dropped, as in the paper; seconds.
-        suite_seconds: Time limit for the whole suite; seconds.
-        import_seconds: A suite that has not started its first test by then is assumed to hang at import; seconds.
-        hang_seconds: A test that has been running for this long at the time limit is left out; seconds.
-        most_taken_out: How many tests that hang or kill the process are left out before giving up on the suite.
-        selection: Which functions become tasks, see ``workbench.regeneration.selections.SELECTIONS``.
-    """
-
-    slowest_tests: float = 10.0
-    suite_seconds: float = 900.0
-    import_seconds: float = 120.0
-    hang_seconds: float = 90.0
-    most_taken_out: int = 10
-    selection: str = "filtered"
+    slowest_tests: float = 10.0  # functions whose tests take longer are dropped, as in the paper
+    suite_seconds: float = 900.0  # for the whole suite
+    import_seconds: float = 120.0  # a suite that has not started its first test by then hangs at import
+    hang_seconds: float = 90.0  # a test that has been running so long at the time limit is left out
+    most_taken_out: int = 10  # tests left out before giving up on the suite
+    selection: str = "filtered"  # one of ``selections.SELECTIONS``
 
 
 class SuiteFailed(WorkbenchError):
@@ -94,29 +84,17 @@ class SuiteFailed(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """The results of running the whole suite.
+    """The results of running the whole suite."""
 
-    Attributes:
-        stable: Tests that passed in every run, in the order in which pytest collects them.
-        unstable: Tests that passed in some runs only, with their outcome in each.
-        failing: Tests that never passed, with the reason: ``outcome: message``.
-        taken_out: Tests that hang or kill the process, with the reason; later runs exclude them.
-        not_collected: Test files that cannot be imported, with the reason; later runs exclude them.
-        test_paths: Test files with names that pytest does not collect; empty if pytest finds the tests itself.
-        seconds: Duration of each test, the maximum of the untraced runs.
-        runs: Wall-clock seconds of each run: as given, in random order, traced.
-        trace: The traced run's contexts and lines; see ``workbench_runner.trace``.
-    """
-
-    stable: tuple[str, ...]
-    unstable: Mapping[str, tuple[str, ...]]
-    failing: Mapping[str, str]
-    taken_out: Mapping[str, str]
-    not_collected: Mapping[str, str]
-    test_paths: tuple[str, ...]
-    seconds: Mapping[str, float]
-    runs: tuple[float, ...]
-    trace: Mapping[str, Any]
+    stable: tuple[str, ...]  # passed in every run, in pytest's order
+    unstable: Mapping[str, tuple[str, ...]]  # passed in some runs only: their outcome in each
+    failing: Mapping[str, str]  # never passed, with ``outcome: message``
+    taken_out: Mapping[str, str]  # hang or kill the process; later runs exclude them
+    not_collected: Mapping[str, str]  # files that cannot be imported; later runs exclude them
+    test_paths: tuple[str, ...]  # files that pytest does not collect by itself
+    seconds: Mapping[str, float]  # of each test, the maximum of the untraced runs
+    runs: tuple[float, ...]  # wall-clock seconds: as given, in random order, traced
+    trace: Mapping[str, Any]  # contexts and lines; see ``workbench_runner.trace``
 
     @property
     def sentence(self) -> str:
@@ -124,12 +102,10 @@ class Suite:
         return ", ".join((f"{len(self.stable)} tests are stable", *parts))
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON-able mapping."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Suite:
-        """Return the suite encoded by :meth:`to_json`."""
         values = {each.name: data[each.name] for each in fields(cls)}
         values["unstable"] = {test: tuple(outcomes) for test, outcomes in data["unstable"].items()}
         return cls(**{**values, **{name: tuple(data[name]) for name in ("stable", "test_paths", "runs")}})
@@ -242,7 +218,8 @@ class _Runs:
         """Run the suite to its end, leaving out tests that hang or kill the process, one after the other.
 
         The first try has a short time limit: a suite that has not reached its first test by then hangs at import, and a
-        test that has been running for most of that time hangs.
+        test that has
+        been running for most of that time hangs.
         """
         seconds = min(self._limits.seconds, self._rules.import_seconds)
         while True:
@@ -270,7 +247,6 @@ async def _show(pool: Pool, workspace: Workspace) -> None:
 
 
 def _found_nothing(report: Report) -> bool:
-    """Return whether pytest collected no tests, according to its exit status."""
     return report.reason is Reason.MISSING_TESTS or (
         report.reason is Reason.EXIT_STATUS and report.detail.endswith("status 5.")
     )

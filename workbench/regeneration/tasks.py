@@ -1,7 +1,6 @@
 """Tasks: functions whose tests fail with a stub and pass with the original body.
 
 For every dropped function the stage and the reason are recorded; the stages refine those of the paper's Table 2.
-``building`` builds tasks, ``dataset`` exports them.
 """
 
 from __future__ import annotations
@@ -26,49 +25,27 @@ STAGES = ("parse", "body", "trace", "time", "original", "stub")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One function whose body is to be regenerated from its documentation.
+    """One function whose body is to be regenerated from its documentation."""
 
-    Attributes:
-        id: ``path::qualified_name``, with ``#n`` from the second definition of the name on.
-        path: The file's POSIX path, relative to the repository.
-        qualified_name: Python's ``__qualname__``.
-        occurrence: Number of the definition among those of that name in the file, from 1.
-        kind: ``function``, ``method`` or ``nested``.
-        signature: The header as one line.
-        start_line: Line of ``def``, from 1.
-        end_line: Last line of the body.
-        tests: T_i, node ids in pytest's order.
-        statements: Executable lines of the body.
-        covered: Number of these that T_i executes.
-        seconds: Duration of T_i with the original body, including setup and teardown.
-        import_time: Whether the body also runs at import (a fast path must not patch it).
-        body: The original body, exactly the text that a splice replaces.
-        docstring: The original docstring's value, or None.
-        source_sha256: SHA-256 of the file.
-        branches: Number of branches in the body (an ``if`` has two).
-        branches_covered: Number of these that T_i takes.
-        unstable: Quarantined tests that execute the function; they pass only sometimes.
-    """
-
-    id: str
-    path: str
+    id: str  # ``path::qualified_name``, with ``#n`` from the second definition of the name on
+    path: str  # POSIX, relative to the repository
     qualified_name: str
-    occurrence: int
-    kind: str
-    signature: str
-    start_line: int
-    end_line: int
-    tests: tuple[str, ...]
-    statements: int
-    covered: int
-    seconds: float
-    import_time: bool
-    body: str
+    occurrence: int  # which of that name in the file, from 1
+    kind: str  # ``function``, ``method`` or ``nested``
+    signature: str  # the header as one line
+    start_line: int  # of ``def``, from 1
+    end_line: int  # last line of the body
+    tests: tuple[str, ...]  # T_i, node ids in pytest's order
+    statements: int  # executable lines of the body
+    covered: int  # of these, by T_i
+    seconds: float  # of T_i with the original body, including setup and teardown
+    import_time: bool  # the body also runs at import (a fast path must not patch it)
+    body: str  # exactly the text that a splice replaces
     docstring: str | None
-    source_sha256: str
-    branches: int = 0
-    branches_covered: int = 0
-    unstable: tuple[str, ...] = ()
+    source_sha256: str  # of the file
+    branches: int = 0  # in the body (an ``if`` has two)
+    branches_covered: int = 0  # by T_i
+    unstable: tuple[str, ...] = ()  # quarantined tests that execute the function
 
     @property
     def coverage(self) -> float:
@@ -85,7 +62,6 @@ class Task:
         return replace(base, seconds=min(base.seconds, 10 * self.seconds + 5.0))
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON-able mapping."""
         return {**asdict(self), "tests": list(self.tests), "unstable": list(self.unstable)}
 
     @classmethod
@@ -106,67 +82,43 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One step of building tasks, for a live view.
+    """One step of building tasks, for a live view."""
 
-    Attributes:
-        stage: ``suite``, ``functions``, ``original``, ``stub`` or ``done``.
-        done: Functions decided so far.
-        total: Functions to decide; 0 while unknown.
-        text: What happened, as one line.
-        task: The task that was found, if this step found one.
-        dropped: The function that was dropped, if this step dropped one.
-    """
-
-    stage: str
-    done: int
-    total: int
-    text: str
-    task: Task | None = None
-    dropped: Dropped | None = None
+    stage: str  # ``suite``, ``functions``, ``original``, ``stub`` or ``done``
+    done: int  # functions decided so far
+    total: int  # functions to decide; 0 while unknown
+    text: str  # what happened, as one line
+    task: Task | None = None  # found in this step
+    dropped: Dropped | None = None  # in this step
 
 
 @dataclass(frozen=True, slots=True)
 class TaskSet:
-    """The tasks of one repository, and the statistics of building them.
+    """The tasks of one repository, and the statistics of building them."""
 
-    Attributes:
-        tasks: In the order of files and lines.
-        dropped: Every function that did not become a task.
-        stages: How many functions were left after each stage, as in Table 2.
-        stable: Number of tests that passed in every run.
-        unstable: Tests that passed only sometimes, with their outcomes.
-        failing: Tests that never passed, with the reason.
-        taken_out: Tests that hang or kill the process, with the reason.
-        suite_seconds: Wall-clock seconds of the suite's runs: as given, in random order, traced.
-        backend: The sandbox's name.
-        environment: The environment's digest.
-        stub: Version of the stubs.
-        not_collected: Test files that cannot be imported, with the reason; every run excludes them.
-        test_paths: Test files with names that pytest does not collect.
-    """
-
-    tasks: tuple[Task, ...]
+    tasks: tuple[Task, ...]  # in the order of files and lines
     dropped: tuple[Dropped, ...]
-    stages: Mapping[str, int]
-    stable: int
-    unstable: Mapping[str, tuple[str, ...]]
-    failing: Mapping[str, str]
-    taken_out: Mapping[str, str]
-    suite_seconds: tuple[float, ...]
-    backend: str
-    environment: str
-    stub: str = STUB_VERSION
-    not_collected: Mapping[str, str] = field(default_factory=dict)
-    test_paths: tuple[str, ...] = ()
+    stages: Mapping[str, int]  # functions left after each stage, as in Table 2
+    stable: int  # number of tests that passed in every run
+    unstable: Mapping[str, tuple[str, ...]]  # passed in some runs only, with their outcomes
+    failing: Mapping[str, str]  # never passed, with the reason
+    taken_out: Mapping[str, str]  # hang or kill the process, with the reason
+    suite_seconds: tuple[float, ...]  # wall-clock: as given, in random order, traced
+    backend: str  # the sandbox's name
+    environment: str  # its digest
+    stub: str = STUB_VERSION  # version of the stubs
+    not_collected: Mapping[str, str] = field(default_factory=dict)  # files that cannot be imported, with the reason
+    test_paths: tuple[str, ...] = ()  # files with names that pytest does not collect
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of functions and tests left after each stage; only with the selection ``published`` they are those of Table 2.
+        """Number of functions and tests left after each stage; only with the selection ``published`` those of Table 2.
 
-        ``n_candidates`` functions outside tests; ``n_with_body`` of them parse and have more than a stub;
-        ``n_traced`` are executed by a stable test; ``n_in_time`` by stable tests within the time limit;
-        ``n_reference`` pass these tests alone; ``n_tasks`` fail them with every stub; ``n_documented`` of these have
-        a docstring.
+        ``n_candidates`` functions outside tests; ``n_with_body`` of them parse and have more than a stub; ``n_traced``
+        are executed by a
+        stable test; ``n_in_time`` by stable tests within the time limit; ``n_reference`` pass these tests alone;
+        ``n_tasks`` fail them with
+        every stub; ``n_documented`` of these have a docstring.
         """
         left = len(self.tasks) + len(self.dropped)
         gone = Counter(entry.stage for entry in self.dropped)
@@ -197,7 +149,6 @@ class TaskSet:
         return usable(workspace, self.not_collected, self.test_paths)
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON-able mapping."""
         data = {name: getattr(self, name) for name in self.__dataclass_fields__}
         data["tasks"] = [task.to_json() for task in self.tasks]
         data["dropped"] = [asdict(entry) for entry in self.dropped]
@@ -207,7 +158,6 @@ class TaskSet:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> TaskSet:
-        """Return the task set encoded by :meth:`to_json`."""
         values = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
         values["tasks"] = tuple(Task.from_json(task) for task in data["tasks"])
         values["dropped"] = tuple(Dropped(**entry) for entry in data["dropped"])
@@ -217,12 +167,11 @@ class TaskSet:
 
 
 def is_skipped(why: str) -> bool:
-    """Return whether a test that never passed was skipped or expected to fail, rather than failing."""
+    """Return whether a test that never passed was skipped or expected to fail."""
     return why.startswith(("skipped:", "xfailed:", "xpassed:"))
 
 
 def needs_network(why: str) -> bool:
-    """Return whether a failing test's message says that the network cannot be reached."""
     return _NETWORK.search(why) is not None
 
 

@@ -11,29 +11,18 @@ from workbench.repository.functions import Function
 
 @dataclass(frozen=True, slots=True)
 class FunctionTrace:
-    """The tests that execute one function.
+    """The tests that execute one function."""
 
-    Attributes:
-        tests: T_i: stable tests that execute at least one line of the body.
-        unstable: Quarantined tests that execute it; they pass only sometimes.
-        statements: Executable lines of the body, including nested functions.
-        covered: Number of these that T_i executes.
-        branches: Number of branches in the body.
-        branches_covered: Number of these that T_i takes.
-        import_time: Whether the body also runs while modules are imported or tests collected.
-    """
-
-    tests: tuple[str, ...]
-    unstable: tuple[str, ...]
-    statements: int
-    covered: int
+    tests: tuple[str, ...]  # T_i: stable tests that execute at least one line of the body
+    unstable: tuple[str, ...]  # quarantined tests that execute it
+    statements: int  # executable lines of the body, including nested functions
+    covered: int  # of these, by T_i
     branches: int
-    branches_covered: int
-    import_time: bool
+    branches_covered: int  # by T_i
+    import_time: bool  # the body also runs while modules are imported or tests collected
 
     @property
     def coverage(self) -> float:
-        """Share of the body's statements that T_i executes, 0 to 1."""
         return self.covered / self.statements if self.statements else 0.0
 
 
@@ -42,9 +31,9 @@ def trace_functions(
 ) -> dict[str, FunctionTrace]:
     """Return the trace of each function of one file, by function id.
 
-    A line belongs to the innermost function around it; the statements and branches of a nested function count for the
-    coverage of the outer one as well, because the outer body contains them. With ``published`` a function is reached by any
-    of its lines, its header and nested functions included.
+    A line belongs to the innermost function around it; a nested function's statements and branches also count for the
+    outer one,
+    whose body contains them. With ``published`` any line reaches a function, its header and nested functions included.
     """
     recorded = suite.trace.get("files", {}).get(path)
     if recorded is None:

@@ -1,7 +1,5 @@
 """Repositories: from what the user names (a folder, a git URL, a pinned release) to an immutable copy of its files.
 
-`parse_source` parses the text, `fetch` copies the repository into the cache as an immutable, content-addressed
-`Snapshot`, and `View` shows an agent the part of it that it may see. `read_text` is for browsing a whole snapshot.
 Git, archives and the network are imported only when a source needs them.
 """
 

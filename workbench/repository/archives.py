@@ -1,7 +1,8 @@
-"""Archives as a source: unpack local archives and source distributions without trusting their content.
+"""Unpack local archives and source distributions without trusting their content.
 
-Members are passed one by one to `TreeBuilder`, never to ``extractall``: only regular files and folders are written, links
-are created last and only if they stay inside, and sizes are counted from the data instead of the headers.
+Never ``extractall``: `TreeBuilder` writes only regular files and folders, then links that stay inside; sizes are
+counted from
+the data, not the headers.
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ _LARGEST_READ = 16 << 20
 
 
 def fetch_archive(source: Source, store: Store, limits: Limits, pin: str, progress: Callable[[str], None]) -> Snapshot:
-    """Return the snapshot of a local archive or of a pinned source distribution; see `workbench.repository.fetch`."""
     key = str(Source(source.kind, source.location, source.revision))
     if source.kind == "archive":
         file = Path(source.location)
@@ -57,11 +57,7 @@ def fetch_archive(source: Source, store: Store, limits: Limits, pin: str, progre
 
 
 def file_sha256(file: Path) -> str:
-    """Return the SHA-256 of a file in hex.
-
-    Raises:
-        SourceUnavailable: It cannot be read, or is not a regular file: reading a device might never end.
-    """
+    """Return the SHA-256 of a file in hex. SourceUnavailable also if it is a device, whose end might never come."""
     try:
         require_ordinary(file, "The archive")
         with file.open("rb") as stream:
@@ -93,7 +89,8 @@ def unpack(file: Path, root: Path, limits: Limits) -> Tree:
     """Unpack an archive into the empty folder ``root``, stripping a single top-level folder.
 
     Raises:
-        UnsafeArchive: A path or link leads out of the folder, or the archive contains a device, is encrypted or too large.
+        UnsafeArchive: A path or link leads out of the folder, or the archive contains a device, is encrypted or too
+        large.
         FetchError: It is damaged, or its format is unknown.
     """
     origin = f"The archive {shown(file.name)}"
@@ -123,7 +120,7 @@ def unpack(file: Path, root: Path, limits: Limits) -> Tree:
 
 
 class _Bounded:
-    """A decompressed stream that limits its total size and the size of each read.
+    """A decompressed stream with a limited total size and size of each read.
 
     `tarfile` reads headers before they can be checked, and a header can contain a name of two gigabytes.
     """

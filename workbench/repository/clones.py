@@ -1,7 +1,8 @@
 """A git repository as a source: one commit, read through GitPython from git's own object store.
 
-Git checks nothing out: no hook, filter, submodule or attribute of the foreign repository takes effect, and every path
-of the tree passes the same checks as an archive's.
+Nothing is checked out: no hook, filter, submodule or attribute of the foreign repository takes effect, and every path
+passes
+the same checks as an archive's.
 """
 
 from __future__ import annotations
@@ -40,7 +41,6 @@ _SETTINGS = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "submodule.recu
 
 
 def fetch_revision(source: Source, store: Store, limits: Limits, pin: str, progress: Callable[[str], None]) -> Snapshot:
-    """Return the snapshot of a git revision; see `workbench.repository.fetch`."""
     local = source.location.startswith("file://")
     known = store.recall(str(source))
     if known is not None and (not local or _FULL_HASH.fullmatch(source.revision)):
@@ -95,7 +95,6 @@ class _Git:
             raise self._error_for(error) from None
 
     def run(self, *arguments: str, seconds: int = _SECONDS) -> str:
-        """Run git in the empty repository and return what it prints."""
         settings = [part for setting in _SETTINGS for part in ("-c", setting)]
         command = ["git", *settings, f"--git-dir={self.folder}", *arguments]
         began = time.monotonic()

@@ -1,8 +1,4 @@
-"""Everything in a Python file that can have a docstring: the module, its classes and its functions.
-
-A definition is identified as in :mod:`workbench.repository.functions`; the module is ``("module", "", 1)``, and classes of one
-name are counted apart from functions of that name.
-"""
+"""Everything in a Python file that can have a docstring: the module, its classes and its functions."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ DefinitionKind = Literal["module", "class", "function"]
 
 
 class DefinitionKey(NamedTuple):
-    """Which definition of a file: its kind, Python's qualified name ("" for the module), and which of that name, from 1."""
+    """A definition of a file: kind, qualified name, and which of that name, from 1; ``("module", "", 1)``."""
 
     kind: DefinitionKind
     qualified_name: str
@@ -31,10 +27,7 @@ class DefinitionKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A module, class or function; spans are bytes of the file, as those of ``functions.Function``.
-
-    ``needs_something`` says that without its docstring the body would be empty, or that the next string would become one.
-    """
+    """A module, class or function; spans are bytes of the file, as those of ``functions.Function``."""
 
     path: str
     key: DefinitionKey
@@ -43,11 +36,10 @@ class Definition:
     docstring_span: Span | None
     body: Span
     docstring: str | None
-    needs_something: bool
+    needs_something: bool  # without a docstring the body is empty, or the next string becomes one
 
     @property
     def id(self) -> str:
-        """``path::qualified_name`` for messages."""
         return f"{self.path}::{self.key.text}"
 
 

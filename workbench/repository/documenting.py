@@ -1,4 +1,4 @@
-"""Put docstrings into a whole file: module, classes and functions at once, and not one byte of code changes."""
+"""Put docstrings into a whole file; not one byte of code changes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,9 @@ _KEPT_COMMENT = re.compile(rb"#!|#.*?coding[:=]")  # for the system and for Pyth
 
 
 def document(source: bytes, path: str, docstring: Callable[[DefinitionKey], str | None]) -> bytes:
-    """Return a file in which every definition has the docstring that it is to have, and none that it is not to have.
+    """Return the file with exactly the docstrings that ``docstring`` gives for its definitions, None for none.
 
-    Args:
-        source: The file.
-        path: Its path, for messages.
-        docstring: Gives each definition's docstring, None for none. One that is there already stays as it is written;
-            any other is laid out as in PEP 257.
+    An unchanged one stays as it is written; any other is laid out as in PEP 257.
 
     Raises:
         SpliceError: The file's encoding lacks a character, or a docstring cannot be taken out of what does not parse.
@@ -100,7 +96,8 @@ def _in_module(source: bytes, module: Definition, text: str | None) -> bytes:
 def without_other_texts(source: bytes, path: str) -> bytes:
     """Return a file without what documents its code beside docstrings.
 
-    Gone are strings that stand alone (behind attributes, behind a docstring), assignments of texts to ``__doc__``, and the
+    Gone are strings that stand alone (behind attributes, behind a docstring), assignments of texts to ``__doc__``, and
+    the
     comments right above a function or class, or between its decorators.
     """
     docstrings = {one.docstring_span.start for one in find_definitions(source, path) if one.docstring_span is not None}

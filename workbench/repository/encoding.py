@@ -35,19 +35,14 @@ def decode(source: bytes, encoding: str) -> str:
 
 
 def encode(text: str, encoding: str) -> bytes:
-    """Encode text as the inverse of ``decode``.
-
-    Raises:
-        UnicodeEncodeError: when a character does not exist in the file's encoding.
-    """
+    """Encode text as the inverse of ``decode``. UnicodeEncodeError: the file's encoding lacks a character."""
     return text.encode(encoding, "surrogateescape")
 
 
 def ascii_shadow(source: bytes, encoding: str) -> bytes:
-    r"""Return bytes of the same length for the parser: valid UTF-8, only ``\n`` and ``\r\n`` as line ends.
+    r"""Return bytes of the same length for tree-sitter, which reads UTF-8 and ends lines at ``\n`` and ``\r\n`` only.
 
-    tree-sitter reads UTF-8; in other encodings letters beyond ASCII are replaced by as many ``x`` as they have bytes,
-    so that every offset stays true.
+    In other encodings each byte of a letter beyond ASCII becomes an ``x``, so that every offset stays true.
     """
     if b"\r" in source:
         source = re.sub(rb"\r(?!\n)", b"\n", source)

@@ -11,12 +11,7 @@ Mode = Literal["-", "x", "l"]
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """One file of a repository.
+    """One file of a repository."""
 
-    Attributes:
-        path: POSIX path relative to the repository's root.
-        size: Size in bytes (for a link: of the file that it leads to).
-    """
-
-    path: str
-    size: int
+    path: str  # POSIX, relative to the repository's root
+    size: int  # bytes; for a link: of its target

@@ -1,7 +1,4 @@
-"""Fetch a source as an immutable snapshot in the cache.
-
-Code that needs the network or an archive format lives in modules of its own, imported on demand.
-"""
+"""Fetch a source as an immutable snapshot in the cache; network and archive code is imported on demand."""
 
 from __future__ import annotations
 
@@ -34,14 +31,10 @@ def fetch(
     """Return a repository's snapshot, copying it into the cache unless it is already there.
 
     A pinned release, a git revision and an unchanged folder are fetched once and then need no network. A remote branch
-    stays at the fetched commit until `forget` is called.
-
-    Args:
-        source: A source, or its text as `parse_source` accepts it.
-        cache: Folder of the cache; `paths.cache_dir()` unless given.
-        expected_sha256: Checksum that the archive (of an archive or source distribution) or the snapshot (of a folder
-            or git source) must have.
-        progress: Called with short progress messages.
+    stays at
+    the fetched commit until `forget` is called. ``expected_sha256`` is the checksum of the archive or source
+    distribution, else
+    of the snapshot.
 
     Raises:
         BadSource: The text is not a valid source.
@@ -75,7 +68,7 @@ def fetch(
 def cached(source: Source | str, *, cache: Path | None = None, expected_sha256: str | None = None) -> Snapshot | None:
     """Return the cached snapshot of a source that cannot have changed, or None; never uses the network.
 
-    Returns None for folders, local archives and local repositories: `fetch` checks whether they changed.
+    None for folders, local archives and local repositories: `fetch` checks whether they changed.
     """
     source = parse_source(source) if isinstance(source, str) else source
     pin = checked_sha256(expected_sha256) if expected_sha256 else source.sha256
@@ -97,12 +90,12 @@ def forget(source: Source | str, *, cache: Path | None = None) -> None:
 
 
 def text_in_cache(digest: str, path: str, *, cache: Path | None = None) -> str:
-    """Return the text of a file of a snapshot, "" where the cache has no such snapshot or file."""
+    """Return the text of a file of a snapshot, "" if the cache has no such snapshot or file."""
     return Store(Path(cache or paths.cache_dir()).absolute()).text(digest, path)
 
 
 def texts_in_cache(digest: str, wanted: Callable[[str], bool], *, cache: Path | None = None) -> dict[str, str] | None:
-    """Return the texts of those files of a snapshot that are wanted, by path; None where the cache does not have all of them."""
+    """Return the wanted texts of a snapshot by path; None if the cache does not have all of them."""
     return Store(Path(cache or paths.cache_dir()).absolute()).texts(digest, wanted)
 
 

@@ -23,7 +23,7 @@ _SKIPPED_ENDINGS = (".pyc", ".pyo", ".egg-info")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One entry of a folder: its relative path, its absolute path and its status, not following links."""
+    """One entry of a folder with its status, links not followed."""
 
     path: str
     place: str
@@ -33,11 +33,8 @@ class Found:
 def scan(folder: Path, *, without: Path, limits: Limits, progress: Callable[[str], None]) -> list[Found]:
     """Return the files and links in a project's folder, sorted by path.
 
-    Args:
-        folder: The project.
-        without: A folder to leave out: the cache itself may lie inside the project.
-        limits: The folder is refused above these, before anything is copied.
-        progress: Called with one sentence for each entry that is left out because it cannot be read.
+    ``without`` is left out: the cache itself may lie inside the project. ``progress`` gets a sentence for each
+    unreadable entry.
 
     Raises:
         SourceUnavailable: There is no such folder, or it cannot be listed.
@@ -72,8 +69,6 @@ def signature(found: list[Found]) -> tuple[str, float]:
 
 
 def copy(found: list[Found], root: Path, *, origin: str, limits: Limits, progress: Callable[[str], None]) -> Tree:
-    """Copy the entries found by `scan` into the empty folder ``root``."""
-
     def leave_out(path: str, target: str) -> None:
         progress(f"Left out the link '{shown(path)}': it leads out of the folder, to '{shown(target)}'.")
 
@@ -124,7 +119,7 @@ def _walk(root: str, without: str, progress: Callable[[str], None]) -> Iterator[
 
 
 def _is_leftover(place: str, path: str) -> bool:
-    """Return whether a folder is a virtual environment, or build output at the top of the project."""
+    """Whether a folder is a virtual environment, or build output at the top of the project."""
     if os.path.isfile(f"{place}/pyvenv.cfg"):  # noqa: PTH113  a plain string, on a hot path
         return True
     if path == "build":

@@ -40,7 +40,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter as written: ``name`` includes its stars; ``annotation`` and ``default`` are source text."""
+    """A parameter as written: ``name`` includes its stars; ``annotation`` and ``default`` are source text."""
 
     name: str
     annotation: str | None = None
@@ -49,13 +49,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One function definition.
-
-    Lines are 1-based; ``first_line`` is that of the first decorator, ``start_line`` that of ``def``. Spans are bytes of the
-    file: ``header`` runs from ``async``/``def`` to the colon, a comment on the colon's line included; ``docstring_span`` covers
-    the literal; ``body`` runs from the end of the docstring (a comment on its line included) or of the header to the
-    end of the block.
-    """
+    """One function definition; lines are 1-based, spans are bytes of the file."""
 
     path: str
     qualified_name: str
@@ -66,20 +60,19 @@ class Function:
     decorators: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     returns: str | None
-    first_line: int
-    start_line: int
+    first_line: int  # of the first decorator
+    start_line: int  # of ``def``
     end_line: int
     span: Span
-    header: Span
+    header: Span  # from ``async``/``def`` to the colon, with a comment on its line
     docstring_span: Span | None
-    body: Span
+    body: Span  # from the end of the docstring or header, with a comment on its line
     docstring: str | None
     signature: str
     has_syntax_error: bool
 
     @property
     def id(self) -> str:
-        """``path::qualified_name``, with ``#n`` from the second definition of the name on."""
         return f"{self.path}::{self.qualified_name}" + (f"#{self.occurrence}" if self.occurrence > 1 else "")
 
     @property
@@ -102,8 +95,6 @@ class OutlineItem:
 
 @dataclass(slots=True)
 class _Scope:
-    """An enclosing definition during the walk."""
-
     end: int
     kind: Literal["class", "function", "lambda"]
     qualified_name: str
@@ -124,7 +115,7 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The parts of a module, class or function that concern its docstring; spans as those of :class:`Function`."""
+    """What of a module, class or function concerns its docstring; spans as those of :class:`Function`."""
 
     span: Span
     header: Span
@@ -135,8 +126,6 @@ class Block:
 
 
 class _Text:
-    """A file's bytes, with access to the text of any node."""
-
     def __init__(self, source: bytes) -> None:
         self.source = source
         self.encoding = source_encoding(source)
@@ -159,8 +148,8 @@ def _tools() -> tuple[Parser, Query]:
 def find_functions(source: bytes, path: str) -> tuple[Function, ...]:
     """Return the functions of a Python file in source order.
 
-    Syntax errors never raise: whatever can be recognised is returned, and ``has_syntax_error`` marks definitions that
-    contain an error. ``path`` is the file's POSIX path in the repository.
+    Syntax errors never raise: what can be recognised is returned, and ``has_syntax_error`` marks definitions with an
+    error.
     """
     text = _Text(source)
     occurrences: Counter[str] = Counter()
@@ -196,11 +185,7 @@ def outline(source: bytes, path: str = "") -> tuple[OutlineItem, ...]:
 
 
 class Reading:
-    """A file parsed once, for who needs more than its functions.
-
-    Args:
-        source: The file.
-    """
+    """A file parsed once, for who needs more than its functions."""
 
     def __init__(self, source: bytes) -> None:
         self._text = _Text(source)
@@ -211,13 +196,12 @@ class Reading:
         return self._root
 
     def module(self) -> Block:
-        """Return the module: its header is empty and stands where a docstring has to, before the first statement."""
+        """Return the module; its empty header stands where a docstring has to, before the first statement."""
         first = next((child for child in self._root.children if child.type != "comment"), None)
         start = first.start_byte if first is not None else len(self._text.source)
         return _block_of(self._text, self._root, Span(start, start), Span(start, len(self._text.source)))
 
     def blocks(self) -> list[tuple[Literal["class", "function"], str, Block]]:
-        """Return classes and functions in source order with their qualified names."""
         found: list[tuple[Literal["class", "function"], str, Block]] = []
         for one in _walk(self._text, self._root):
             header = _header_span(self._text, one.node)

@@ -19,9 +19,10 @@ def base_indent(lines: list[Line]) -> str:
 def reindent(text: str, target: str, unit: str) -> str:
     """Return ``text`` re-indented so that its first logical line is at ``target``, keeping relative indentation.
 
-    The content of multi-line strings is preserved byte for byte. If the block is indented with other characters than
-    ``unit`` (spaces in a file that uses tabs, or the reverse), each level is rewritten with ``unit``; otherwise inner
-    indentation is kept. A text that already is at ``target`` is returned unchanged.
+    Multi-line strings are preserved byte for byte. If the block is indented with other characters than ``unit`` (spaces
+    in a file
+    that uses tabs, or the reverse), each level is rewritten with ``unit``. A text that already is at ``target`` is
+    unchanged.
     """
     lines = read_lines(text)
     base = base_indent(lines)

@@ -1,12 +1,10 @@
 """Source distributions from the package index that pip is configured to use.
 
-Pip itself runs a distribution's build code while it downloads one (``setup.py`` tells its metadata), so only pip's
-configuration is asked for; the index is read here, by its simple API (PEP 503, PEP 691), and the archive is checked
-against the index's own checksum and the pin. No index is named in this program: pip's default is pip's to know.
-
-Names and versions are read by ``packaging``. ``pypi-simple`` reads the pages of an index as well, but neither pip's
-configuration nor folders of files (``find-links``, ``file:``), and bounds neither a page nor an archive; with it, what is
-here would stay but for thirty lines, and four more packages would be needed.
+Pip runs a distribution's build code while it downloads one, so only pip's configuration is asked for; the index is read
+here by
+its simple API (PEP 503, PEP 691), and the archive is checked against the index's checksum and the pin. ``pypi-simple``
+reads
+neither pip's configuration nor folders of files (``find-links``, ``file:``), and bounds neither a page nor an archive.
 """
 
 from __future__ import annotations
@@ -59,7 +57,7 @@ print(json.dumps({
 
 @dataclass(frozen=True, slots=True)
 class _Release:
-    """One file that an index offers: its name, address and checksum ("" if the index gives none)."""
+    """One file that an index offers; the checksum is "" if the index gives none."""
 
     filename: str
     url: str
@@ -80,18 +78,10 @@ class _Pip:
 def download(name: str, version: str, folder: Path, pin: str, largest: int, tell: Callable[[str], None]) -> Path:
     """Download the source distribution ``name==version`` into ``folder``.
 
-    Args:
-        name: Name of the distribution.
-        version: Its exact version.
-        folder: Where the archive is written.
-        pin: Expected SHA-256, or "".
-        largest: Size in bytes above which it is refused.
-        tell: Called with short sentences.
-
     Raises:
         SourceUnavailable: No index has it, or none answers.
         ChecksumMismatch: What arrived is not what the index or the pin promises.
-        UnsafeArchive: It is too large.
+        UnsafeArchive: It has more than ``largest`` bytes.
     """
     label = f"{name}=={version}"
     pip = _configuration()
@@ -205,8 +195,6 @@ def _releases(pip: _Pip, index: str, name: str, *, is_index: bool) -> Iterator[_
 
 
 class _Links(HTMLParser):
-    """Collects the addresses of all links of a page."""
-
     def __init__(self) -> None:
         super().__init__()
         self.addresses: list[str] = []
@@ -275,7 +263,7 @@ def _version_of(filename: str, name: str) -> str | None:
 
 
 def _parsed(version: str) -> Version | None:
-    """Return a version by PEP 440, None where it is none (files of before 2014)."""
+    """Return a version by PEP 440, None if it is none (files of before 2014)."""
     try:
         return Version(version)
     except InvalidVersion:

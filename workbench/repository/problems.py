@@ -29,7 +29,6 @@ class UnsafeArchive(FetchError):
 
 
 def no_room(folder: Path) -> FetchError:
-    """Return the error for a full disk under the cache folder."""
     return FetchError(
         f"The disk is full: there is no room in the cache folder {folder}; free some space or set WORKBENCH_CACHE_DIR to "
         "another folder."

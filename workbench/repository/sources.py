@@ -1,8 +1,8 @@
-"""Parse what a user may name as a repository.
+"""Parse what a user may name as a repository: a folder, an archive, a git URL, a pinned source distribution.
 
-A source is a folder, an archive file, a git URL with an optional revision, or a pinned source distribution.
 Parsing rejects everything dangerous (transports that run programs, disguised command-line options, credentials that
-would end up in a session file), so that fetching can trust a `Source`.
+would end
+up in a session file), so that fetching can trust a `Source`.
 """
 
 from __future__ import annotations
@@ -30,19 +30,12 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9.-]*)(?:\+([a-z]+))?://")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One repository to work on; ``parse_source(str(source)) == source``.
-
-    Attributes:
-        kind: ``folder``, ``archive`` (a local file), ``git`` or ``sdist``.
-        location: Absolute path, git URL, or name of the distribution.
-        revision: Git branch, tag or commit ("" = the default branch), or the version of a distribution.
-        sha256: Expected checksum of the archive (64 lower-case hex digits) or "".
-    """
+    """One repository to work on; ``parse_source(str(source)) == source``."""
 
     kind: Kind
-    location: str
-    revision: str = ""
-    sha256: str = ""
+    location: str  # absolute path, git URL, or name of the distribution
+    revision: str = ""  # git branch, tag or commit ("" = the default branch), or version
+    sha256: str = ""  # expected checksum of the archive (64 lower-case hex digits) or ""
 
     def __str__(self) -> str:
         pin = f"#sha256={self.sha256}" if self.sha256 else ""
@@ -77,13 +70,11 @@ class Source:
 def parse_source(text: str) -> Source:
     """Parse the text with which a user names a repository.
 
-    Args:
-        text: A folder (``~`` is understood), an archive file, ``https://host/project.git@REVISION`` (also with
-            ``git+`` in front, ``ssh://``, ``user@host:path``, ``git+file://``, a local ``.git`` path or
-            ``FOLDER@REVISION``), or ``NAME==VERSION`` with an optional ``#sha256=…``.
-
-    Raises:
-        BadSource: The text is none of these, or is of a form that is refused; the message says which.
+    It is a folder (``~`` is understood), an archive file, ``https://host/project.git@REVISION`` (also with ``git+`` in
+    front,
+    ``ssh://``, ``user@host:path``, ``git+file://``, a local ``.git`` path or ``FOLDER@REVISION``), or ``NAME==VERSION``
+    with an
+    optional ``#sha256=…``. BadSource says why anything else is refused.
     """
     text = text.strip() if not text.startswith(("folder:", "archive:")) else text
     if not text:
@@ -109,7 +100,6 @@ def parse_source(text: str) -> Source:
 
 
 def checked_sha256(text: str) -> str:
-    """Return ``text`` as 64 lower-case hex digits, or raise `BadSource`."""
     digits = text.strip().lower().removeprefix("sha256:")
     if not _SHA256.fullmatch(digits):
         raise BadSource(f"'{shown(text)}' is not a SHA-256 checksum: 64 hexadecimal digits are expected.")

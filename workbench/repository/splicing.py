@@ -26,7 +26,7 @@ class SpliceError(WorkbenchError):
 
 
 class Documented(Protocol):
-    """What a docstring belongs to, with its spans: a function, or a definition of :mod:`workbench.repository.definitions`."""
+    """What a docstring belongs to: a function, or a definition of :mod:`workbench.repository.definitions`."""
 
     @property
     def id(self) -> str: ...
@@ -43,7 +43,6 @@ class Documented(Protocol):
     @property
     def body(self) -> Span:
         """What comes after the docstring, or after the header."""
-        ...
 
 
 def body_text(source: bytes, function: Function) -> str:
@@ -55,10 +54,10 @@ def splice(source: bytes, function: Function, body: str) -> bytes:
     """Return ``source`` with the body of ``function`` replaced; the docstring stays.
 
     ``body`` contains statements at any indentation, with or without a line end before them. If it is empty, only the
-    docstring remains. The result is not checked to be valid Python; use ``lines.syntax_problem`` for that.
-
-    Raises:
-        SpliceError: The file's encoding lacks a character of ``body``.
+    docstring
+    remains. The result is not checked to be valid Python; use ``lines.syntax_problem`` for that. SpliceError: the
+    file's encoding
+    lacks a character of ``body``.
     """
     start, end = function.body
     inline = _is_inline(source, function)
@@ -79,10 +78,8 @@ def replace_docstring(source: bytes, function: Function, docstring: str | None) 
     r"""Return ``source`` with the docstring of ``function`` set to exactly ``docstring``, or removed when None.
 
     A removed docstring is replaced by ``pass`` if it was the whole body, or if its removal would turn the next string
-    expression into a docstring. The new literal evaluates to exactly ``docstring``.
-
-    Raises:
-        SpliceError: The literal cannot be written in the file's encoding.
+    expression
+    into a docstring. SpliceError: the file's encoding cannot hold the literal.
     """
     if docstring is None:
         return _without_docstring(source, function)
@@ -90,11 +87,7 @@ def replace_docstring(source: bytes, function: Function, docstring: str | None) 
 
 
 def write_docstring(source: bytes, function: Documented, docstring: str) -> bytes:
-    """Return ``source`` with a docstring in a class or function, see :func:`replace_docstring`.
-
-    Raises:
-        SpliceError: The literal cannot be written in the file's encoding.
-    """
+    """Return ``source`` with a docstring in a class or function, see :func:`replace_docstring`."""
     literal = _to_bytes(source, function, quote(docstring, source_encoding(source)))
     if function.docstring_span is not None:
         start, end = function.docstring_span
@@ -242,12 +235,9 @@ def _without_docstring(source: bytes, function: Function) -> bytes:
 
 
 def remove_literal(source: bytes, function: Documented, instead: bytes = b"") -> bytes:
-    """Return ``source`` without the docstring's literal, and without its line where that holds nothing else.
+    """Return ``source`` without the docstring's literal, and without its line if that holds nothing else.
 
-    Args:
-        source: The file.
-        function: What has the docstring.
-        instead: A statement that takes the docstring's place, as the whole body or before another string.
+    ``instead`` is a statement that takes its place, as the whole body or before another string.
     """
     span = function.docstring_span
     if span is None:

@@ -31,40 +31,24 @@ _STALE_SECONDS = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """An immutable copy of a repository.
-
-    Attributes:
-        root: Folder that holds the files.
-        digest: SHA-256 over the sorted (path, mode, content) triples, in hex; identifies the content.
-        source: The source's text, as `parse_source` accepts it.
-        revision: Commit of a git source, ``sha256:…`` of an archive or source distribution, "" of a folder.
-        files: Every file, sorted by path; links count where they lead to a file inside.
-    """
+    """An immutable copy of a repository."""
 
     root: Path
-    digest: str
-    source: str
-    revision: str
-    files: tuple[FileEntry, ...]
+    digest: str  # hex SHA-256 over the sorted (path, mode, content) triples; identifies the content
+    source: str  # as `parse_source` accepts it
+    revision: str  # git commit, ``sha256:…`` of an archive or source distribution, "" of a folder
+    files: tuple[FileEntry, ...]  # by path; links count if they lead to a file inside
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the index knows about a source.
-
-    Attributes:
-        source: The source's text.
-        digest: Digest of its tree.
-        revision: As in `Snapshot`.
-        signature: Digest of a folder's names, sizes and times, which must match for reuse; "" for an immutable source.
-        recorded_at: When this was recorded, in seconds since the epoch.
-    """
+    """What the index knows about a source."""
 
     source: str
     digest: str
-    revision: str
-    signature: str
-    recorded_at: float
+    revision: str  # as in `Snapshot`
+    signature: str  # of a folder's names, sizes and times, which must match for reuse; "" if immutable
+    recorded_at: float  # seconds since the epoch
 
 
 class Store:
@@ -127,7 +111,6 @@ class Store:
         return Snapshot(place / "tree", tree.digest, known.source, known.revision, tree.files)
 
     def recall(self, source: str) -> Known | None:
-        """Return the index entry of a source, or None."""
         try:
             return Known(**json.loads(self._index_file(source).read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
@@ -174,16 +157,11 @@ class Store:
         return files if expected == dict(_sizes(str(folder / "tree"))) else None
 
     def text(self, digest: str, path: str) -> str:
-        """Return the text of a regular file of a tree, "" where there is no such tree or file; both names may be anything."""
+        """Return the text of a regular file of a tree, "" if there is none; both names may be anything."""
         return (self.texts(digest, lambda name: name == path) or {}).get(path, "")
 
     def texts(self, digest: str, wanted: Callable[[str], bool]) -> dict[str, str] | None:
-        """Return the texts of regular files of a tree by path, None where the tree or one of them is not there (any more).
-
-        Args:
-            digest: Of the tree; may be anything.
-            wanted: Whether a path is meant.
-        """
+        """Return the texts of regular files of a tree by path, None if the tree or one of them is gone."""
         if not re.fullmatch(r"[0-9a-f]{64}", digest):
             return None
         folder = self._snapshots / digest
@@ -204,7 +182,6 @@ class Store:
 
 
 def require_digest(snapshot: Snapshot, pin: str) -> Snapshot:
-    """Return the snapshot if its digest is the pinned one, or if nothing is pinned."""
     if pin and snapshot.digest != pin:
         raise ChecksumMismatch(
             f"{snapshot.source} has the content {snapshot.digest[:12]}… where {pin[:12]}… is pinned; it was changed, or "

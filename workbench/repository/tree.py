@@ -17,32 +17,20 @@ from workbench.repository.problems import UnsafeArchive, shown
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The maximum size of a repository; larger ones are refused.
-
-    Attributes:
-        total_bytes: Sum of all file sizes, in bytes.
-        entries: Number of files, folders and links.
-        ratio: Maximum unpacked bytes per packed byte of an archive, checked above ``ratio_from`` bytes.
-        ratio_from: Unpacked bytes below which the ratio is not checked: small files of zeros are harmless.
-    """
+    """The maximum size of a repository; larger ones are refused."""
 
     total_bytes: int = 500_000_000
-    entries: int = 50_000
-    ratio: int = 200
-    ratio_from: int = 20_000_000
+    entries: int = 50_000  # files, folders and links
+    ratio: int = 200  # unpacked bytes per packed byte of an archive, checked above ``ratio_from``
+    ratio_from: int = 20_000_000  # unpacked bytes: small files of zeros are harmless
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A finished tree: its digest and its entries, sorted by path.
+    """A finished tree."""
 
-    Attributes:
-        digest: SHA-256 over the sorted (path, mode, content) triples, in hex.
-        entries: (path, size in bytes, mode) with mode ``-`` plain, ``x`` executable, ``l`` link.
-    """
-
-    digest: str
-    entries: tuple[tuple[str, int, Mode], ...]
+    digest: str  # hex SHA-256 over the sorted (path, mode, content) triples
+    entries: tuple[tuple[str, int, Mode], ...]  # sorted (path, bytes, mode); ``-`` plain, ``x`` executable, ``l`` link
 
     @property
     def files(self) -> tuple[FileEntry, ...]:
@@ -50,11 +38,7 @@ class Tree:
 
 
 def safe_path(path: str, origin: str) -> str:
-    """Return ``path`` normalised, or refuse it.
-
-    Raises:
-        UnsafeArchive: It is absolute, contains ``..``, or cannot be a file name.
-    """
+    """Return ``path`` normalised. UnsafeArchive: it is absolute, contains ``..``, or cannot be a file name."""
     parts = [part for part in path.split("/") if part not in {"", "."}]
     if path.startswith("/") or ".." in parts or "\0" in path:
         raise UnsafeArchive(f"{origin} was refused: its entry '{shown(path)}' would be written outside its folder.")
@@ -69,29 +53,19 @@ def safe_path(path: str, origin: str) -> str:
 
 @dataclass(slots=True)
 class TreeBuilder:
-    """Writes one tree into an empty folder.
-
-    Attributes:
-        root: The empty folder.
-        origin: What is being unpacked, as the subject of a sentence.
-        on_escaping_link: Called with (path, target) of each link that leads out of the tree; raises to refuse the whole
-            tree, or returns to go on without that link.
-        limits: How much the tree may hold.
-        packed_bytes: Size of the archive in bytes, 0 if the tree does not come from an archive.
-    """
+    """Writes one tree into an empty folder."""
 
     root: Path
-    origin: str
-    on_escaping_link: Callable[[str, str], None]
+    origin: str  # what is being unpacked, as the subject of a sentence
+    on_escaping_link: Callable[[str, str], None]  # gets (path, target); raises to refuse the tree
     limits: Limits = field(default_factory=Limits)
-    packed_bytes: int = 0
+    packed_bytes: int = 0  # size of the archive, 0 if none
     _files: dict[str, tuple[int, Mode, bytes]] = field(default_factory=dict)
     _links: dict[str, str] = field(default_factory=dict)
     _bytes: int = 0
     _count: int = 0
 
     def count(self) -> None:
-        """Count one entry of any type against the limit."""
         self._count += 1
         if self._count > self.limits.entries:
             raise UnsafeArchive(
@@ -99,11 +73,7 @@ class TreeBuilder:
             )
 
     def announce(self, size: int) -> None:
-        """Refuse a file by its declared size, before any of it is written.
-
-        Args:
-            size: Declared size of the next file in bytes; `add_file` counts the real one.
-        """
+        """Refuse a file by its declared size, before any of it is written; `add_file` counts the real one."""
         if size < 0 or self._bytes + size > self.limits.total_bytes:
             raise self._oversized()
 

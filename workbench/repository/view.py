@@ -1,7 +1,8 @@
 """Restricted access to a repository: hidden paths are unreadable, not only unlisted, and no path leads outside.
 
-An agent's two tools use `View`; the app reads whole snapshots through `read_text`. Both apply the same check: the path is
-resolved with every link in it, and its final target must lie inside the root and be visible.
+An agent's two tools use `View`; the app reads whole snapshots through `read_text`. Both resolve the path with every
+link in it;
+its final target must lie inside the root and be visible.
 """
 
 from __future__ import annotations
@@ -47,12 +48,7 @@ class Hidden:
         self._anchored = any(anchored for _, _, _, anchored in self._rules)
 
     def matches(self, path: str, *, is_folder: bool) -> bool:
-        """Return whether this path itself is hidden, ignoring the folders above it.
-
-        Args:
-            path: POSIX path relative to the root, without a leading ``./``.
-            is_folder: Whether patterns for folders apply.
-        """
+        """Return whether this path itself (POSIX, relative to the root) is hidden, ignoring the folders above it."""
         name = path.rpartition("/")[2]
         # Most patterns depend on the name only, and names such as __init__.py repeat thousands of times.
         if self._anchored:
@@ -142,30 +138,15 @@ class Unreadable(ViewError):
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """The text of a file.
-
-    Attributes:
-        text: At most the requested number of characters.
-        size: Size of the whole file in bytes.
-        truncated: Whether there is more than ``text``.
-    """
+    """The beginning of a file's text."""
 
     text: str
-    size: int
-    truncated: bool
+    size: int  # of the whole file in bytes
+    truncated: bool  # there is more than ``text``
 
 
 class View:
-    """A repository as an agent may see it.
-
-    Args:
-        root: Folder of the repository.
-        hidden: Gitignore-like patterns (see `workbench.repository.view`) for paths neither listed nor readable.
-
-    Attributes:
-        root: The folder, resolved.
-        hidden: The patterns.
-    """
+    """A repository as an agent may see it, without what the gitignore-like patterns ``hidden`` match."""
 
     def __init__(self, root: Path, *, hidden: Sequence[str] = DEFAULT_HIDDEN) -> None:
         self.root = Path(os.path.realpath(root))
@@ -182,10 +163,8 @@ class View:
         """Return the visible names in a directory, sorted, with ``/`` after directories.
 
         Beyond `LISTING_LIMIT` names, or ``limit`` characters of names, the rest is only counted: the last item is then
-        ``… N more``. The first name is always there.
-
-        Raises:
-            ViewError: One of its subclasses, depending on what is wrong with ``path``.
+        ``… N more``.
+        The first name is always there. Raises a `ViewError`, as does `read_file`.
         """
         place, relative = self._resolve(path)
         if not place.is_dir():
@@ -200,15 +179,7 @@ class View:
         return tuple(names) if kept == len(names) else (*names[:kept], f"… {len(names) - kept:,} more")
 
     def read_file(self, path: str, *, limit: int | None = None) -> FileText:
-        """Return the text of a file.
-
-        Args:
-            path: POSIX path relative to the root.
-            limit: Maximum number of characters to read; `DEFAULT_LIMIT` by default.
-
-        Raises:
-            ViewError: One of its subclasses, depending on what is wrong with ``path``; `Unreadable` for a binary file.
-        """
+        """Return the text of a file, at most ``limit`` characters; `Unreadable` for a binary file."""
         limit = DEFAULT_LIMIT if limit is None else max(0, limit)
         place, _ = self._resolve(path)
         if place.is_dir():
@@ -268,7 +239,6 @@ class View:
             raise NotVisible(f"'{shown(path)}' is not available.")
 
     def _kind(self, entry: os.DirEntry[str], folder: str) -> str | None:
-        """Return ``folder`` or ``file`` for a visible entry, None for any other."""
         path = f"{folder}/{entry.name}" if folder else entry.name
         try:
             entry.name.encode("utf-8")
@@ -300,11 +270,7 @@ class View:
 
 
 def read_text(root: Path, path: str, *, limit: int | None = None) -> FileText:
-    """Read one file below ``root`` with nothing hidden, for browsing a whole snapshot; paths outside stay refused.
-
-    Raises:
-        ViewError: As `View.read_file`.
-    """
+    """Read one file below ``root`` with nothing hidden, for browsing a whole snapshot; paths outside stay refused."""
     return View(root, hidden=()).read_file(path, limit=limit)
 
 

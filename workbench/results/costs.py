@@ -1,7 +1,6 @@
-"""Costs: what runs and models took, in requests, tokens, dollars and seconds.
+"""What runs and models took, in requests, tokens, dollars and seconds.
 
-No price is not the price 0: a model whose price nobody knows costs what its provider says later. So each figure has the
-calls that are not in it beside it.
+An unknown price is not the price 0: each figure has beside it how many calls are not in it.
 """
 
 from __future__ import annotations
@@ -25,29 +24,20 @@ SELECT EXISTS (SELECT 1 FROM trials WHERE run_id = ? AND cost_usd IS NOT NULL)
 
 
 def spend_of(reader: SessionReader, run: RunRow) -> float | None:
-    """Return what a run cost so far in US dollars, None where nothing in it has a price.
-
-    Raises:
-        SessionError: The file cannot be read.
-    """
+    """Return what a run cost so far in US dollars; None if nothing in it has a price."""
     if run.spend_usd or reader.query(_PRICED, (run.id, run.id))[0][0]:
         return run.spend_usd
     return None
 
 
 def total_spend(reader: SessionReader, runs: Iterable[RunRow]) -> float | None:
-    """Return what runs cost together in US dollars, None where nothing in any of them has a price.
-
-    Raises:
-        SessionError: The file cannot be read.
-    """
     runs = list(runs)
     total = sum(run.spend_usd for run in runs)
     return total if total or any(spend_of(reader, run) is not None for run in runs) else None
 
 
 class CallSum(NamedTuple):
-    """The calls of runs that are alike; ``cost_usd`` is that of the priced ones, None where none is."""
+    """The calls of runs that are alike; ``cost_usd`` sums the priced ones, None if none is."""
 
     purpose: str
     model: str
@@ -60,7 +50,6 @@ class CallSum(NamedTuple):
 
 
 def calls_of(reader: SessionReader, runs: Iterable[str]) -> list[CallSum]:
-    """Return the calls of runs, alike ones counted together."""
     rows = reader.query(
         "SELECT purpose, model, coalesce(answered_by, ''), sampling, source, count(*), "
         "sum(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), sum(cost_usd) FROM calls "
@@ -72,33 +61,19 @@ def calls_of(reader: SessionReader, runs: Iterable[str]) -> list[CallSum]:
 
 @dataclass(slots=True)
 class ModelCost:
-    """What a model cost and took in the runs of one kind.
-
-    Attributes:
-        model: The model.
-        kind: ``document`` or ``regenerate``, "" for calls of no run.
-        sessions: In how many sessions it was asked.
-        requests: Requests that were sent to it.
-        tokens_in: Tokens of prompts, as far as the provider counted them.
-        tokens_out: Tokens of answers.
-        cost_usd: US dollars for the requests whose price is known; None where none is.
-        seconds: Time until the answers came; requests go side by side, so it may be more than the runs took.
-        failed: Requests to which no usable answer came.
-        unpriced: Requests whose price is not known: they are not in ``cost_usd``.
-        uncounted: Requests whose tokens are not known: they are in neither count of tokens.
-    """
+    """What a model cost and took in the runs of one kind."""
 
     model: str
-    kind: str
+    kind: str  # "" for calls outside of any run
     sessions: int = 0
     requests: int = 0
-    tokens_in: int = 0
+    tokens_in: int = 0  # as far as the provider counted them, like tokens_out
     tokens_out: int = 0
-    cost_usd: float | None = None
-    seconds: float = 0.0
-    failed: int = 0
-    unpriced: int = 0
-    uncounted: int = 0
+    cost_usd: float | None = None  # of the requests whose price is known; None if none is
+    seconds: float = 0.0  # requests overlap, so this may exceed the runs' own time
+    failed: int = 0  # requests without a usable answer
+    unpriced: int = 0  # requests that are not in cost_usd
+    uncounted: int = 0  # requests that are in neither count of tokens
 
     def __iadd__(self, other: ModelCost) -> ModelCost:
         for name in ("sessions", "requests", "tokens_in", "tokens_out", "seconds", "failed", "unpriced", "uncounted"):
@@ -109,7 +84,6 @@ class ModelCost:
 
     @property
     def missing(self) -> str:
-        """What is not in its figures, in words; "" where nothing is missing."""
         parts = ((self.unpriced, "without a price"), (self.uncounted, "without counts of tokens"))
         return ", ".join(f"{count:,} {what}" for count, what in parts if count)
 
@@ -125,7 +99,7 @@ FROM calls LEFT JOIN runs ON runs.id = calls.run_id WHERE source IN ('live', 'er
 
 
 class Costs:
-    """What each model cost over sessions; a call that several of them have, because one was copied or merged, counts once."""
+    """What each model cost over sessions; a call that several of them have (copied, merged) counts once."""
 
     def __init__(self) -> None:
         self._met: set[tuple[object, ...]] = set()
@@ -147,7 +121,7 @@ class Costs:
 
     @property
     def rows(self) -> list[ModelCost]:
-        """A row for each model and kind of run, the dearest first, then the one with the most tokens."""
+        """Rows by model and kind of run, the most expensive first, then the one with the most tokens."""
         return sorted(
             self._sums.values(),
             key=lambda one: (-(one.cost_usd or 0.0), -(one.tokens_in + one.tokens_out), one.model, one.kind),
@@ -155,7 +129,6 @@ class Costs:
 
 
 def total_of(rows: Iterable[ModelCost]) -> ModelCost:
-    """Return the sum of rows."""
     total = ModelCost("", "")
     for row in rows:
         total += row
@@ -163,7 +136,7 @@ def total_of(rows: Iterable[ModelCost]) -> ModelCost:
 
 
 def own_sessions(*also: Path | None) -> list[Path]:
-    """Return the session files of the user's folder, and others that are named; the examples of the program are nobody's costs."""
+    """Return the user's session files and those in ``also``; the bundled examples are nobody's costs."""
     from workbench.session.file import SUFFIX
 
     named = {path.resolve(): path for path in also if path is not None and path.exists()}
@@ -176,7 +149,7 @@ def own_sessions(*also: Path | None) -> list[Path]:
 
 
 def costs_of(sessions: Iterable[Path]) -> tuple[list[ModelCost], dict[Path, str]]:
-    """Return what each model cost over sessions, and why those that could not be read are not in it."""
+    """Return what each model cost over sessions, and for each unreadable session the reason."""
     from workbench.session import SessionError, SessionReader
 
     costs, problems = Costs(), dict[Path, str]()

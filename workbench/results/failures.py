@@ -1,4 +1,4 @@
-"""Why the candidates of a run fail, read from the session: for the app, the commands and the reports alike."""
+"""Why the candidates of a run fail."""
 
 from __future__ import annotations
 
@@ -34,19 +34,12 @@ _WRONG = ", ".join(f"'{verdict}'" for verdict in WRONG_VERDICTS)
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Why candidates fail.
-
-    Attributes:
-        failed: The candidates that failed.
-        groups: The same, in groups that failed in the same way, the largest first.
-        tests: The tests that they did not pass, the one that fails most first.
-        unsolved: Tasks that nobody solves, whatever group was asked for.
-    """
+    """Why candidates fail, by kind of failure and by test, the most frequent first."""
 
     failed: tuple[FailedCandidate, ...]
     groups: tuple[FailureGroup, ...]
     tests: tuple[FailingTestCount, ...]
-    unsolved: tuple[Unsolved, ...]
+    unsolved: tuple[Unsolved, ...]  # tasks that no group solves
 
     @property
     def candidates(self) -> int:
@@ -60,14 +53,11 @@ def diagnose(
     group: Group | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Diagnosis:
-    """Return why the candidates of a run fail; those of tasks that were taken out, and controls, are left out.
+    """Return why the candidates of a run fail; excluded tasks and controls are left out.
 
-    Args:
-        reader: The session.
-        run_id: The run.
-        results: The tasks of each of its groups, for the tasks that nobody solves.
-        group: Whose candidates; None for all.
-        stopped: Asked now and then; where it says so, what was read so far is all.
+    ``results`` (the tasks of each group) is for the tasks that nobody solves. Once ``stopped`` says so, what was read
+    so far is
+    all.
     """
     candidates = tuple(failed_candidates(reader, run_id, group, stopped))
     return Diagnosis(candidates, failure_groups(candidates), failing_most(candidates), unsolved(results))
@@ -144,7 +134,7 @@ class _Texts:
         return self._tests.setdefault(tests, tests)
 
     def lead(self, failing: Sequence[tuple[FailedTest, str | None]]) -> FailedTest | None:
-        """Return the leading test with its place; of tests that say the same one that has a traceback, as not all have."""
+        """Return the leading test with its place; of tests with the same error one that has a traceback."""
         lead = lead_of([test for test, trace in failing if trace] or [test for test, _ in failing])
         trace = next((trace for test, trace in failing if test is lead), None)
         # Where a value was wrong, the test and the value tell all.
@@ -163,7 +153,10 @@ class _Texts:
         return found
 
     def changed(self, bodies: str | None) -> int:
-        """Return how far two bodies are apart, by their digests: the original's, a space, the candidate's ("" for none)."""
+        """Return how far two bodies are apart.
+
+        ``bodies``: digest of the original's, a space, that of the candidate's or "".
+        """
         if bodies is None:
             return 0
         if bodies not in self._changed:
@@ -177,7 +170,7 @@ class _Texts:
 
 
 def verdict_sequences(reader: SessionReader, run_id: str, group: Group) -> tuple[VerdictSequence, ...]:
-    """Return the samples of each task of a group that was not taken out, in the order of their numbers."""
+    """Return the samples of each task that is not excluded, by their numbers."""
     rows = reader.query(
         "SELECT tasks.id, snapshot, path, verdict FROM tasks JOIN candidates ON task_id = tasks.id "
         f"WHERE tasks.run_id = ? AND tasks.state != 'excluded' AND {OF_GROUP} AND control = 0 "

@@ -1,7 +1,8 @@
-"""The counts of many trials, remembered outside their session: a session may be read-only, and rules get better.
+"""Grounding counts of many trials, cached in ``grounding.db`` in the cache folder: a session may be read-only.
 
-A count is known by everything that it depends on: README, steps, repository and rules. So nothing is ever out of date, and the
-file may be deleted at any time. It is in the cache folder, ``grounding.db``.
+The key of a count holds everything it depends on (README, steps, repository, rules), so no entry goes stale and the
+file may
+be deleted at any time.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ RULES = 1
 class Counts:
     """What a table shows of a trial's grounding.
 
-    ``seen``, ``unseen`` and ``nowhere`` count items, None where there is no README, the latter two also where the repository is
-    not on this machine; ``share`` is the share of all bytes that were shown.
+    Items are counted, None without a README (``unseen`` and ``nowhere`` also without the repository on this machine);
+    ``share``
+    is the share of all bytes that were shown.
     """
 
     seen: int | None
@@ -42,7 +44,6 @@ class Counts:
 
 
 def counts_of(why: Why) -> Counts:
-    """Return the counts of a trial."""
     found, share = why.grounding, why.exploration.share
     if found is None:
         return Counts(None, None, None, share)
@@ -52,11 +53,7 @@ def counts_of(why: Why) -> Counts:
 
 
 class KeptGroundings:
-    """Counts of trials by what they depend on.
-
-    Args:
-        path: The file; ``grounding.db`` in the cache folder by default.
-    """
+    """Counts of trials by what they depend on."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path if path is not None else paths.cache_dir() / "grounding.db"
@@ -64,14 +61,9 @@ class KeptGroundings:
     def all_of(
         self, reader: SessionReader, stopped: Callable[[], bool] = lambda: False
     ) -> Iterator[tuple[str, Counts]]:
-        """Yield (trial, counts) for the trials of a session that are done, those that are remembered first.
+        """Yield (trial, counts) for the trials of a session that are done, the cached ones first.
 
-        Args:
-            reader: The session.
-            stopped: Asked between two trials; True ends it, and what was counted stays remembered.
-
-        Raises:
-            SessionError: The session cannot be read.
+        ``stopped`` is asked between two trials; what was counted stays cached.
         """
         trials = [trial for trial in reader.trials() if trial.readme_blob or trial.state == "done"]
         keys = _keys(reader, trials)
@@ -92,7 +84,7 @@ class KeptGroundings:
                 yield trial.id, counts
 
     def _connected(self) -> sqlite3.Connection:
-        """Open the file; where that cannot be, what is counted is remembered until this is closed."""
+        """Open the file; if that fails, counts are cached in memory until this is closed."""
         for attempt in range(2):
             connection = None
             try:

@@ -1,4 +1,4 @@
-"""Which work item a person means by a few characters, and the shortest characters that still mean one."""
+"""Which work item an id's first characters mean, and the shortest prefix that is still unique."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ class Item:
 
 
 def all_items(reader: SessionReader) -> dict[str, Kind]:
-    """Return the id of every trial, task and candidate with what it is."""
     return {row[0]: kind for kind, table in _TABLES for row in reader.query(f"SELECT id FROM {table}")}
 
 
 def short_ids(ids: Iterable[str]) -> Mapping[str, str]:
-    """Return each id with its shortest beginning (four characters or more) that no other id has."""
+    """Return each id with its shortest unique prefix of four characters or more."""
     ordered = sorted(set(ids))
     shortened = {}
     for place, name in enumerate(ordered):
@@ -46,8 +45,7 @@ def short_ids(ids: Iterable[str]) -> Mapping[str, str]:
 def find_item(reader: SessionReader, text: str) -> Item:
     """Return the item whose id begins with ``text``; ``TRIAL:STEP`` names a step.
 
-    Raises:
-        UsageError: There is none, or there are several.
+    UsageError: there is none, or several.
     """
     name, colon, number = text.strip().partition(":")
     ids = all_items(reader)

@@ -1,4 +1,4 @@
-"""How a function is documented, by what evaluators made of its docstring. Cheap to import."""
+"""How a function is documented. Cheap to import."""
 
 from __future__ import annotations
 
@@ -17,14 +17,7 @@ class Kind(StrEnum):
 
 
 def kind_of(passed: int, counted: int, *, excluded: bool, below: float = BELOW) -> Kind:
-    """Return how a function is documented.
-
-    Args:
-        passed: Samples that passed.
-        counted: Samples that count.
-        excluded: Whether its own body does not pass its tests.
-        below: A pass@1 below this is a bad one.
-    """
+    """Return how a function is documented; ``excluded``: its own body does not pass its tests."""
     if excluded or not counted:
         return Kind.UNTESTABLE
     return Kind.BADLY if passed / counted < below else Kind.WELL

@@ -1,4 +1,4 @@
-"""A run in a few words: what was asked for, from its plan."""
+"""A run in a few words, from its plan."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _regenerate(plan: Mapping[str, Any]) -> list[str]:
 
 
 def source_name(source: str) -> str:
-    """Return the name of a case or source: the last part of a folder or address."""
+    """Return the last part of a folder or address."""
     return PurePath(source.rstrip("/")).name or source
 
 

@@ -1,4 +1,4 @@
-"""Why candidates have no verdict: equal causes counted together, whatever numbers and ids stand in their sentences."""
+"""Why candidates have no verdict: equal causes counted together, whatever numbers and ids their sentences hold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHANGING = re.compile(r"(?<!status )(?<!code: )\b[\w-]*\d[\w-]*(?:[.:]\d[\w-]*)
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One cause: the sentence as it was said first, and how many items failed by it."""
+    """One cause: its first sentence, and how many items failed by it."""
 
     sentence: str
     count: int
@@ -27,17 +27,16 @@ class Reason:
         return f"{self.count:,} error{'' if self.count == 1 else 's'}: {self.sentence}"
 
     def to_json(self) -> dict[str, object]:
-        """Return it as a script sees it."""
         return {"sentence": self.sentence, "count": self.count}
 
 
 def kind_of(sentence: str) -> str:
-    """Return what is the same in two sentences about one cause."""
+    """Return what two sentences about one cause have in common."""
     return _CHANGING.sub("#", sentence)
 
 
 def counted(sentences: Iterable[tuple[str, int]]) -> tuple[Reason, ...]:
-    """Return the causes of ``(sentence, how many)``, the most frequent first."""
+    """Return the causes of (sentence, count) pairs, the most frequent first."""
     first: dict[str, str] = {}
     counts: dict[str, int] = {}
     for sentence, count in sentences:
@@ -48,7 +47,7 @@ def counted(sentences: Iterable[tuple[str, int]]) -> tuple[Reason, ...]:
 
 
 def error_reasons(reader: SessionReader, run_id: str, group: Group) -> tuple[Reason, ...]:
-    """Return why samples of a group have no verdict of their own. Controls are not counted."""
+    """Return why samples of a group have no verdict; controls are left out."""
     rows = reader.query(
         "SELECT verdict_reason, count(*) FROM tasks JOIN candidates ON task_id = tasks.id WHERE tasks.run_id = ? "
         f"AND control = 0 AND verdict = 'error' AND {OF_GROUP} GROUP BY verdict_reason ORDER BY min(at)",

@@ -1,4 +1,4 @@
-"""A regeneration run as its session has it now: state, totals, rate, evaluators and self-check, and what was excluded."""
+"""The state of a regeneration run: totals, rate, evaluators, self-check, and what was excluded."""
 
 from __future__ import annotations
 
@@ -39,53 +39,42 @@ _Ask = tuple[str, str, str]  # evaluator, prompt, context
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorProgress:
-    """How far one group of a run is: ``decided`` of ``total`` samples have a verdict.
-
-    ``group`` is None where something was asked for and has no sample yet; ``name`` is the evaluator's, with what tells the
-    group from others of that evaluator.
-    """
+    """How far one group of a run is: ``decided`` of ``total`` samples have a verdict."""
 
     evaluator: str
-    name: str
-    group: Group | None = None
+    name: str  # tells the group from others of this evaluator
+    group: Group | None = None  # None: asked for, but without a sample yet
     decided: int = 0
     total: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run as the file has it now, its table of tasks left out.
-
-    ``order`` are the regeneration runs of the session, ``groups`` those with samples that were asked for, ``progress`` has
-    these and what was asked for and has none yet; ``totals`` are the sums over the samples of ``group``, ``rate`` is per
-    second; ``check`` names the tasks on which a self-check failed, ``reasons`` say why samples of ``group`` have no verdict
-    of their own.
-    """
+    """A run as the file has it now, without its tasks."""
 
     run: RunRow
     state: str
     plan: Mapping[str, Any]
-    order: tuple[str, ...]
-    groups: tuple[Group, ...]
+    order: tuple[str, ...]  # the session's regeneration runs
+    groups: tuple[Group, ...]  # those with samples
     group: Group
-    totals: Totals
+    totals: Totals  # of the samples of ``group``
     stages: tuple[StageRow, ...]
     tasks: int
     excluded: int
     dropped: int
-    rate: float
+    rate: float  # per second
     sandboxes: tuple[str, ...]
     weaknesses: tuple[str, ...]
     check: SelfCheck
-    reasons: tuple[Reason, ...] = ()
-    progress: tuple[EvaluatorProgress, ...] = ()
+    reasons: tuple[Reason, ...] = ()  # why samples of ``group`` have no verdict
+    progress: tuple[EvaluatorProgress, ...] = ()  # ``groups``, and those without a sample yet
 
     @property
     def evaluator(self) -> str:
         return self.group.evaluator
 
     def name_of(self, group: Group) -> str:
-        """Return a group's name among those of the run."""
         return group.name(self.groups)
 
     @property
@@ -104,14 +93,14 @@ class RunView:
 
     @property
     def ks(self) -> tuple[int, ...]:
-        """Return the k of pass@k that the run was asked for, three at most."""
+        """The k of pass@k that the run was asked for, three at most."""
         from workbench.regeneration.outcome import ks_of
 
         return ks_of(self.plan)[:3]
 
     @property
     def samples(self) -> int:
-        """Return m, the samples per task that the group was asked for."""
+        """m, the samples per task that the group was asked for."""
         mine = [ask for ask in _asks(self.plan) if ask.get("evaluator") == self.evaluator]
         exact = [ask for ask in mine if _key(ask)[1:] == (self.group.prompt, self.group.context)]
         wanted = [ask.get("samples") for ask in exact or mine] or [self.plan.get("samples")]
@@ -120,7 +109,7 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """Functions that became no task, tasks that a control took out, and tests that no verdict rests on."""
+    """Functions that became no task, tasks that a control excluded, and quarantined tests."""
 
     dropped: tuple[DroppedRow, ...]
     taken_out: tuple[TaskRow, ...]
@@ -138,13 +127,9 @@ def load_excluded(reader: SessionReader, run_id: str) -> Excluded:
 
 
 def load_view(reader: SessionReader, run_id: str, group: Group | None = None, evaluator: str = "") -> RunView | None:
-    """Read how a run stands. None: no such run.
+    """Read the state of a run; None: no such run.
 
-    Args:
-        reader: The session.
-        run_id: Id of the run.
-        group: Whose samples are shown.
-        evaluator: Whose newest group is shown where the run has no such ``group``; where it has none either, the newest.
+    Without ``group``, or if the run lacks it, the newest group of ``evaluator`` is shown, else the newest of all.
     """
     from workbench.regeneration.outcome import totals
     from workbench.session.sample_counts import sample_counts
@@ -186,10 +171,7 @@ def load_view(reader: SessionReader, run_id: str, group: Group | None = None, ev
 
 
 def progress_of(counts: Iterable[SampleCount], plan: Mapping[str, Any]) -> tuple[EvaluatorProgress, ...]:
-    """Return the progress of everything that was asked for or has samples, controls left out.
-
-    It is in the order in which it was asked, which does not change while samples come in.
-    """
+    """Return the progress of every group without controls, in the order of the asks."""
     sums: dict[Group, list[int]] = {}
     for row in counts:
         if not row.control:
@@ -209,7 +191,6 @@ def progress_of(counts: Iterable[SampleCount], plan: Mapping[str, Any]) -> tuple
 
 
 def _asks(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return everything that was asked for, what cannot be read left out."""
     listed = plan.get("asks")
     return [ask for ask in listed if isinstance(ask, dict)] if isinstance(listed, list) else []
 
@@ -225,10 +206,7 @@ def _fits(group: Group, ask: _Ask) -> bool:
 
 
 def _shown_first(counts: Sequence[SampleCount], evaluator: str, *, live: bool) -> Group | None:
-    """Return the group with the most samples, of a living run the one whose samples came last; None where there is none.
-
-    Those of ``evaluator`` go before others.
-    """
+    """Return the group with the most samples (while live: the newest ones), ``evaluator``'s first."""
     asked = [row for row in counts if not row.control]
     samples: Counter[Group] = Counter()
     newest: dict[Group, int] = {}
@@ -244,7 +222,7 @@ def _asked_for(plan: Mapping[str, Any]) -> Group:
 
 
 def _rate(mine: Sequence[SampleCount], now: float) -> float:
-    """Return samples per second over the last seconds, or since the first one of these: before, another run may have paused."""
+    """Return samples per second over the last seconds, or since the first of these: an earlier run may have paused."""
     tested = [row for row in mine if row.verdict and row.first_recent is not None]
     if not tested:
         return 0.0
@@ -255,9 +233,9 @@ def _rate(mine: Sequence[SampleCount], now: float) -> float:
 
 
 def _sandboxes(counts: Sequence[SampleCount], plan: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the back ends that gave the verdicts, before the first one that which was chosen, and what they do not isolate.
+    """Return the back ends that gave verdicts, else the chosen one, and what they do not isolate.
 
-    What a back end from outside does not isolate was declared when the run used it.
+    What a plug-in back end does not isolate was declared when the run used it.
     """
     from workbench.sandbox.names import weaknesses_of
 

@@ -1,4 +1,4 @@
-"""Runs: a line for each with its state, progress and cost, and which of them wait for their turn."""
+"""Runs: their state, progress and cost, and which of them wait in the queue."""
 
 from __future__ import annotations
 
@@ -26,57 +26,35 @@ _OVER = ("done", "failed")
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """A run.
-
-    Attributes:
-        id: The run.
-        kind: ``document`` or ``regenerate``.
-        name: What a person called it, "" for nothing.
-        asked: What was asked for, in a few words.
-        state: As a person should see it, see :meth:`SessionReader.run_state`.
-        done: Trials that are over, or samples that have a verdict.
-        total: Of how many.
-        unit: ``trials``, ``samples`` or ``scores``.
-        first_trial: The trial to go to, None where the run has none of its own.
-        spend_usd: What it cost so far, None where nothing in it has a price.
-        failed: Trials that failed.
-        created_at: When it was asked for, in unix seconds.
-        seconds: How long it took, or takes; None before it was begun.
-        error: Why it failed, "" if it did not.
-        put_away: Whether a person put it away.
-        labels: Its star and its tags.
-        place: Its place in the queue, from 1; 0 where it does not wait for its turn.
-        paused: Whether it stays back in the queue.
-    """
+    """A run."""
 
     id: str
     kind: str
     name: str
-    asked: str
-    state: str
-    done: int
+    asked: str  # the plan in a few words
+    state: str  # as shown, see :meth:`SessionReader.run_state`
+    done: int  # trials that are over, or samples with a verdict
     total: int
-    unit: str
+    unit: str  # ``trials``, ``samples`` or ``scores``
     first_trial: str | None
-    spend_usd: float | None
-    created_at: float
-    seconds: float | None
-    failed: int = 0
+    spend_usd: float | None  # None: nothing in it has a price
+    created_at: float  # unix seconds
+    seconds: float | None  # None before it was begun
+    failed: int = 0  # trials
     error: str = ""
     put_away: bool = False
-    labels: tuple[str, ...] = ()
-    place: int = 0
-    paused: bool = False
+    labels: tuple[str, ...] = ()  # star and tags
+    place: int = 0  # in the queue, from 1; 0: not queued
+    paused: bool = False  # stays back in the queue
 
     @property
     def title(self) -> str:
-        """Its name, else what was asked for; its star and its tags before it."""
         tags = in_words(self.labels)
         return f"{tags} · {self.name or self.asked}" if tags else self.name or self.asked
 
 
 def waiting_runs(reader: SessionReader) -> list[RunRow]:
-    """Return the runs that wait for their turn, the next one first; one whose engine is gone waits no more."""
+    """Return the queued runs, the next one first; one whose engine is gone waits no more."""
     queued = [run for run in reader.runs() if run.state == "queued" and run.turn is not None]
     living = [run for run in queued if engine_starts.is_coming(run.id) and reader.holder(run.id) is None]
     return sorted(living, key=lambda run: (run.turn or 0.0, run.created_at))
@@ -98,7 +76,7 @@ def snapshot_sources(reader: SessionReader) -> dict[str, tuple[str, str]]:
 
 
 def load_runs(reader: SessionReader, now: float) -> tuple[RunLine, ...]:
-    """Read all runs of a session, those that were put away too, the newest first."""
+    """Read all runs of a session, archived ones too, the newest first."""
     trials = trials_by_run(reader)
     lines = [_line(reader, run, trials.get(run.id), now) for run in reader.every_run()]
     labels = labels_by_item(reader.labels())
@@ -151,7 +129,6 @@ def _progress(reader: SessionReader, run: RunRow, trials: Counter[str]) -> tuple
 
 
 def sentence(lines: Sequence[RunLine]) -> str:
-    """Return how many runs there are, in which state, and what they cost."""
     kept = [line for line in lines if not line.put_away]
     counts = Counter(line.state for line in kept)
     parts = [counted(state, counts[state]) for state in STATES if counts[state]]

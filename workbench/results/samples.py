@@ -1,4 +1,4 @@
-"""Samples: how each stands, those of a task in a group, which tests they failed, and why they have no verdict."""
+"""Samples: their states, the tests they failed, and the self-check of a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _POINTS = 8
 
 
 class SampleState(NamedTuple):
-    """How a sample stands: its verdict, None before it has one, the state of its row, and the route that gave the verdict.
+    """A sample's verdict (None before it has one), the state of its row, and the route that gave the verdict.
 
     A sample that is being tested again keeps its former verdict until the new one is there.
     """
@@ -43,7 +43,6 @@ class SampleState(NamedTuple):
 
     @property
     def word(self) -> str:
-        """Its verdict, else ``running``, ``cancelled`` or ``waiting``."""
         if self.verdict is not None:
             return self.verdict
         return (
@@ -62,7 +61,7 @@ def _sample_state(text: str) -> SampleState:
 
 
 def sample_states(text: str) -> tuple[SampleState, ...]:
-    """Return the states of samples that SQLite concatenated, see :data:`SAMPLE_STATE`."""
+    """Parse the states of samples that SQLite concatenated, see :data:`SAMPLE_STATE`."""
     return tuple(map(_sample_state, text.split(",")))
 
 
@@ -74,16 +73,13 @@ def samples_of(reader: SessionReader, task_id: str, group: Group) -> list[Candid
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A sample of a task, None where it was not asked for yet, and its number from 0.
-
-    ``former`` are the verdicts that it had before, ``labels`` its star and tags, ``annotations`` people's remarks on it.
-    """
+    """A sample of a task, None if it was not asked for yet, and its number from 0."""
 
     task: TaskRow
     candidate: CandidateRow | None
     number: int
-    former: tuple[FormerVerdictRow, ...] = ()
-    labels: tuple[str, ...] = ()
+    former: tuple[FormerVerdictRow, ...] = ()  # its former verdicts
+    labels: tuple[str, ...] = ()  # star and tags
     annotations: tuple[str, ...] = ()
 
 
@@ -100,26 +96,24 @@ def read_sample(reader: SessionReader, task_id: str, group: Group, number: int) 
 
 
 def candidates_of(reader: SessionReader, run_id: str) -> list[CandidateRow]:
-    """Return the candidates of the tasks of a run, by group and sample, those that later runs added to them included."""
+    """Return the candidates of the tasks of a run, by group and sample, those that later runs added included."""
     where = "WHERE task_id IN (SELECT id FROM tasks WHERE run_id = ?) ORDER BY control, evaluator, prompt, context, settings, sample"
     return reader.rows(CandidateRow, "candidates", where, (run_id,))
 
 
 def next_sample(reader: SessionReader, task_id: str, evaluator: str) -> int:
-    """Return the number that the next sample of a task by an evaluator gets."""
     numbers = "SELECT coalesce(max(sample), -1) + 1 FROM candidates WHERE task_id = ? AND evaluator = ?"
     return int(reader.query(numbers, (task_id, evaluator))[0][0])
 
 
 def failing_tests(reader: SessionReader, task_id: str, group: Group | None = None) -> list[FailingTestRow]:
-    """Return what samples of a task failed, in a group or in all of them, by the tests' ids; controls are left out."""
+    """Return what samples of a task failed (in a group or in all of them) by test id; controls are left out."""
     of = f"SELECT id FROM candidates WHERE task_id = ? AND control = 0{f' AND {OF_GROUP}' if group else ''}"
     arguments = (task_id, *group.arguments) if group is not None else (task_id,)
     return reader.rows(FailingTestRow, "failing_tests", f"WHERE candidate_id IN ({of}) ORDER BY test_id", arguments)
 
 
 def states_by_group(reader: SessionReader, run_id: str) -> dict[Group, dict[str, tuple[SampleState, ...]]]:
-    """Return the samples of all tasks of a run, by group and task."""
     columns = "docs, evaluator, prompt, context, settings, docs_scope, task"
     rows = reader.query(
         f"SELECT {columns}, group_concat(sample_state) FROM (SELECT docs, evaluator, prompt, context, settings, docs_scope, "
@@ -134,7 +128,7 @@ def states_by_group(reader: SessionReader, run_id: str) -> dict[Group, dict[str,
 
 
 def results_by_group(reader: SessionReader, run_id: str) -> dict[Group, tuple[TaskResult, ...]]:
-    """Return the tasks of a run by each group that was asked for, controls left out."""
+    """Return the tasks of a run by group, controls left out."""
     from workbench.regeneration.outcome import task_results
 
     tasks = {task.id: task for task in reader.tasks(run_id)}
@@ -146,7 +140,7 @@ def results_by_group(reader: SessionReader, run_id: str) -> dict[Group, tuple[Ta
 
 
 def run_check(reader: SessionReader, run_id: str, counts: Sequence[SampleCount], tasks: int) -> SelfCheck:
-    """Return what a run with so many tasks proves about itself; where something failed, with the tasks on which it did."""
+    """Return the self-check of a run with so many tasks; failures name the tasks."""
     from workbench.regeneration.self_check import self_check
 
     check = self_check(counts, tasks)

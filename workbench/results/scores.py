@@ -1,4 +1,4 @@
-"""Scores: scorecards, their totals, what repeats of a trial have in common, and how judges agree."""
+"""Scores: scorecards, totals, the spread over repeats, and how judges agree."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _read_cards: dict[str, tuple[float, bool]] = {}
 
 @dataclass(frozen=True, slots=True)
 class ImportedScore:
-    """What a scorer of another program gave, as its file says it; none of our figures counts it."""
+    """What another program's scorer gave; no figure of ours counts it."""
 
     scorer: str
     value: str
@@ -34,24 +34,22 @@ class ImportedScore:
 
 
 def card_of(reader: SessionReader, score: ScoreRow) -> Scorecard | None:
-    """Return the scorecard without what of it is damaged, None where nothing can be read."""
+    """Return the scorecard without its damaged parts; None if nothing can be read."""
     values = reader.card(score)
     return Scorecard.from_json(values) if values else None
 
 
 def cards_of(reader: SessionReader, scores: Iterable[ScoreRow]) -> tuple[Scorecard, ...]:
-    """Return the scorecards that can be read."""
     return tuple(card for score in scores if (card := card_of(reader, score)) is not None)
 
 
 def scores_of(reader: SessionReader, trials: Iterable[str]) -> list[ScoreRow]:
-    """Return the scores of trials."""
     where = "WHERE trial_id IN (SELECT value FROM json_each(?))"
     return reader.rows(ScoreRow, "scorecards", where, (json.dumps(list(trials)),))
 
 
 def scores_version(reader: SessionReader) -> tuple[int, float]:
-    """Return how many scorecards the session has and when the last one came: what differs when there is a new one."""
+    """Return the number of scorecards and when the last one came: it changes with each new one."""
     count, last = reader.query("SELECT count(*), coalesce(max(at), 0) FROM scorecards")[0]
     return count, last
 
@@ -59,8 +57,8 @@ def scores_version(reader: SessionReader) -> tuple[int, float]:
 def totals_of(reader: SessionReader, scores: Iterable[ScoreRow]) -> dict[tuple[str, str, str], Total]:
     """Return the totals of scores by trial, rubric and judge.
 
-    A scorecard is read only where its trial was held to a format, or where tier 3 has as many points as a case without
-    facts gets.
+    A scorecard is read only if its trial was held to a format, or if tier 3 has as many points as a case without facts
+    gets.
     """
     held = {trial for (trial,) in reader.query(_HELD)}
     found = {}
@@ -80,7 +78,7 @@ def totals_of(reader: SessionReader, scores: Iterable[ScoreRow]) -> dict[tuple[s
 
 
 def agreement_of(reader: SessionReader, documents: Iterable[Sequence[ScoreRow]]) -> tuple[Agreement, ...]:
-    """Return how judges agree on documents of which each has these scores; nothing where none has two judges."""
+    """Return how judges agree on documents, each given by its scores; () if none has two judges."""
     several = []
     for scores in documents:
         judges: dict[str, set[str]] = {}
@@ -96,7 +94,7 @@ def agreement_of(reader: SessionReader, documents: Iterable[Sequence[ScoreRow]])
 
 
 def agreement_on(reader: SessionReader, cards: Sequence[Scorecard]) -> tuple[Agreement, ...]:
-    """Return how the judges of these scorecards of a trial agree over all trials of the session; nothing where each has its rubric."""
+    """Return how the judges of these scorecards of one trial agree over all trials; () if each has its own rubric."""
     rubrics = [card.rubric for card in cards]
     trials: dict[str, list[ScoreRow]] = {}
     for score in reader.scores() if len(set(rubrics)) < len(rubrics) else ():
@@ -106,7 +104,7 @@ def agreement_on(reader: SessionReader, cards: Sequence[Scorecard]) -> tuple[Agr
 
 
 def repeat_spreads(reader: SessionReader, trial: TrialRow) -> Mapping[tuple[str, str], tuple[PointSpread, ...]]:
-    """Return how the points lie over the newest repeats of a trial (case, content, agent, model), by rubric and judge."""
+    """Return the spread of points over a trial's newest repeats (case, content, agent, model), by rubric and judge."""
     repeats = _repeats(reader, trial)
     if len(repeats) < 2:
         return {}
@@ -128,7 +126,7 @@ def _repeats(reader: SessionReader, trial: TrialRow) -> list[str]:
 
 
 def imported_scores(reader: SessionReader, trial: str) -> tuple[ImportedScore, ...]:
-    """Return the scores in the file from which a trial was imported, () where it has none."""
+    """Return the scores in the file from which a trial was imported."""
     origin = reader.imported(trial)
     if origin is None:
         return ()
@@ -151,12 +149,11 @@ class AgentScore:
 
     @property
     def share(self) -> float | None:
-        """Points over possible points, 0 to 1; None while tiers are unscored."""
         return None if self.total.share is None else self.total.share / 100
 
 
 def last_scores(reader: SessionReader, rubric: str = "aeo-bench") -> dict[str, tuple[AgentScore, ...]]:
-    """Return the newest score of each agent by case, in the order in which the agents were first used."""
+    """Return the newest score of each agent by case; agents in the order of their first use."""
     totals: dict[str, Total] = {}
     for (trial_id, _, _), total in totals_of(reader, [row for row in reader.scores() if row.rubric == rubric]).items():
         # Of several judges the one that stands first everywhere.

@@ -1,8 +1,8 @@
-"""What was sent for one step of a trial, part by part with its tokens, and what changed since the request before it.
+"""What was sent for one step of a trial, part by part with its tokens, and what changed since the request before.
 
-A provider counts the tokens of a whole request. An agent that sends its conversation again with each step repeats what it sent
-before, so the growth from one request to the next is the exact count of what was added; only within that sum are tokens
-shared out, by bytes.
+A provider counts the tokens of a whole request. An agent repeats its conversation in each request, so the growth
+between two
+requests is the exact count of what was added; only within that sum are tokens shared out, by bytes.
 """
 
 from __future__ import annotations
@@ -22,43 +22,28 @@ MOST_REQUESTS = 60
 
 @dataclass(frozen=True, slots=True)
 class SentPart:
-    """One message of a request.
+    """One message of a request."""
 
-    Attributes:
-        kind: ``system``, ``task``, ``answer`` (of an earlier step) or ``observation``.
-        step: The step whose answer or observation it is, None where that is not known or it is of none.
-        size: Bytes of its content.
-        tokens: Its tokens, None where the request's were not recorded; ``exact`` ones were counted, not shared out by bytes.
-        new: Whether the request before did not have it.
-    """
-
-    kind: str
-    step: int | None
+    kind: str  # ``system``, ``task``, ``answer`` (of an earlier step) or ``observation``
+    step: int | None  # whose answer or observation it is, if known
     role: str
     digest: str
-    size: int
-    tokens: float | None
-    exact: bool
-    new: bool
+    size: int  # bytes
+    tokens: float | None  # None: not recorded
+    exact: bool  # counted, not shared out by bytes
+    new: bool  # the request before did not have it
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A request.
-
-    Attributes:
-        previous: The step of the request before it, None for the first.
-        previous_tokens: What that one counted, None where that is not known.
-        dropped: Messages of the request before that this one no longer has.
-        shape: Bytes of the grammar to which the answer was held, 0 for none.
-    """
+    """A request."""
 
     call: CallRow
     parts: tuple[SentPart, ...]
-    previous: int | None
-    previous_tokens: int | None
-    dropped: tuple[SentPart, ...]
-    shape: int
+    previous: int | None  # the step of the request before, None for the first
+    previous_tokens: int | None  # of that request, None if unknown
+    dropped: tuple[SentPart, ...]  # messages that only the request before has
+    shape: int  # bytes of the response schema, 0 for none
 
     @property
     def tokens(self) -> int | None:
@@ -78,7 +63,7 @@ class _Request:
 
 
 def read_sent(reader: SessionReader, step: StepRow) -> Sent | None:
-    """Read what was sent for a step; None where no request of it is recorded."""
+    """Read what was sent for a step; None if no request of it is recorded."""
     call = reader.call(step.call_id) if step.call_id is not None else None
     if call is None:
         return None
@@ -126,7 +111,7 @@ def _parts(request: _Request, earlier: Sequence[_Request], sizes: Sequence[int])
 
 
 def _common(before: Sequence[_Message], after: Sequence[_Message]) -> list[tuple[int, int]]:
-    """Return the places of messages that both requests have in the same order."""
+    """Return the places of messages that both requests have, in the same order."""
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     return [(block.a + at, block.b + at) for block in blocks for at in range(block.size)]
 
@@ -141,7 +126,7 @@ def _starts(request: _Request, earlier: Sequence[_Request]) -> list[_Request]:
 
 
 def _sums(request: _Request, earlier: Sequence[_Request]) -> list[tuple[int, int | None]]:
-    """Return stretches of the messages as (end, tokens of the stretch), None where these are not known."""
+    """Return stretches of messages as (end, tokens), None for unknown tokens."""
     sums: list[tuple[int, int | None]] = []
     before: int | None = 0
     for one in [*_starts(request, earlier), request]:
@@ -155,9 +140,9 @@ def _sums(request: _Request, earlier: Sequence[_Request]) -> list[tuple[int, int
 
 
 def share_out(sizes: Sequence[int], sums: Sequence[tuple[int, int | None]]) -> list[tuple[float | None, bool]]:
-    """Return the tokens of each part, shared out by its bytes, and whether they are exact: those of a stretch of one part.
+    """Return for each part its share of the tokens, by bytes, and whether it is exact.
 
-    ``sums`` are the ends of consecutive stretches (as places behind their last part) with their tokens, None where not known.
+    ``sums`` are consecutive stretches as (end, tokens), None for unknown tokens; a stretch of one part is exact.
     """
     found: list[tuple[float | None, bool]] = []
     for end, tokens in sums:
@@ -179,7 +164,7 @@ def _kind(messages: Sequence[_Message], at: int) -> str:
 
 
 def _origins(request: _Request, earlier: Sequence[_Request]) -> list[int | None]:
-    """Return of each message the step after whose request it first appeared: the step that it is of."""
+    """Return for each message the step after whose request it first appeared."""
     origins: list[int | None] = [None] * len(request.messages)
     starts = _starts(request, earlier)
     for one, following in zip(starts, [*starts[1:], request], strict=False):

@@ -1,4 +1,4 @@
-"""Sessions: counts over all runs of one, the state that they come to, and the run that this state is about."""
+"""Sessions: counts over the runs of one, the state they add up to, and the run that explains it."""
 
 from __future__ import annotations
 
@@ -32,11 +32,13 @@ _TIMES = (
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """Counts over the runs of a session; ``states`` counts runs by the state that a person should see.
+    """Counts over the runs of a session.
 
-    ``wrong_controls`` and ``disagreements`` are self-checks of regeneration runs that failed; ``changed_at`` is when
-    something was recorded last (unix seconds), None in an empty session; ``lasting`` counts failed runs that a resume
-    cannot mend; ``spend_usd`` is None where nothing has a price; ``newest`` is the state of the run that was asked for last; ``about`` names cases, agents and runs.
+    ``states`` counts runs by the state as shown; ``wrong_controls`` and ``disagreements`` are failed self-checks;
+    ``changed_at``
+    (unix seconds) is None in an empty session; ``lasting`` counts failed runs that a resume cannot mend; ``spend_usd``
+    is None
+    if nothing has a price; ``newest`` is the state of the newest run; ``about`` names cases, agents and runs.
     """
 
     path: Path
@@ -59,31 +61,28 @@ class SessionFacts:
 
     @property
     def mendable(self) -> bool:
-        """Whether a resume may bring what is missing: some run failed for a reason that need not last."""
+        """Whether a resume may help: some run failed for a reason that need not last."""
         return self.count("failed") > self.lasting
 
     def count(self, state: str) -> int:
-        """Return how many runs are in a state."""
         return dict(self.states).get(state, 0)
 
     @property
     def state(self) -> str:
-        """The one state that matters most, see :func:`state_of`."""
         return state_of({state for state, _ in self.states}, self.newest)
 
     @property
     def left(self) -> int:
-        """How many runs failed or were cancelled before one that came after them did its work."""
+        """How many failed or cancelled runs were followed by one that did its work."""
         return self.count("failed") + self.count("cancelled") if self.state in {"done", "unscored"} else 0
 
     @property
     def resumable(self) -> bool:
-        """Whether something is missing in any run that a resume may bring."""
         return self.mendable or any(self.count(state) for state in ("interrupted", "unscored", "cancelled"))
 
     @property
     def alarm(self) -> str:
-        """Return which self-checks failed, "" if none did."""
+        """Which self-checks failed, "" if none did."""
         said = []
         if self.wrong_controls:
             tasks = "1 task" if self.wrong_controls == 1 else f"{self.wrong_controls:,} tasks"
@@ -100,9 +99,9 @@ _PAST = frozenset({"failed", "cancelled"})
 
 
 def state_of(states: Collection[str], newest: str) -> str:
-    """Return the state of a session from those of its runs: running, queued, interrupted, failed, cancelled, unscored, done or empty.
+    """Return the state of a session from those of its runs.
 
-    A run that failed or was cancelled says nothing of the session any more once a later one did its work.
+    A failed or cancelled run no longer counts once a later one did its work.
     """
     told = [state for state in STATES if state in states]
     if newest not in _PAST and any(state not in _PAST for state in told):
@@ -112,7 +111,7 @@ def state_of(states: Collection[str], newest: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WhatMatters:
-    """The run that a session's state is about, its trial (None: a regeneration run has none), and how many the session has."""
+    """The run that explains a session's state, its trial (None: a regeneration run), and the number of runs."""
 
     run: str
     trial: str | None
@@ -120,10 +119,7 @@ class WhatMatters:
 
 
 def what_matters(reader: SessionReader) -> WhatMatters | None:
-    """Return the newest run in the state that the list of sessions shows; None: the session has no run to show.
-
-    A session that failed leads to the run that failed, and in it to the trial that did.
-    """
+    """Return the newest run in the session's state, and its failed trial if it failed; None: the session has no run."""
     trials: dict[str, list[TrialRow]] = {}
     for trial in reader.trials():
         trials.setdefault(trial.run_id, []).append(trial)
@@ -141,11 +137,7 @@ def what_matters(reader: SessionReader) -> WhatMatters | None:
 
 
 def gather(reader: SessionReader) -> SessionFacts:
-    """Return the facts of a session; some queries over small tables.
-
-    Raises:
-        SessionError: The file cannot be read.
-    """
+    """Return the facts of a session; a few queries over small tables."""
     runs = reader.runs()
     states = {run.id: reader.run_state(run) for run in runs}
     trials: Counter[str] = Counter()
@@ -184,13 +176,13 @@ def gather(reader: SessionReader) -> SessionFacts:
 
 
 def trial_models(reader: SessionReader) -> list[str]:
-    """Return the models of trials, that of the newest trial last; of imported trials it may not be known."""
+    """Return the models of trials, the newest trial's last; that of an imported trial may be unknown."""
     models = f"SELECT model FROM trials WHERE run_id NOT IN {PUT_AWAY_RUNS} AND model != '' GROUP BY model ORDER BY max(rowid)"
     return [model for (model,) in reader.query(models)]
 
 
 def models_used(reader: SessionReader) -> list[str]:
-    """Return everything that wrote or judged something in a session: models of trials, evaluators that were asked, judges."""
+    """Return every model that wrote or judged something in a session."""
     others = (
         f"SELECT evaluator FROM candidates WHERE prompt != '' AND run_id NOT IN {PUT_AWAY_RUNS} "
         f"UNION SELECT judge FROM scorecards JOIN trials ON trials.id = trial_id WHERE run_id NOT IN {PUT_AWAY_RUNS}"

@@ -1,4 +1,4 @@
-"""Studies: what sessions have of their cells, counted by task and group, and under what it was made."""
+"""Studies: what sessions have of their cells, by task and group, and the conditions it was made under."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ GROUP BY 1, 2, 3, 4, 5
 
 
 class TaskInfo(NamedTuple):
-    """A task as it stands under every evaluator of its run; a tuple, because there are thousands."""
+    """A task over all evaluators of its run; a tuple, because there are thousands."""
 
     task: str
     file: str
@@ -54,7 +54,7 @@ Counts = tuple[tuple[TaskInfo, int, int, int, int, int, int, int, int], ...]
 
 
 class GroupCounts(NamedTuple):
-    """Candidates of a run that are alike: its tasks with their counts, and sums."""
+    """Alike candidates of a run: counts by task, and sums."""
 
     counts: Counts
     tokens: int
@@ -71,12 +71,9 @@ class GroupCounts(NamedTuple):
 def group_counts(
     reader: SessionReader, runs: Iterable[str], *, kept: bool = True
 ) -> dict[tuple[str, ...], list[GroupCounts]]:
-    """Return what there is of runs by run, evaluator, prompt and context: a group for each sampling settings.
+    """Return the groups of runs by run, evaluator, prompt and context, one for each sampling settings.
 
-    Args:
-        reader: The session.
-        runs: The runs.
-        kept: Whether the session is of a version that keeps the counts; those of others are counted anew.
+    ``kept``: whether the session's version keeps the counts; those of others are counted anew.
     """
     counts = "verdict_counts" if kept else COUNTS_OF_CANDIDATES
     named = json.dumps(sorted(runs))
@@ -93,7 +90,7 @@ def group_counts(
 
 
 def made_under(reader: SessionReader, runs: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return under what the tasks of runs were made: the scope of their docs and the content of the repository."""
+    """Return the scope of the docs and the content of the repository for the tasks of runs."""
     return {
         run: {"docs scope": scope, "snapshot": snapshot}
         for run, scope, snapshot in reader.query(_MADE, (json.dumps(sorted(runs)),))
@@ -101,12 +98,11 @@ def made_under(reader: SessionReader, runs: Iterable[str]) -> dict[str, dict[str
 
 
 def runs_of_tasks(reader: SessionReader, tasks: Iterable[str]) -> set[str]:
-    """Return the runs that tasks belong to."""
     return {run for (run,) in reader.query(f"SELECT DISTINCT run_id FROM tasks WHERE id {_THESE}", (_listed(tasks),))}
 
 
 def counted_bodies(reader: SessionReader, tasks: Iterable[str], group: Group) -> list[tuple[str, str]]:
-    """Return task and digest of the body of every sample of a group that counts."""
+    """Return (task, digest of the body) of every sample of a group that counts."""
     return reader.query(
         f"SELECT task_id, body_blob FROM candidates WHERE task_id {_THESE} AND {OF_GROUP} AND control = 0 "
         f"AND {COUNTS.format('')} AND body_blob IS NOT NULL",
@@ -115,7 +111,7 @@ def counted_bodies(reader: SessionReader, tasks: Iterable[str], group: Group) ->
 
 
 def step_settings(reader: SessionReader, trials: Iterable[str]) -> list[tuple[str, str, bool]]:
-    """Return how the steps of trials were asked for: trial, settings, and whether such an answer was cut at a token limit."""
+    """Return for trials (trial, sampling settings of its steps, whether such an answer was cut at a token limit)."""
     rows = reader.query(
         "SELECT trial_id, steps.settings, max(coalesce(finish_reason = 'length', 0)) "
         f"FROM steps LEFT JOIN calls ON calls.id = call_id WHERE trial_id {_THESE} GROUP BY 1, 2",
@@ -125,31 +121,20 @@ def step_settings(reader: SessionReader, trials: Iterable[str]) -> list[tuple[st
 
 
 class TaskFacts(NamedTuple):
-    """A task under one doc system; what a session does not have is None.
-
-    Attributes:
-        task: Its id.
-        leak: How much of the body the docstring repeats, from 0 to 1 (:mod:`workbench.regeneration.leakage`).
-        coverage: Share of the body's lines that its tests execute, from 0 to 1.
-        tests: Tests of T_i.
-        lines: Lines of the function.
-        body: Bytes of the original body.
-        docs: Bytes of the docstring.
-        documented: Whether there is a docstring.
-    """
+    """A task under one doc system; None is unknown."""
 
     task: str
-    leak: float | None = None
-    coverage: float | None = None
-    tests: int = 0
-    lines: int | None = None
-    body: int | None = None
-    docs: int | None = None
+    leak: float | None = None  # share of the body that the docstring repeats, 0–1, see regeneration.leakage
+    coverage: float | None = None  # share of the body's lines that its tests execute, 0–1
+    tests: int = 0  # of T_i
+    lines: int | None = None  # of the function
+    body: int | None = None  # bytes of the original body
+    docs: int | None = None  # bytes of the docstring
     documented: bool = False
 
 
 def task_facts(reader: SessionReader, runs: Iterable[str]) -> dict[str, TaskFacts]:
-    """Return what is known of the tasks of runs; lengths of texts are those that the session has, so that none is read."""
+    """Return the facts of the tasks of runs; the session has the lengths of texts, so none is read."""
     rows = reader.query(
         "SELECT tasks.id, leak, coverage, test_count, end_line - start_line + 1, body.size, docs.size, docstring_blob IS NOT NULL FROM tasks "
         "LEFT JOIN blobs AS body ON body.digest = body_blob LEFT JOIN blobs AS docs ON docs.digest = docstring_blob "

@@ -1,4 +1,4 @@
-"""The tables of a session as plain rows, for people who compute with them: what data frames and ``workbench export`` are made of."""
+"""The tables of a session as plain rows, for data frames and ``workbench export``."""
 
 from __future__ import annotations
 
@@ -59,25 +59,20 @@ CRITERIA = ("trial", "case_id", "agent", "rubric", "judge", "tier", "key", "titl
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table: names of columns, and rows in their order."""
+    """Names of columns, and rows in their order."""
 
     columns: tuple[str, ...]
     values: list[tuple[Any, ...]]
 
 
 def table_rows(reader: SessionReader, table: str) -> Rows:
-    """Return a table.
-
-    Raises:
-        UsageError: There is no such table.
-    """
+    """Return a table. UsageError: there is no such table."""
     if table not in TABLES:
         raise UsageError(f"There is no table {table!r}; there are {', '.join(TABLES)}.")
     return _criteria(reader) if table == "criteria" else rows_of(reader, TABLES[table])
 
 
 def rows_of(reader: SessionReader, sql: str, arguments: Sequence[object] = ()) -> Rows:
-    """Return what a SELECT gives."""
     return Rows(reader.columns_of(sql, arguments), [tuple(row) for row in reader.query(sql, arguments)])
 
 

@@ -1,6 +1,6 @@
-"""Tasks: what they are called, how many there are, and a line for each with its samples under one group.
+"""Tasks: names, counts, and a line for each with its samples in one group.
 
-SQLite counts the samples: thousands of candidates must not pass through Python at every look.
+SQLite counts the samples: thousands of candidates must not pass through Python at every refresh.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CHUNK = 400  # ids in one query; SQLite takes a thousand at least
 
 
 class TaskName(NamedTuple):
-    """What a task is: its function and which docs it stands under."""
+    """A task's function, and the docs it is under."""
 
     id: str
     run: str
@@ -41,7 +41,7 @@ class TaskName(NamedTuple):
 
 
 def task_names(reader: SessionReader, run_id: str | None = None) -> list[TaskName]:
-    """Return what the tasks of a run are, or those of all runs that are not archived."""
+    """Return the names of the tasks of a run, or of all runs that are not archived."""
     where, arguments = ("run_id = ?", (run_id,)) if run_id is not None else (f"run_id NOT IN {PUT_AWAY_RUNS}", ())
     columns = "id, run_id, snapshot, path, qualified_name, occurrence, docs, state"
     rows = reader.query(f"SELECT {columns} FROM tasks WHERE {where} ORDER BY run_id, position", arguments)
@@ -54,28 +54,18 @@ def functions_of(reader: SessionReader, run_id: str) -> dict[str, tuple[str, str
 
 
 def task_states(reader: SessionReader, run_id: str | None = None) -> Counter[str]:
-    """Return how many tasks of a run are in each state, or of all runs that are not archived."""
+    """Return how many tasks of a run, or of all runs that are not archived, are in each state."""
     where, arguments = ("run_id = ?", (run_id,)) if run_id is not None else (f"run_id NOT IN {PUT_AWAY_RUNS}", ())
     return Counter(dict(reader.query(f"SELECT state, count(*) FROM tasks WHERE {where} GROUP BY state", arguments)))
 
 
 def dropped_stages(reader: SessionReader, run_id: str) -> Counter[str]:
-    """Return how many functions became no task, by the stage that dropped them."""
     return Counter(dict(reader.query("SELECT stage, count(*) FROM dropped WHERE run_id = ? GROUP BY stage", (run_id,))))
 
 
 @dataclass(frozen=True, slots=True)
 class TaskLine:
-    """A task under one evaluator.
-
-    Of its ``samples``, ``counted`` go into pass@k and ``passed`` passed; ``at`` is pass@k for each k of the run (None while
-    fewer than k samples count), ``failing`` the test that failed for most samples and ``failing_count`` for how many; ``leak``
-    is the overlap of the docstring with the body, ``leaking`` whether that is enough to be flagged; ``unstable`` counts
-    quarantined tests that execute it; ``rechecked`` verdicts were looked at again on the cold path, ``disagreeing`` of them
-    (or of its controls') came out otherwise. ``newest`` is when the last verdict was given; ``doubtful`` counts passes whose
-    body is not plain, ``repaired`` those whose answer had to be repaired, ``cut`` counted samples whose answer was cut at a
-    token limit; ``documented`` says that the function has a docstring; ``labels`` are its star and its tags.
-    """
+    """A task under one evaluator."""
 
     id: str
     snapshot: str
@@ -83,37 +73,37 @@ class TaskLine:
     name: str
     tests: int
     coverage: float | None
-    leak: float | None
+    leak: float | None  # overlap of docstring and body
     leaking: bool
     excluded: bool
     reason: str
     samples: tuple[SampleState, ...] = ()
-    counted: int = 0
+    counted: int = 0  # samples that go into pass@k
     passed: int = 0
-    at: tuple[float | None, ...] = ()
-    failing: str = ""
-    failing_count: int = 0
+    at: tuple[float | None, ...] = ()  # pass@k for each k of the run; None: fewer than k samples count
+    failing: str = ""  # the test that failed for most samples
+    failing_count: int = 0  # for how many
     sandboxes: tuple[str, ...] = ()
     branches: int | None = None
     branches_covered: int = 0
-    unstable: int = 0
-    rechecked: int = 0
-    disagreeing: int = 0
-    newest: float = 0.0
-    doubtful: int = 0
-    labels: str = ""
-    repaired: int = 0
-    documented: bool = True
-    cut: int = 0
+    unstable: int = 0  # quarantined tests that execute it
+    rechecked: int = 0  # verdicts that were checked again on the cold route
+    disagreeing: int = 0  # those of them (or of the controls') that came out otherwise
+    newest: float = 0.0  # when the last verdict was given
+    doubtful: int = 0  # passes whose body is not plain
+    labels: str = ""  # star and tags
+    repaired: int = 0  # samples whose answer had to be repaired
+    documented: bool = True  # the function has a docstring
+    cut: int = 0  # counted samples whose answer was cut at a token limit
 
     @property
     def branch_coverage(self) -> float | None:
-        """Return the share of the body's branches that the tests take; None where it has none or they were not measured."""
+        """The share of the body's branches that the tests take; None: it has none or they were not measured."""
         return self.branches_covered / self.branches if self.branches else None
 
     @property
     def documented_as(self) -> Kind | None:
-        """How its docstring carries it, by the samples that are shown; None while they are still to come."""
+        """How its docstring carries it, by the samples shown; None while they are still to come."""
         if not self.excluded and not self.counted:
             return None
         return kind_of(self.passed, self.counted, excluded=self.excluded)
@@ -126,7 +116,6 @@ class TaskLine:
 
     @property
     def waiting(self) -> int:
-        """How many samples have no verdict."""
         return sum(sample.verdict is None for sample in self.samples)
 
     @property
@@ -158,7 +147,7 @@ class Figures:
 def figures_of(
     reader: SessionReader, run_id: str, group: Group, lines: Sequence[TaskLine], ks: Sequence[int]
 ) -> Figures:
-    """Return the figures over all tasks with a sample; excluded tasks and those never asked for do not count."""
+    """Return the figures over all tasks with a sample; excluded tasks do not count."""
     from workbench.regeneration.outcome import pass_figures
 
     ready = [line.result for line in lines if not line.excluded and line.samples]
@@ -175,17 +164,7 @@ def load_lines(
     limit: int = -1,
     failing: bool = True,
 ) -> list[TaskLine]:
-    """Read the lines of a run in the order of its tasks.
-
-    Args:
-        reader: The session.
-        run_id: The run to which the tasks belong.
-        group: Whose samples are shown.
-        ks: The k of pass@k.
-        ids: Only these tasks.
-        limit: Only the first so many tasks, -1 for all.
-        failing: Whether to look for the tests that fail, too.
-    """
+    """Read the lines of a run in the order of its tasks; ``failing`` also reads the failing tests."""
     if ids is not None and len(ids) > _CHUNK:
         wanted = set(ids)
         return [line for line in load_lines(reader, run_id, group, ks, failing=failing) if line.id in wanted]
@@ -215,7 +194,7 @@ def load_lines(
 
 @dataclass(frozen=True, slots=True)
 class _Samples:
-    """What the samples of a task in one group come to; the fields of the same names of :class:`TaskLine`."""
+    """The samples of a task in one group, with fields as in :class:`TaskLine`."""
 
     samples: tuple[SampleState, ...] = ()
     sandboxes: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Trials: a line for each with its points on a scale, their means in groups and cells, their order and their repeats."""
+"""Trials: their points on a scale, means by group and cell, order and repeats."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _DOUBTFUL = (
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """By what the trials are scored: a rubric and a judge."""
+    """A rubric and a judge."""
 
     rubric: str
     judge: str
@@ -44,30 +44,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class TrialLine:
-    """A trial with its points on one scale.
-
-    Attributes:
-        id: The trial.
-        run: Its run.
-        case: Name of its case.
-        agent: Its agent.
-        model: The agent's model.
-        repeat: Which of the trials of this agent, model and case.
-        state: As a person should see it: ``done``, ``unscored``, ``failed``, ``interrupted`` …
-        error: Why it failed, "" if it did not.
-        total: Its points on this scale.
-        tiers: Points of tiers 1 to 4, None where one is unscored.
-        steps: Steps taken.
-        tokens: Tokens of all requests.
-        cost: In US dollars, None where no price is known.
-        seconds: How long it took, None while it has not ended.
-        read: Paths of the files that the agent read, a line each.
-        lost: The criteria that lost points on this scale; they are read after the rest.
-        labels: Its star and its tags.
-        parent: The trial that it is a fork of, "" for one of its own.
-        fork_step: The last step that a fork inherits.
-        counts: Where its README comes from; None until it was looked up, which happens after the rest.
-    """
+    """A trial with its points on one scale."""
 
     id: str
     run: str
@@ -75,20 +52,20 @@ class TrialLine:
     agent: str
     model: str
     repeat: int
-    state: str
+    state: str  # as shown: ``done``, ``unscored``, ``failed``, ``interrupted`` …
     error: str
     total: Total
-    tiers: tuple[float | None, ...]
+    tiers: tuple[float | None, ...]  # points of tiers 1 to 4, None: unscored
     steps: int
-    tokens: int
-    cost: float | None
-    seconds: float | None
-    read: str = ""
-    lost: Lost = ()
-    labels: tuple[str, ...] = ()
-    parent: str = ""
-    fork_step: int = 0
-    counts: Counts | None = None
+    tokens: int  # of all requests
+    cost: float | None  # US dollars, None: no price is known
+    seconds: float | None  # None while it has not ended
+    read: str = ""  # paths of the files that the agent read, one per line
+    lost: Lost = ()  # criteria that lost points; read after the rest
+    labels: tuple[str, ...] = ()  # star and tags
+    parent: str = ""  # the trial that it is a fork of
+    fork_step: int = 0  # the last inherited step
+    counts: Counts | None = None  # grounding; None until looked up, after the rest
 
     @property
     def shown_case(self) -> str:
@@ -96,7 +73,6 @@ class TrialLine:
 
     @property
     def nowhere(self) -> int | None:
-        """Items of its README that are nowhere, None where that is not known."""
         return self.counts.nowhere if self.counts is not None else None
 
     @property
@@ -106,7 +82,7 @@ class TrialLine:
 
     @property
     def shown(self) -> float | None:
-        """The share of the repository's bytes that the agent was shown, of 100."""
+        """Percentage of the repository's bytes that the agent was shown."""
         return 100 * self.counts.share if self.counts is not None and self.counts.share is not None else None
 
     @property
@@ -115,18 +91,18 @@ class TrialLine:
 
     @property
     def points(self) -> float | None:
-        """Points of the scored tiers, None where there are none on this scale."""
+        """Points of the scored tiers; None: none on this scale."""
         return self.total.points
 
     @property
     def share(self) -> float | None:
-        """Points of 100, for orders and bands of scores; None of a trial that lacks tiers."""
+        """Points of 100, for sorting and score bands; None if tiers are missing."""
         return self.total.share
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """All trials of a session; ``scales`` are those on which some trial has points, the one that most are scored by first."""
+    """All trials of a session; ``scales`` are those on which some trial has points, the most used first."""
 
     lines: tuple[TrialLine, ...]
     scales: tuple[Scale, ...]
@@ -134,7 +110,6 @@ class Trials:
     spend_usd: float | None = None
 
     def sentence(self) -> str:
-        """Return how many there are, in which state, and what they cost where that is known."""
         counts = Counter(line.state for line in self.lines)
         total = f"{len(self.lines):,} trial" + ("" if len(self.lines) == 1 else "s")
         parts = [counted(state, counts[state]) for state in STATES if counts[state]]
@@ -143,7 +118,7 @@ class Trials:
 
 
 def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
-    """Read all trials of a session with their points on a scale, by default the one that most of them are scored by."""
+    """Read all trials of a session with their points on a scale, by default the most used one."""
     scores = {(row.trial_id, row.rubric, row.judge): row for row in reader.scores()}
     totals = totals_of(reader, scores.values())
     scales = Counter(Scale(rubric, judge) for _, rubric, judge in scores)
@@ -180,13 +155,7 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
 
 
 def with_losses(reader: SessionReader, trials: Trials, known: dict[str, Lost]) -> Trials:
-    """Return trials with what their criteria lost.
-
-    Args:
-        reader: The session.
-        trials: Its trials.
-        known: What scorecards lost that were read before, by their digests; what is read now is added.
-    """
+    """Return trials with what their criteria lost; ``known`` caches this by digest of the scorecard."""
     scale, lost = trials.scale, dict[str, Lost]()
     for score in reader.scores() if scale is not None else ():
         if scale == Scale(score.rubric, score.judge):
@@ -197,7 +166,7 @@ def with_losses(reader: SessionReader, trials: Trials, known: dict[str, Lost]) -
 
 
 def with_counts(trials: Trials, known: Mapping[str, Counts]) -> Trials:
-    """Return trials with where their READMEs come from, as far as that is known by now."""
+    """Return trials with their grounding counts, as far as known by now."""
     lines = tuple(
         line if known.get(line.id) == line.counts else replace(line, counts=known.get(line.id)) for line in trials.lines
     )
@@ -231,13 +200,13 @@ _OWN = f"parent = '' AND run_id NOT IN {PUT_AWAY_RUNS}"
 
 
 def trials_named(reader: SessionReader, trials: Iterable[str]) -> list[TrialRow]:
-    """Return trials by their ids, as far as they count: no forks, none of archived runs."""
+    """Return trials by id, without forks and archived runs."""
     where = f"WHERE {_OWN} AND id IN (SELECT value FROM json_each(?))"
     return reader.rows(TrialRow, "trials", where, (json.dumps(list(trials)),))
 
 
 def trials_on(reader: SessionReader, cases: Iterable[str]) -> list[TrialRow]:
-    """Return the trials of cases, as far as they count: no forks, none of archived runs."""
+    """Return the trials of cases, without forks and archived runs."""
     where = f"WHERE {_OWN} AND case_id IN (SELECT value FROM json_each(?))"
     return reader.rows(TrialRow, "trials", where, (json.dumps(list(cases)),))
 
@@ -253,13 +222,12 @@ def latest_trial(reader: SessionReader) -> str | None:
 
 
 def step_count(reader: SessionReader, trial_id: str) -> int:
-    """Return how many steps of a trial are recorded."""
     return int(reader.query("SELECT count(*) FROM steps WHERE trial_id = ?", (trial_id,))[0][0])
 
 
 @dataclass(frozen=True, slots=True)
 class TrialOrder:
-    """Where a trial stands: all trials of the session in order, and the one before it on the same case."""
+    """All trials of the session in order, and the one before this one on the same case."""
 
     order: tuple[str, ...]
     previous: str | None
@@ -273,10 +241,7 @@ class TrialOrder:
 def trial_order(reader: SessionReader, trial: TrialRow, before: TrialOrder | None = None) -> TrialOrder:
     """Return where a trial stands among those that count; one of an archived run stands there as well.
 
-    Args:
-        reader: The session.
-        trial: The trial.
-        before: The order as it was read last for this trial, which holds while no trial came.
+    ``before`` is the order as last read for this trial, which holds while no trial came.
     """
     meant = f"run_id NOT IN {PUT_AWAY_RUNS} OR trials.id = ?"
     count = reader.query(f"SELECT count(*) FROM trials WHERE {meant}", (trial.id,))[0][0]
@@ -300,7 +265,7 @@ def trial_order(reader: SessionReader, trial: TrialRow, before: TrialOrder | Non
 
 
 def share_of(spread: Spread) -> float:
-    """Return the mean as a share, to sort by; means of fewer tiers come behind all others, no mean comes last."""
+    """Return the mean as a sort key: means of fewer tiers come behind all others, no mean comes last."""
     if spread.mean is None or not spread.out_of:
         return -2.0
     points, out_of = spread.own or (spread.mean, spread.out_of)
@@ -308,7 +273,7 @@ def share_of(spread: Spread) -> float:
 
 
 def spread_among(lines: Sequence[TrialLine]) -> Spread:
-    """Return how the scores of some lines lie; forks are not counted, for a person took part in them."""
+    """Return the spread of scores; forks are left out, for a person took part in them."""
     own = [line for line in lines if not line.parent]
     return spread_of([line.total for line in own], trials=len(own))
 
@@ -318,7 +283,7 @@ def spread_among(lines: Sequence[TrialLine]) -> Spread:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The trials of one case by one agent, and how their scores lie."""
+    """The trials of one case by one agent, and the spread of their scores."""
 
     lines: tuple[TrialLine, ...]
     spread: Spread
@@ -326,10 +291,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Cases by agents: the rows' and columns' names, and how the scores of each pair lie.
-
-    A column is an agent with its model; a pair without a trial is not in ``cells``.
-    """
+    """Cases by agents (with their models); a pair without a trial is not in ``cells``."""
 
     cases: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
@@ -341,7 +303,7 @@ class Matrix:
 
 
 def matrix_of(lines: Sequence[TrialLine]) -> Matrix:
-    """Return the matrix of some lines without forks, its columns with the best mean first."""
+    """Return the matrix of lines without forks, the column with the best mean first."""
     members: dict[tuple[str, tuple[str, str]], list[TrialLine]] = {}
     columns: dict[tuple[str, str], list[TrialLine]] = {}
     for line in lines:
@@ -357,7 +319,7 @@ def matrix_of(lines: Sequence[TrialLine]) -> Matrix:
 
 
 def chosen_scale(trials: Trials, step: int = 1) -> Scale | None:
-    """Return the scale after the present one, round and round."""
+    """Return the next scale, cyclically."""
     if trials.scale is None:
         return None
     return trials.scales[(trials.scales.index(trials.scale) + step) % len(trials.scales)]
@@ -371,7 +333,7 @@ Agent = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores of one agent's trials: points, or the share of the model's own points where a format gave some of them."""
+    """The scores of one agent's trials: points, or shares of the model's own points if a format gave some of them."""
 
     agent: Agent
     values: tuple[float, ...]
@@ -380,7 +342,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A trial with a score: what it took (``x``) and what it reached (``y``)."""
+    """A trial's cost (``x``) and score (``y``)."""
 
     agent: Agent
     x: float
@@ -389,10 +351,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """What trials took against what they reached; ``left_out`` trials have no comparable score or no known ``x``.
-
-    ``x_name`` and ``y_name`` are the axes' names with their units.
-    """
+    """Cost against score; ``left_out`` trials have no comparable score or no known ``x``."""
 
     x_name: str
     y_name: str
@@ -401,7 +360,7 @@ class Against:
 
 
 def scores_by_agent(lines: Sequence[TrialLine]) -> tuple[Scores, ...]:
-    """Return the scores of some trials by agent and model, the best mean first; who has no score comes last."""
+    """Return scores by agent and model, the best mean first; agents without a score come last."""
     totals = _drawn(lines)
     mine: dict[Agent, list[TrialLine]] = {}
     for line in lines:
@@ -429,7 +388,7 @@ _TAKEN: tuple[tuple[str, Callable[[TrialLine], float | None]], ...] = (
 
 
 def against_score(lines: Sequence[TrialLine]) -> Against:
-    """Return cost against score; where no trial has a price, tokens; where none is counted, seconds."""
+    """Return cost against score; without any price tokens, without these seconds."""
     totals = _drawn(lines)
     unit = f"score in {unit_of_scores(lines)}"
     for name, taken in _TAKEN:
@@ -446,7 +405,7 @@ def against_score(lines: Sequence[TrialLine]) -> Against:
 
 
 def _drawn(lines: Sequence[TrialLine]) -> dict[str, Total]:
-    """Return the totals that compare, by trial, on one axis; forks are left out, for a person took part in them."""
+    """Return the totals that compare on one axis, by trial; forks are left out, for a person took part in them."""
     own = [line for line in lines if not line.parent]
     basis = {(one.tiers, one.out_of) for one in comparable([line.total for line in own])}
     totals = {

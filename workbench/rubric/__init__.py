@@ -1,8 +1,8 @@
 """The rubric: how a README and its metadata are scored, criterion by criterion, with reason and evidence.
 
-Use :func:`score` with one of the :func:`rubrics` (``aeo-bench`` compares with published scores, ``strict`` asks for
-more) and a judge: :class:`OfflineJudge` needs no model, :class:`LLMJudge` asks one through the gateway,
-:func:`make_judge` gives the one that a name means, a class of another package included. What could not be scored has points None, never 0. :func:`metadata_findings` checks metadata against schema.org's software types.
+``aeo-bench`` compares with published scores, ``strict`` asks for more. :class:`OfflineJudge` needs no model,
+:class:`LLMJudge` asks
+one through the gateway. What could not be scored has points None, never 0.
 """
 
 import lazy_loader

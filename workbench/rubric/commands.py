@@ -1,4 +1,4 @@
-"""Commands in a README: which are there, which mean the same, what they install, what they start."""
+"""Commands in a README: which are there, which are equivalent, what they install, what they start."""
 
 from __future__ import annotations
 
@@ -151,10 +151,7 @@ _NO_MODULES = frozenset({"tests", "test", "docs", "doc", "examples", "benchmarks
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """Names that belong to a project.
-
-    ``files`` holds the visible files' names without folders, None when the repository was not at hand.
-    """
+    """Names that belong to a project; ``files`` are visible file names without folders, None without the repository."""
 
     modules: frozenset[str]
     packages: frozenset[str]

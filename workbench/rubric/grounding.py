@@ -1,9 +1,9 @@
 """How far a README knows its project: which of its names exist, which statements are about them, which calls are wrong.
 
-A README that anybody could have written without opening the repository may be well formed and even true. What it says is
-compared with what the repository says (`workbench.rubric.sources`): names that exist, sentences in an order that words have,
-calls that the signatures allow. Whether a sentence about a name is true is not judged: words that it shares with a docstring, or
-does not, prove nothing.
+A README written without opening the repository may be well formed and even true. It is compared with the repository
+(`workbench.rubric.sources`): names that exist, sentences in an order that words have, calls that the signatures allow.
+Whether a
+sentence about a name is true is not judged: words that it shares with a docstring, or does not, prove nothing.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Grounding:
-    """A README beside its sources; every measure is computed when it is asked for."""
+    """A README beside its sources; every measure is computed on demand."""
 
     readme: str
     outline: Outline
@@ -87,7 +87,7 @@ class Grounding:
         return self._named[0], self._named[1]
 
     def _excused(self, low: str) -> bool:
-        """Tell whether a name that the project does not define may stand in its README all the same."""
+        """Return whether a name that the project does not define is legitimate in its README."""
         known = self.sources.identifiers
         # ``--no-color`` is made from ``color`` by several option parsers.
         made = low.startswith("--no-") and low.removeprefix("--no-").replace("-", "_") in known
@@ -101,7 +101,7 @@ class Grounding:
 
     @cached_property
     def titles(self) -> frozenset[str]:
-        """The project's name as the README has it, in its spellings: who was asked about the project knows it."""
+        """The project's name as in the README, in its spellings: who was asked about the project knows it."""
         heading = next((h.text.lower() for h in self.outline.headings[:1]), "")
         words = re.findall(r"[\w.-]+", heading)
         named = {heading, *words, "_".join(words), "-".join(words)} if words else set(self.project.packages)
@@ -114,7 +114,7 @@ class Grounding:
         return frozenset(token.stem for name in self.titles for token in terms.tokens(name))
 
     def _shown(self) -> Iterator[tuple[Use, float]]:
-        """Yield the names in inline code, examples and options, and how surely each one would have to be the project's."""
+        """Yield the names in inline code, examples and options, and how surely each would have to be the project's."""
         text = self.outline.text
         for block in self.outline.blocks:
             for match in _INLINE.finditer(text, block.start, block.end):
@@ -148,7 +148,7 @@ class Grounding:
                 yield Use(called, at, at + len(called)), 1.0
 
     def _from_project(self, fence: Fence) -> Iterator[str]:
-        """Yield what a Python example takes from this project: what it imports from it, and attributes of its modules."""
+        """Yield what a Python example imports from this project, and attributes of its modules."""
         tree = _tree(fence)
         if tree is None:
             return
@@ -231,7 +231,7 @@ class Grounding:
 
     @cached_property
     def informed(self) -> tuple[float, Evidence | None]:
-        """The share of statements that name something of the project's or speak in its own words, and one that does not."""
+        """The share of statements that name something of the project or use its own words, and one that does not."""
         good = total = 0
         first: Evidence | None = None
         own = {use.name.lower() for use in self.uses[0]}
@@ -258,10 +258,10 @@ class Grounding:
         return spans.at(self.readme, start + match.start(), start + match.end())
 
     def guessable(self, words: Collection[str], telling: Collection[str]) -> bool:
-        """Tell whether anybody who knows the project's name could have written a command.
+        """Return whether anybody who knows the project's name could have written a command.
 
-        ``python -m NAME --help`` is such a one. Not so one with an option of the project's own, a file of it, or one of the
-        ``telling`` words that the facts have.
+        ``python -m NAME --help`` is such a one; one with an option or file of the project or one of the facts'
+        ``telling`` words is not.
         """
         for word in words:
             plain = word.lower().split("[")[0]
@@ -275,12 +275,12 @@ class Grounding:
 
     @cached_property
     def amount(self) -> float:
-        """How much of the project is spoken of: own names and, for a half each, own words."""
+        """How much of the project is mentioned: own names and, for a half each, own words."""
         return len(self.uses[0]) + 0.5 * len(self.topics)
 
     @cached_property
     def truth(self) -> float:
-        """The share of what can be looked up that is right: names that exist, calls that work."""
+        """The verifiable share that is right: names that exist, calls that work."""
         own, _ = self.uses
         there = (len(own) + 1) / (len(own) + 1 + self._named[2])
         return there / (1 + 0.25 * len(self.examples[1]))
@@ -316,7 +316,7 @@ def _is_python(fence: Fence) -> bool:
 
 
 def _tree(fence: Fence) -> ast.Module | None:
-    """Return the syntax tree of a Python example; of an interactive session what was typed."""
+    """Return the syntax tree of a Python example; of an interactive session its input."""
     lines = fence.code[:20_000].splitlines()
     if any(line.lstrip().startswith(">>>") for line in lines):
         code = "\n".join(line.lstrip()[4:] for line in lines if line.lstrip().startswith((">>>", "...")))

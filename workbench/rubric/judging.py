@@ -1,4 +1,4 @@
-"""What a judge is asked and the protocol that every judge follows."""
+"""What a judge is asked, and the protocol that every judge follows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class UntrueClaim:
-    """A claim of the README that was looked up in the repository and is not so."""
+    """A claim of the README that the repository contradicts."""
 
     kind: str
     reason: str
@@ -41,11 +41,7 @@ class UntrueClaim:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """Everything that a judge may look at for one tier.
-
-    ``readme_limit`` and ``reference_limit`` are the characters that a model judge is shown; the offline judge reads
-    the whole README. ``untrue`` is what was looked up by whoever asks; no judge looks anything up by itself.
-    """
+    """Everything that a judge may look at for one tier."""
 
     rubric: str
     questions: tuple[Question, ...]
@@ -54,9 +50,9 @@ class Brief:
     facts: Facts | None
     reference_readme: str | None
     view: View | None
-    readme_limit: int
-    reference_limit: int
-    untrue: tuple[UntrueClaim, ...] = ()
+    readme_limit: int  # characters for a model judge; the offline judge reads all
+    reference_limit: int  # likewise
+    untrue: tuple[UntrueClaim, ...] = ()  # looked up by the caller, no judge does
 
 
 class Judge(Protocol):
@@ -78,7 +74,7 @@ def unscored(tier: int, questions: Sequence[Question], reason: str, judge: str) 
 
 
 class Kept:
-    """A judge that keeps what an earlier card has of it, and is asked only for the tiers on which it failed."""
+    """A judge that reuses an earlier card, and asks only for the tiers that failed there."""
 
     def __init__(self, judge: Judge, card: Scorecard) -> None:
         self.name = judge.name
@@ -124,7 +120,7 @@ _MODELS = frozenset({"replay", "ft"})
 
 @dataclass(frozen=True, slots=True)
 class JudgeName:
-    """What a text of ``--judge`` names; ``rest`` is the session of a replay, else the whole text."""
+    """A parsed ``--judge``; ``rest`` is the session of a replay, else the whole text."""
 
     kind: Literal["offline", "replay", "extension", "model"]
     text: str
@@ -132,7 +128,7 @@ class JudgeName:
 
 
 def parse_judge(text: str) -> JudgeName:
-    """Return what a judge's name means: ``offline``, ``replay:SESSION``, ``package.module:Class`` or a model."""
+    """Parse a judge's name: ``offline``, ``replay:SESSION``, ``package.module:Class`` or a model."""
     text = text.strip()
     if text in (OFFLINE, RULE):
         return JudgeName("offline", text, text)
@@ -146,12 +142,11 @@ def parse_judge(text: str) -> JudgeName:
 def make_judge(
     name: str, asker: Asker | None, *, repeats: int = 1, scope: str = "", folders: Sequence[str] = ()
 ) -> Judge:
-    """Return the judge that a name means; only ``offline`` and classes that take no ``asker`` can do without one.
+    """Return a judge by its name; only ``offline`` and classes that take no ``asker`` can do without one.
 
     Recorded answers of models are found by ``scope``, the work item; a dotted path is imported from ``folders`` first.
-
-    Raises:
-        UsageError: There is no such class, or a model is named where none can be asked.
+    UsageError:
+    there is no such class, or a model is named and ``asker`` is None.
     """
     from workbench.rubric.llm_judge import LLMJudge
     from workbench.rubric.offline_judge import OfflineJudge
@@ -168,7 +163,7 @@ def make_judge(
 
 
 class Checked:
-    """A judge from outside whose answers are checked before they count; what is wrong with them leaves a tier unscored."""
+    """A judge from outside whose answers are checked before they count; an invalid one leaves its tier unscored."""
 
     def __init__(self, judge: Judge) -> None:
         self.name = judge.name
@@ -184,7 +179,7 @@ class Checked:
 
 
 def _problem(tier: int, questions: Sequence[Question], criteria: object) -> str:
-    """Return what is wrong with the criteria that a judge gave, "" if nothing is."""
+    """Return what is wrong with a judge's criteria, "" if nothing is."""
     if not isinstance(criteria, list | tuple) or not all(isinstance(one, Criterion) for one in criteria):
         return "it did not return a list of Criterion."
     asked, given = [(tier, question.key) for question in questions], [(one.tier, one.key) for one in criteria]
@@ -204,7 +199,7 @@ _UNPARSED = "not looked at: the answer does not parse"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a rule may look at; ``metadata`` is of any kind, ``parsed`` whether the agent's answer parsed as JSON."""
+    """The input of a rule; ``metadata`` is of any kind, ``parsed`` whether the agent's answer parsed as JSON."""
 
     readme: str
     metadata: object
@@ -215,7 +210,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a rule found: points (None for unscored, which is never 0), why, and what they rest on."""
+    """The result of a rule: points (None for unscored, which is never 0), reason and evidence."""
 
     points: float | None
     reason: str
@@ -224,17 +219,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A criterion that a function scores, from 0 to ``maximum`` points (0 for a remark).
-
-    Where ``needs_answer``, an answer that does not parse gets 0 points without being looked at.
-    """
+    """A criterion that a function scores, from 0 to ``maximum`` points (0 for a remark)."""
 
     tier: int
     key: str
     title: str
     maximum: float
     function: Callable[[Document], Found]
-    needs_answer: bool = True
+    needs_answer: bool = True  # an unparsed answer gets 0 points without being looked at
 
     def apply(self, document: Document) -> Criterion:
         looked = document.parsed or not self.needs_answer
@@ -244,17 +236,14 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """A list of criteria; to add one, add its entry.
-
-    A model judge sees so many characters of the README for tier 3 (``accuracy_limit``) and for tier 4 (``quality_limit``).
-    """
+    """A list of criteria; to add one, add its entry."""
 
     name: str
     title: str
     description: str
     criteria: tuple[Rule | Question, ...]
-    accuracy_limit: int
-    quality_limit: int
+    accuracy_limit: int  # characters of the README for a model judge, tier 3
+    quality_limit: int  # the same for tier 4
     reference_limit: int
     credits_missing_facts: bool = False
 

@@ -1,4 +1,4 @@
-"""The judge that asks a model: criteria in, schema-checked numbers out, unscored where no usable answer comes."""
+"""The judge that asks a model: criteria in, schema-checked numbers out, unscored without a usable answer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def mark_for(*contents: str) -> str:
     """Return a mark that none of the contents holds.
 
     It is derived from the contents, so that the same question is the same request (replay, resume), and cannot be
-    forged: a text that holds the hash of itself would have to be found first, and is refused here even then.
+    forged: a text that
+    holds the hash of itself would have to be found first, and is refused here even then.
     """
     salt = 0
     while True:
@@ -117,7 +118,7 @@ TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """One repeat: the numbers by key, or why there are none; ``answered`` is whether the model said anything."""
+    """One repeat: the numbers by key, or why there are none; ``answered``: the model said anything."""
 
     points: Mapping[str, float] | None
     reasoning: str
@@ -127,8 +128,8 @@ class _Verdict:
 class LLMJudge:
     """Scores by a model through the gateway, ``repeats`` times independently; points are the mean.
 
-    A repeat without a usable answer is left out of the mean and counted in the reason; when all fail, the criteria
-    are unscored.
+    A repeat without a usable answer is left out of the mean and counted in the reason; if all fail, the criteria are
+    unscored.
     """
 
     def __init__(
@@ -157,7 +158,7 @@ class LLMJudge:
         return [self._criterion(tier, question, usable, notes) for question in brief.questions]
 
     async def _ask(self, text: str, brief: Brief, sample: int) -> _Verdict:
-        """Ask for one repeat; recorded answers that were of no use are passed over, or a resume would fail by them again."""
+        """Ask for one repeat; useless recorded answers are skipped, or a resume would fail by them again."""
         verdict, source = await self._conversation(text, brief, sample)
         while verdict.points is None and source in ("recorded", "replay"):
             again, source_then = await self._conversation(text, brief, sample)
@@ -214,7 +215,7 @@ class LLMJudge:
 
 
 def read_answer(text: str, shape: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """Return the last object in a judge's answer that fits the schema, or one in such an object; or None and what is wrong with the last."""
+    """Return the last object in an answer (or inside such an object) that fits the schema, or what is wrong."""
     import jsonschema
 
     text = split_reasoning(text).answer

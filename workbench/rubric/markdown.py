@@ -1,7 +1,4 @@
-"""The block structure of a README: headings, sections, fences, lists, with character spans. A real parse of Markdown.
-
-A README that is reStructuredText is read as such (`workbench.rubric.markdown`) into the same structure.
-"""
+"""The block structure of a README (Markdown or reStructuredText): headings, sections, fences, lists, with spans."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """One code block; ``language`` is lower-cased, empty for none; ``closed`` is False if it runs into the end."""
+    """One code block; ``language`` is lower-cased, "" for none; ``closed`` is False if it runs into the end."""
 
     language: str
     code: str
@@ -74,7 +71,7 @@ class Outline:
 
     @property
     def prose(self) -> tuple[Block, ...]:
-        """Return the blocks that are running text: not code, not headings, not tables."""
+        """The blocks of running text: not code, not headings, not tables."""
         return tuple(block for block in self.blocks if block.kind != "row")
 
 
@@ -86,7 +83,7 @@ def _outlined(
 
 
 def outline(readme: str) -> Outline:
-    """Parse the first 100,000 characters of a README as CommonMark with tables, or as reStructuredText where it is that."""
+    """Parse the first 100,000 characters of a README as CommonMark with tables, or as reStructuredText."""
     text = readme[:LONGEST]
     return _restructured(text) if is_restructured(text) else _parse(text)
 
@@ -152,7 +149,7 @@ _MARKDOWN = re.compile(r"^#{1,6} \S|^(?:```|~~~\w)|\]\(", re.M)
 
 
 def is_restructured(text: str) -> bool:
-    """Tell whether a README is reStructuredText: it has directives, links or literal blocks of it and more of them than Markdown."""
+    """Return whether a README has directives, links or literal blocks of reStructuredText, more than Markdown's."""
     head = text[:20_000]
     signs = len(_SIGNS.findall(head))
     return signs > 0 and signs > len(_MARKDOWN.findall(head))
@@ -246,7 +243,7 @@ def _restructured(text: str) -> Outline:
 
 
 def _indented(bare: list[str], start: int) -> int:
-    """Return the first line from ``start`` that is neither empty nor indented; empty lines at the end are not taken."""
+    """Return the first line from ``start`` that is neither empty nor indented; trailing empty lines are not taken."""
     end = start
     while end < len(bare) and (not bare[end] or bare[end][:1] in " \t"):
         end += 1

@@ -1,4 +1,4 @@
-"""Metadata against schema.org's types for software: what is missing, unknown or of the wrong kind, in plain words."""
+"""Check metadata against schema.org's types for software, in plain words."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ SCALARS = frozenset({"Text", "URL", "Date", "DateTime", "Duration", "Number", "I
 
 @cache
 def properties(type_name: str) -> dict[str, tuple[str, ...]]:
-    """Return property → expected kinds for a type, its parents' included; empty for a type not in the table."""
+    """Return property → expected kinds for a type, its parents' included; {} for an unknown type."""
     known: dict[str, tuple[str, ...]] = {}
     step: str | None = type_name
     while step is not None:
@@ -132,19 +132,15 @@ _FORMS = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One remark on the metadata. ``path`` is the key, dotted for nested objects (``author.name``).
+    """One remark on the metadata. ``path`` is the key, dotted for nested objects (``author.name``)."""
 
-    Severity: ``missing`` (a key that a reader needs), ``wrong`` (a value of the wrong kind), ``unknown`` (no such
-    type or property), ``loose`` (understood by most readers, but not what the vocabulary asks for).
-    """
-
-    severity: Severity
+    severity: Severity  # ``missing``, ``wrong`` (kind), ``unknown`` (type or property), ``loose`` (understandable)
     path: str
     message: str
 
 
 def metadata_findings(metadata: object) -> tuple[Finding, ...]:
-    """Check metadata against schema.org's software types and return at most 50 findings; never raises."""
+    """Return at most 50 findings; never raises."""
     if metadata is None:
         return (Finding("missing", "", "there is no metadata"),)
     if not isinstance(metadata, Mapping):

@@ -1,8 +1,8 @@
 """Tier 3 without a model: the README compared with the case's facts, word by word and command by command.
 
-It measures what can be measured: a README in other words than the facts scores lower here than with a model judge. The
-right words count where they stand in sentences that do not deny them; what anybody could have guessed counts in full
-only in a README that knows its project. What it finds is shown, with the place.
+A README in other words than the facts scores lower here than with a model judge. The right words count in sentences
+that do not deny
+them; what anybody could have guessed counts in full only in a README that knows its project.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def purpose(question: Question, facts: Facts, reading: Reading) -> Criterion:
 def _as_sentence(
     wanted: dict[str, float], found: terms.Coverage, reading: Reading
 ) -> tuple[float, str, Evidence | None]:
-    """Return what the words of the purpose count for as they stand: in sentences, and not denied."""
+    """Return the value of the purpose's words as they are used: in sentences, and not denied."""
     blocks = [block for block in reading.outline.blocks if block.start < found.end and found.start < block.end]
     order = word_order.order([block.text for block in blocks])
     written = 0.25 + 0.75 * min(1.0, order.share / 0.6) if order.words else 0.6
@@ -71,7 +71,7 @@ def _as_sentence(
 
 
 def ramp(share: float) -> float:
-    """Return 0 below 15 % of the words, 1 from 70 %, straight between."""
+    """Return 0 below 15 % of the words, 1 from 70 %, linear between."""
     return min(1.0, max(0.0, (share - NO_COVERAGE) / (FULL_COVERAGE - NO_COVERAGE)))
 
 
@@ -157,7 +157,7 @@ def _missing_files(reading: Reading) -> Evidence | None:
 
 
 def key_features(question: Question, facts: Facts, reading: Reading) -> Criterion:
-    """Score the share of key features of which at least 60 % of the words stand together: in one block, or half for near by."""
+    """Score the share of key features with at least 60 % of their words together: in one block, or half for near by."""
     if not facts.key_features:
         return verdict(question, None, "the facts list no key features")
     evidence: list[Evidence] = []
@@ -257,7 +257,7 @@ def _named(wanted: list[str], reading: Reading) -> tuple[float, str, list[Eviden
 
 
 def _brings(reading: Reading) -> Evidence | None:
-    """Return the command that installs the project itself or a file of requirements that is there, None without one."""
+    """Return the command that installs the project itself or an existing file of requirements."""
     for command in reading.commands:
         packages, files = commands.installs(command)
         words = {word.split("[")[0] for word in command.words[2:]}
@@ -268,7 +268,7 @@ def _brings(reading: Reading) -> Evidence | None:
 
 
 def _none_needed(reading: Reading) -> tuple[float, str, list[Evidence]]:
-    """Return what saying that nothing is needed counts: less where the README knows nothing of what it speaks of."""
+    """Return the value of saying that nothing is needed: less if the README does not know its project."""
     share, said, evidence = _said_that_none(reading)
     if reading.guess < 0.99:
         said += f"; × {reading.guess:.2f}, since anybody could have guessed that"

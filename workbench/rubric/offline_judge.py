@@ -1,8 +1,10 @@
-"""The judge that needs no model: deterministic, and named wherever its points are shown; and tier 4, which it measures.
+"""The deterministic judge without a model, named wherever its points are shown; and tier 4, which it measures.
 
-Clarity, completeness and formatting are sums of small measures; each says what it found. Shape alone earns little: the sum is
-multiplied by how far the README's statements rest on the repository (`workbench.rubric.grounding`), and a README that
-repeats itself (small models loop) or says almost nothing cannot earn the rest either.
+Clarity, completeness and formatting are sums of small measures. The sum is multiplied by how far the README's
+statements rest on the
+repository (`workbench.rubric.grounding`), and a README that repeats itself (small models loop) or says almost nothing
+cannot earn
+the rest either.
 """
 
 from __future__ import annotations
@@ -63,7 +65,7 @@ def clarity(question: Question, reading: Reading) -> Criterion:
 
 
 def completeness(question: Question, reading: Reading, reference: str | None) -> Criterion:
-    """Score what a new user needs: installation, usage, examples, how much of the project it speaks of, the reference."""
+    """Score what a new user needs: installation, usage, examples, coverage of the project, the reference."""
     measures = [
         _covered(reading, _INSTALL, "installation", 1.5, needs_code=False),
         _covered(reading, _USAGE, "usage", 1.5, needs_code=True),
@@ -87,7 +89,7 @@ def substance(reading: Reading) -> float:
 
 
 def repetition(reading: Reading) -> tuple[float, Evidence | None]:
-    """Return the share of eight-word sequences of the prose that occurred before, and the first place."""
+    """Return the share of repeated eight-word sequences of the prose, and the first place."""
     seen: set[tuple[str, ...]] = set()
     total = again = 0
     first: Evidence | None = None
@@ -191,7 +193,7 @@ def _informed(reading: Reading) -> _Measure:
 
 
 def _extent(reading: Reading) -> _Measure:
-    """Measure how much of the project it speaks of; there is always more, so that the first names count most."""
+    """Measure how much of the project is mentioned; there is always more, so that the first names count most."""
     amount = reading.grounding.amount
     own, topics = len(reading.grounding.uses[0]), len(reading.grounding.topics)
     said = f"speaks of {plural(own, 'name')} and {plural(topics, 'word')} of the project's own"
@@ -311,7 +313,7 @@ def _links(reading: Reading) -> _Measure:
 
 
 class OfflineJudge:
-    """Compares the README with the facts (tier 3) and with the repository (tier 4); the same input, the same points."""
+    """Compares the README with the facts (tier 3) and with the repository (tier 4); deterministic."""
 
     name = JUDGE
 

@@ -40,11 +40,11 @@ class Reading:
 
     @property
     def guess(self) -> float:
-        """The factor (0.4–1) for what a stranger could have guessed: all of it where the README knows its project."""
+        """The factor (0.4–1) for what a stranger could have guessed: 1 if the README knows its project."""
         return GUESSED + (1 - GUESSED) * self.grounding.trust
 
     def untrue(self, key: str) -> tuple[float, str, list[Evidence]]:
-        """Return what untrue claims leave of a criterion, that in words, and where they stand."""
+        """Return the factor that untrue claims leave of a criterion, the reason, and evidence."""
         mine = self.claims.get(key, ())
         if not mine:
             return 1.0, "", []
@@ -54,7 +54,6 @@ class Reading:
 
 
 def read(brief: Brief, outline: Outline) -> Reading:
-    """Read the README of a brief."""
     found = commands.commands(outline)
     project = Project.known_from(brief.facts, brief.view)
     grounding = Grounding(brief.readme, outline, project, sources_of(brief.view, brief.facts))
@@ -67,7 +66,7 @@ def read(brief: Brief, outline: Outline) -> Reading:
 
 
 def verdict(question: Question, points: float | None, reason: str, evidence: list[Evidence] | None = None) -> Criterion:
-    """Return a criterion with its points rounded to a tenth and the judge named."""
+    """Return a criterion by the offline judge, points rounded to a tenth."""
     given, reason = None if points is None else round(points, 1), f"offline judge: {reason}"
     return Criterion(
         question.tier, question.key, question.title, given, question.maximum, reason, tuple(evidence or ()), JUDGE

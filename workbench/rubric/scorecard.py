@@ -1,4 +1,4 @@
-"""What a rubric says about one document: criteria with points, reasons and evidence, and the sums over them."""
+"""The scorecard of one document: criteria with points, reasons and evidence, and the sums over them."""
 
 from __future__ import annotations
 
@@ -15,28 +15,19 @@ PASS_MARK = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a criterion's points rest on.
-
-    ``start`` and ``end`` are a half-open character span of the README (kind ``readme``); ``path`` names a file of the
-    repository or a key of the metadata; ``line`` counts from 1.
-    """
+    """The basis of a criterion's points."""
 
     kind: EvidenceKind
     text: str
-    start: int | None = None
+    start: int | None = None  # of a half-open character span of the README (kind ``readme``)
     end: int | None = None
-    path: str | None = None
-    line: int | None = None
+    path: str | None = None  # of a repository file, or a metadata key
+    line: int | None = None  # from 1
 
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One line of a scorecard. ``points`` is None when it could not be scored: that is never the same as 0.
-
-    ``judged_by`` is ``rule``, ``offline-3`` or the judge model's name; ``samples`` are the points of each repeat of a
-    judge (empty for rules), whose mean ``points`` is. ``given`` are those of the points that the answer's format earned by
-    itself (see `workbench.rubric.scoring`); None where the answer was free, or where that could not be asked.
-    """
+    """One line of a scorecard. ``points`` None is unscored, which is never the same as 0."""
 
     tier: int
     key: str
@@ -45,14 +36,14 @@ class Criterion:
     maximum: float
     reason: str
     evidence: tuple[Evidence, ...] = ()
-    judged_by: str = "rule"
-    samples: tuple[float, ...] = ()
-    given: float | None = None
+    judged_by: str = "rule"  # ``rule``, ``offline-3`` or the judge model's name
+    samples: tuple[float, ...] = ()  # points of each repeat of a judge; ``points`` is their mean
+    given: float | None = None  # points that the format itself earned (see `.scoring`), None: a free answer or unknown
 
 
 @dataclass(frozen=True, slots=True)
 class TierScore:
-    """The sum of one tier; ``points`` is None when any of its criteria is unscored."""
+    """The sum of one tier; ``points`` is None if any of its criteria is unscored."""
 
     points: float | None
     maximum: float
@@ -60,7 +51,7 @@ class TierScore:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How far a judge's repeats lie apart. ``of`` is ``3.purpose``, ``tier 3`` or ``total``; ``sd`` is the sample's."""
+    """The spread of a judge's repeats; ``of`` is ``3.purpose``, ``tier 3`` or ``total``; ``sd`` is the sample's."""
 
     of: str
     repeats: int
@@ -86,7 +77,7 @@ class Scorecard:
 
     @property
     def tiers(self) -> dict[int, TierScore]:
-        """Return tier number → sum; a tier with an unscored criterion has points None."""
+        """Tier number → sum; a tier with an unscored criterion has points None."""
         sums: dict[int, TierScore] = {}
         for number in sorted({criterion.tier for criterion in self.criteria}):
             mine = [criterion for criterion in self.criteria if criterion.tier == number]
@@ -99,13 +90,13 @@ class Scorecard:
 
     @property
     def total(self) -> float | None:
-        """Return the points of the scored tiers, None if no tier is scored."""
+        """The points of the scored tiers, None if no tier is scored."""
         given = [tier.points for tier in self.tiers.values() if tier.points is not None]
         return _sum(given) if given else None
 
     @property
     def given(self) -> float | None:
-        """Return how many of the points the answer's format earned by itself, None where the answer was free."""
+        """The points that the answer's format earned by itself, None for a free answer."""
         found = [criterion.given for criterion in self.criteria if criterion.given is not None]
         return _sum(found) if found else None
 
@@ -121,7 +112,7 @@ class Scorecard:
 
     @property
     def passed(self) -> bool | None:
-        """Return whether the document passes at 60 of 100; None while a missing tier could still decide it."""
+        """Whether the document passes at 60 of 100; None while a missing tier could still decide it."""
         total = self.total or 0.0
         missing = sum(tier.maximum for tier in self.tiers.values() if tier.points is None)
         if total >= PASS_MARK:
@@ -130,7 +121,7 @@ class Scorecard:
 
     @property
     def remarks(self) -> tuple[Criterion, ...]:
-        """Return the criteria that carry no points, such as the metadata remarks of ``aeo-bench``."""
+        """The criteria without points, such as the metadata remarks of ``aeo-bench``."""
         return tuple(criterion for criterion in self.criteria if criterion.maximum == 0)
 
     def to_json(self) -> dict[str, Any]:
@@ -184,7 +175,7 @@ Lost = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a criterion cost among some scorecards: the mean over all of them, and in how many ``trials`` it lost any."""
+    """The cost of a criterion among scorecards: the mean over all, and in how many ``trials`` it lost any."""
 
     title: str
     mean: float
@@ -192,7 +183,7 @@ class Loss:
 
 
 def lost_points(card: Scorecard | None) -> Lost:
-    """Return what the criteria of a scorecard lost; one that is unscored, or has all its points, is left out."""
+    """Return the lost points of a scorecard's criteria, without unscored and complete ones."""
     return tuple(
         (one.title, float(one.maximum - one.points))
         for one in (card.criteria if card is not None else ())
@@ -213,10 +204,7 @@ def losses_among(cards: Sequence[Lost]) -> list[Loss]:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Points that a criterion did not give, None where it could not be scored.
-
-    ``total`` is the points of the whole card if this and all larger losses were gained; unscored ones are left out of it.
-    """
+    """Points that a criterion did not give, None if it could not be scored."""
 
     tier: int
     key: str
@@ -224,19 +212,16 @@ class Missing:
     points: float | None
     maximum: float
     reason: str
-    total: float
+    total: float  # of the card if this and all larger losses were gained, without unscored ones
 
     @property
     def missing(self) -> float:
-        """Points that are missing; of an unscored criterion all that it could give."""
+        """Missing points; all of an unscored criterion."""
         return round(self.maximum - (self.points or 0.0), 6)
 
 
 def missing_points(card: Scorecard) -> tuple[Missing, ...]:
-    """Return what it would take to have all points: the criteria that gave fewer than they can, the largest loss first.
-
-    What could not be scored comes last: nobody knows what is missing there.
-    """
+    """Return the criteria that gave fewer points than they can, the largest loss first, unscored ones last."""
     criteria = [one for one in card.criteria if one.maximum]
     lacking = sorted(
         ((one.maximum - one.points, one) for one in criteria if one.points is not None and one.points < one.maximum),

@@ -1,4 +1,4 @@
-"""The front door of the room: one document in, one scorecard out."""
+"""Score one document: a document in, a scorecard out."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Skeleton:
 def skeleton(shape: str) -> Skeleton | None:
     """Return the shortest submission that a GBNF grammar with the rules ``readme`` and ``metadata`` allows.
 
-    None where the shape is no such grammar: then it gave nothing that could be counted.
+    None for any other grammar: it gave nothing that could be counted.
     """
     rules: dict[str, str] = {}
     for line in shape.splitlines():
@@ -137,7 +137,6 @@ def rubrics() -> tuple[Rubric, ...]:
 
 
 def rubric_named(name: str) -> Rubric:
-    """Return the rubric called ``name``."""
     for rubric in RUBRICS:
         if rubric.name == name:
             return rubric
@@ -164,16 +163,18 @@ async def score(
         readme: Anything that is not text counts as empty.
         metadata: As it was parsed, of any kind.
         parsed: Whether the agent's answer parsed as JSON (True for a document that no agent wrapped in an answer).
-        rubric: Name of one of :data:`RUBRICS`; UsageError where there is none.
+        rubric: Name of one of :data:`RUBRICS`; UsageError if there is none.
         facts: None leaves the criteria that need them unscored.
         reference_readme: The README that people wrote, for tier 4.
         view: The repository, to tell files that exist from inventions.
-        judge: Who scores tiers 3 and 4.
-        without_facts: Points for tier 3 of ``aeo-bench`` when ``facts`` is None: the original gives 15 to a case
-            without facts (``NO_FACTS_POINTS``). None leaves the tier unscored.
-        shape: The grammar that the answer was held to; the points that it earned by itself are then counted. Of a judge
-            that is a model only the rules' tiers are: it is not asked about a document that nobody wrote.
-        untrue: Claims of the README that were looked up and are not so; each costs its criterion by the offline judge.
+        judge: Scores tiers 3 and 4.
+        without_facts: Points for tier 3 of ``aeo-bench`` without ``facts``: the original gives 15
+        (``NO_FACTS_POINTS``). None leaves the
+            tier unscored.
+        shape: The grammar of the answer, to count the points that it earned by itself. Of a model judge these are only
+        the rules'
+            tiers: it is not asked about a document that nobody wrote.
+        untrue: Claims of the README that were looked up and are wrong; each costs its criterion by the offline judge.
     """
     readme = readme if isinstance(readme, str) else ""
     chosen = rubric_named(rubric)
@@ -244,7 +245,7 @@ def _no_facts(questions: Sequence[Question], points: float | None, judge: str) -
 
 
 def _spread(criteria: Sequence[Criterion]) -> tuple[Spread, ...]:
-    """Return how far the repeats lie apart, for each judged criterion, tier and the total."""
+    """Return the spread of the repeats, for each judged criterion, tier and the total."""
     judged = [criterion for criterion in criteria if len(criterion.samples) > 1]
     repeats = min((len(criterion.samples) for criterion in judged), default=0)
     if repeats < 2:

@@ -1,7 +1,8 @@
-"""What a repository itself says: the names that it defines, what is said of each of them, and the words that it uses.
+"""What a repository itself says: the names that it defines, the text about each of them, and the words that it uses.
 
-Read once for a view, from the files that the agent could see; where there is no repository, from the facts alone. Names are
-looked up without case. Text of a repository is data: it is parsed, never imported.
+Read once for a view, from the files that the agent could see; without a repository, from the facts alone. Names are
+looked up without
+case. Text of a repository is data: it is parsed, never imported.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ COMMON = (
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a function may be called with; ``positional`` is None where it takes any number, as is ``keywords``."""
+    """What a function may be called with; ``positional`` and ``keywords`` are None for any number."""
 
     positional: int | None
     keywords: frozenset[str] | None
@@ -63,20 +64,14 @@ class Signature:
 
 @dataclass(slots=True)
 class Sources:
-    """What is known of a project from its own text.
-
-    Attributes:
-        names: What it defines, in lower case → as it is spelled: functions, classes, options, files, commands.
-        described: Stems by which the project describes itself: first lines of its modules, its manifest, the facts' purpose.
-        complete: Whether the whole repository was read, so that a name which is not among the identifiers is not there.
-    """
+    """What is known of a project from its own text."""
 
     names: dict[str, str] = field(default_factory=dict)
     identifiers: set[str] = field(default_factory=set)
     signatures: dict[str, list[Signature]] = field(default_factory=lambda: defaultdict(list))
     salient: Mapping[str, float] = field(default_factory=dict)
-    described: set[str] = field(default_factory=set)
-    complete: bool = False
+    described: set[str] = field(default_factory=set)  # stems of module docstrings, manifest and purpose
+    complete: bool = False  # the whole repository was read: a name that is missing does not exist
 
     def own(self, name: str) -> bool:
         low = name.lower()

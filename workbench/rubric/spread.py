@@ -1,4 +1,4 @@
-"""Means with their spread: per agent and model, and per case where a case was tried more than once."""
+"""Means with their spread: per agent and model, and per case with several trials."""
 
 from __future__ import annotations
 
@@ -23,25 +23,22 @@ FORMAT_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """The points of a trial by one rubric and judge, of which the answer's format earned ``given`` by itself.
-
-    ``credited`` says whether tier 3 has the points that the original gives a case without facts.
-    """
+    """The points of a trial by one rubric and judge, of which the answer's format earned ``given`` by itself."""
 
     points: float | None = None
     out_of: float = 0.0
     tiers: tuple[int, ...] = ()
     given: float = 0.0
-    credited: bool = False
+    credited: bool = False  # tier 3 has the points that the original gives a case without facts
 
     @property
     def own(self) -> tuple[float, float] | None:
-        """The model's own points and what these are out of, where the format gave more than a tenth; else None."""
+        """The model's own points and their maximum, if the format gave more than a tenth; else None."""
         return own_points(self.points, self.out_of, self.given)
 
     @property
     def share(self) -> float | None:
-        """Points of 100, the model's own ones where these are told apart; None of a trial that lacks tiers."""
+        """Points of 100, the model's own ones if these are separate; None if tiers are missing."""
         if self.points is None or not self.out_of or len(self.tiers) < 4:
             return None
         points, out_of = self.own or (self.points, self.out_of)
@@ -49,14 +46,14 @@ class Total:
 
 
 def own_points(points: float | None, out_of: float, given: float | None) -> tuple[float, float] | None:
-    """Return the model's own points and what they are out of, None unless the format gave more than a tenth of all."""
+    """Return the model's own points and their maximum, None unless the format gave more than a tenth of all."""
     if points is None or not given or given <= FORMAT_SHARE * points or given >= out_of:
         return None
     return round(points - given, 6), round(out_of - given, 6)
 
 
 def comparable(totals: Sequence[Total]) -> list[Total]:
-    """Return the totals that one figure may rest on: those of the same tiers, the tiers with the most points.
+    """Return the totals of the same tiers: those with the most points.
 
     Points of fewer tiers compare with nothing: 40 of 40 are not 100 of 100.
     """
@@ -68,45 +65,34 @@ def comparable(totals: Sequence[Total]) -> list[Total]:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How the scores of one group of trials lie, of one case or (``case`` is "") of all.
-
-    Attributes:
-        trials: Trials in the group, scored or not.
-        scored: Trials in the mean: those whose points are of the same tiers, as many of these as any trial has.
-        partial: Trials whose points are of other tiers, in no figure here.
-        mean: Mean score of the maximum ``out_of``.
-        sd: Standard deviation of the sample, None below two scores.
-        given: Mean of those of the points that the answers' format earned by itself.
-        held: Trials in the mean of which a format gave more than a tenth of the points.
-        credited: Trials in the mean with the points for tier 3 that the original gives a case without facts.
-    """
+    """The spread of scores of one group of trials, of one case or (``case`` is "") of all."""
 
     agent: str
     model: str
     case: str
     rubric: str
     judge: str
-    trials: int
-    scored: int
-    partial: int
-    mean: float | None
-    sd: float | None
+    trials: int  # scored or not
+    scored: int  # trials in the mean: those of the same tiers, as many of these as any trial has
+    partial: int  # trials whose points are of other tiers, in no figure here
+    mean: float | None  # of the maximum ``out_of``
+    sd: float | None  # of the sample, None below two scores
     low: float | None
     high: float | None
     out_of: float
     tiers: tuple[int, ...] = ()
-    given: float = 0.0
-    held: int = 0
-    credited: int = 0
+    given: float = 0.0  # mean points that the answers' format earned by itself
+    held: int = 0  # trials in the mean of which a format gave more than a tenth of the points
+    credited: int = 0  # trials in the mean with the original's tier 3 for a case without facts
 
     @property
     def own(self) -> tuple[float, float] | None:
-        """The mean of the models' own points and what it is out of, where a format gave more than a tenth in every trial."""
+        """The mean of the models' own points and its maximum, if a format gave more than a tenth in every trial."""
         return own_points(self.mean, self.out_of, self.given) if self.held == self.scored else None
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What is to be known of the trials in the mean: how many have points that nobody wrote, or that stand for missing facts."""
+        """Remarks on the mean: how many trials have points that nobody wrote, or that stand for missing facts."""
         some = self.held if self.own is None else 0
         counts = (
             (some, "with points from a format"),
@@ -116,7 +102,7 @@ class Spread:
 
     @property
     def left_out(self) -> str:
-        """Return ``2 partly scored, 1 unscored``: the trials that are not in the mean, "" where all are."""
+        """``2 partly scored, 1 unscored``: the trials that are not in the mean, "" if all are."""
         unscored = self.trials - self.scored - self.partial
         counts = ((self.partial, "partly scored"), (unscored, "unscored"))
         return ", ".join(f"{count:,} {what}" for count, what in counts if count)
@@ -125,7 +111,7 @@ class Spread:
 def spreads(
     trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]], totals: Mapping[tuple[str, str, str], Total]
 ) -> Iterator[Spread]:
-    """Yield the groups: each (agent, model) over all its trials, then each of its cases that has several trials.
+    """Yield each (agent, model) over all its trials, then each of its cases that has several trials.
 
     Forks are in none: a person took part in them, and they are not drawn independently of their parents.
     """
@@ -197,7 +183,7 @@ def spread_of(
 
 
 def words(spread: Spread) -> str:
-    """Return ``64.2 ± 3.1 (60 to 67) of 100``, the models' own points first where a format gave more than a tenth."""
+    """Return ``64.2 ± 3.1 (60 to 67) of 100``, the models' own points first if a format gave more than a tenth."""
     if spread.mean is None:
         return "unscored"
     sd = "" if spread.sd is None else f" ± {spread.sd:.1f}"
@@ -210,24 +196,21 @@ def words(spread: Spread) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PointSpread:
-    """How the points of a tier (``criterion`` is "") or of one of its criteria lie over ``n`` repeats of the same trial.
-
-    ``sd`` is the standard deviation of the sample, None below two repeats.
-    """
+    """The spread of a tier's (``criterion`` is "") or criterion's points over ``n`` repeats of the same trial."""
 
     tier: int
     criterion: str
     n: int
     mean: float
-    sd: float | None
+    sd: float | None  # of the sample, None below two repeats
     low: float
     high: float
 
 
 def point_spreads(cards: Iterable[Scorecard]) -> tuple[PointSpread, ...]:
-    """Return how each tier and each criterion came out over the scorecards of repeats, by one rubric and judge.
+    """Return the spread of each tier and criterion over the scorecards of repeats, by one rubric and judge.
 
-    A tier counts where all of its criteria were scored; what was scored nowhere is left out.
+    A tier counts if all of its criteria were scored; what was never scored is left out.
     """
     given: dict[tuple[int, str], list[float]] = {}
     for card in cards:
@@ -259,29 +242,22 @@ _SAME = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How two judges agree on one tier, or on one criterion of it (the tier where that is "").
-
-    Attributes:
-        documents: How many documents both judges scored: the n of the figures.
-        difference: Mean of the second judge's points minus the first's.
-        exact: Share of the documents to which both give the same points, 0 to 1.
-        correlation: Pearson's r; None where one of them gives every document the same points.
-    """
+    """How two judges agree on one tier, or on one criterion of it (the tier if that is "")."""
 
     rubric: str
     judges: tuple[str, str]
     tier: int
     criterion: str
-    documents: int
-    difference: float
-    exact: float
-    correlation: float | None
+    documents: int  # that both judges scored: the n of the figures
+    difference: float  # mean of the second judge's points minus the first's
+    exact: float  # share of documents with the same points, 0 to 1
+    correlation: float | None  # Pearson's r; None if one of them gives every document the same points
 
 
 def agreements(documents: Iterable[Sequence[Scorecard]]) -> Iterator[Agreement]:
-    """Yield the agreement of each two judges over documents' scorecards, tier by tier, the tier's criteria after it.
+    """Yield the agreement of each two judges over documents' scorecards, tier by tier, each followed by its criteria.
 
-    What rules scored is left out: on it every judge agrees. So is what fewer than :data:`FEWEST` documents have of both.
+    Rules are left out: on them every judge agrees. So is what fewer than :data:`FEWEST` documents have of both.
     """
     # (rubric, judge) -> document -> (tier, criterion) -> points
     given: dict[tuple[str, str], dict[int, dict[tuple[int, str], float]]] = {}

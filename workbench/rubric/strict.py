@@ -1,7 +1,7 @@
-"""The strict rubric's rules: real headings, sections that say something, examples that could run, checked metadata.
+"""The strict rubric's rules: real headings, sections with content, runnable examples, checked metadata.
 
-Tier maxima are those of ``aeo-bench`` (15, 25, 30, 30), so that the two stand side by side. An answer that does not
-parse scores 0 here as well.
+Tier maxima are those of ``aeo-bench`` (15, 25, 30, 30), so that the two compare. An unparsed answer scores 0 here as
+well.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ WINDOW = 60
 # A repository says the same words thousands of times.
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """Return a crude stem: plural and the commonest English endings off, so that ``generates`` meets ``generator``."""
+    """Return a crude stem: plural and the commonest English endings off; ``generates`` matches ``generator``."""
     word = word.lower()
     if len(word) > 4 and word.endswith("ies"):
         word = word[:-3] + "y"
@@ -56,7 +56,7 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """Return the content words of a text in order; ``camelCase`` and ``snake_case`` are taken apart."""
+    """Return the content words of a text in order; ``camelCase`` and ``snake_case`` are split."""
     found: list[Token] = []
     for match in _WORD.finditer(text):
         start = match.start()
@@ -75,7 +75,7 @@ def weights(text: str) -> dict[str, float]:
 
 
 def spelled(text: str) -> dict[str, str]:
-    """Return stem → the word as the text spells it first, for showing."""
+    """Return stem → the word's first spelling in the text, for display."""
     words: dict[str, str] = {}
     for token in tokens(text):
         words.setdefault(token.stem, text[token.start : token.end])

@@ -70,12 +70,12 @@ def sentences_of(text: str) -> list[list[str]]:
 
 
 def is_list(text: str) -> bool:
-    """Tell whether a text is words between commas rather than a sentence."""
+    """Return whether a text is words between commas rather than a sentence."""
     return len(re.findall(r"[^,;|]+", text)) * 2 > len(_WORD.findall(text)) > LEAST
 
 
 def classes(words: Sequence[str], known: frozenset[str]) -> list[str]:
-    """Return each word that is common as itself, each other one as the class of its ending."""
+    """Return each common word as itself, each other one as the class of its ending."""
     found = []
     for word in words:
         low = word.lower()
@@ -97,7 +97,7 @@ def _likelihood(row: Sequence[int], table: list[list[float]]) -> float:
 
 
 def _shuffled(row: list[int], seed: int) -> list[int]:
-    """Return the inner items in another order: Fisher and Yates with a plain congruential generator, the same everywhere."""
+    """Return the inner items in another order: Fisher–Yates with a congruential generator, the same everywhere."""
     inner = row[1:-1]
     state = seed * 2_654_435_761 % 2**32 + 1
     for index in range(len(inner) - 1, 0, -1):
@@ -129,7 +129,7 @@ def rank(words: Sequence[str]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """How far texts are sentences: ``share`` from 0 (no better than chance) to 1, over ``words`` words that were compared."""
+    """How far texts are sentences: ``share`` from 0 (no better than chance) to 1, over ``words`` compared words."""
 
     share: float
     words: int
@@ -138,8 +138,9 @@ class Order:
 def order(paragraphs: Sequence[str]) -> Order:
     """Return how far the first 300 sentences of paragraphs are in an order that words have in English.
 
-    The mean rank of the sentences by length, stretched so that chance (0.5) is 0 and 0.85 is 1: in real READMEs sentences of
-    five words and headings without a verb lose against some of their permutations.
+    The mean rank of the sentences by length, stretched so that chance (0.5) is 0 and 0.85 is 1: in real READMEs
+    sentences of five words
+    and headings without a verb lose against some of their permutations.
     """
     weight = total = 0.0
     words_compared = 0

@@ -1,7 +1,8 @@
 """*Works*: how much of a README holds, as two shares; a figure of its own, in no rubric's points.
 
-Of blocks those count that were run: *not run* says nothing for or against a page. Of claims those that can be said. What could
-not be judged stands beside the share, for a share of one in ninety is worth little.
+Only blocks that were run and decidable claims count. What could not be judged is beside the share, for a share of one
+in ninety is
+worth little.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ COLUMNS = ("works", "fails", "differs", "not_run", "claims_true", "claims_untrue
 
 @dataclass(frozen=True, slots=True)
 class Works:
-    """How much of a README holds: blocks that work of those that were run, claims that are true of those that can be said."""
+    """Blocks that work of those that were run, claims that are true of the decidable ones."""
 
     works: int
     run: int
@@ -54,7 +55,7 @@ class Works:
         return self.true / self.said if self.said else None
 
     def words(self) -> str:
-        """Return it in words: ``4 of 5 blocks work (2 not run), 26 of 27 claims are true (3 cannot be said)``."""
+        """Return ``4 of 5 blocks work (2 not run), 26 of 27 claims are true (3 cannot be said)``."""
         found = []
         if self.blocks and not self.run:
             found.append(f"none of {self.blocks:,} blocks was run")
@@ -74,7 +75,7 @@ class Works:
         return f"{_of(self.works, self.run)} blocks · {_of(self.true, self.said)} claims"
 
     def short(self) -> str:
-        """Return it for a table: ``4/5 · 26/27``, blocks before claims, – where there is none to count."""
+        """Return ``4/5 · 26/27`` for a table, blocks before claims, – where there is none to count."""
         return f"{_of(self.works, self.run)} · {_of(self.true, self.said)}"
 
     def to_json(self) -> dict[str, int | float | None]:
@@ -86,7 +87,7 @@ def _of(some: int, all_of_them: int) -> str:
 
 
 def counting(rows: Iterable[CheckRow]) -> CheckRow | None:
-    """Return the check of a trial's README that counts: of those that came to an end one with blocks, by the newest rules, the last.
+    """Return the check of a trial's README that counts: the last finished one with blocks, by the newest rules.
 
     One whose counts are damaged does not count.
     """
@@ -95,7 +96,7 @@ def counting(rows: Iterable[CheckRow]) -> CheckRow | None:
 
 
 def _counted(row: CheckRow) -> bool:
-    """Return whether all numbers of a row are numbers: SQLite keeps a text in a column of numbers as well."""
+    """Return whether all numbers of a row are numbers: SQLite stores text in numeric columns as well."""
     whole = [getattr(row, name) for name in (*COLUMNS, "executed", "rules")]
     return all(isinstance(one, int) and one >= 0 for one in whole) and isinstance(row.at, float | int)
 

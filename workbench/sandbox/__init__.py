@@ -1,8 +1,8 @@
 """Sandboxes for testing candidates: one runner protocol, three back ends, workers and a pool of workers.
 
-``choose_backend(name)`` gives the strongest back end of this machine, or one of another package by its dotted path
-(docs/extending/back-end.md); ``pool(backend, workspace)`` opens workers that
-take :class:`Job` and give :class:`Report`. What runs inside is ``workbench_runner``, which knows nothing of this program.
+``pool(choose_backend(name), workspace)`` opens workers that take :class:`Job` and give :class:`Report`. What runs
+inside is
+``workbench_runner``, which imports nothing of this program.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""``python -m workbench.sandbox [NAME [FOLDER…]]``: print as one JSON object whether a back end can be used, and why not.
+"""``python -m workbench.sandbox [NAME [FOLDER…]]``: print as a JSON object whether a back end can be used, and why not.
 
 A process of its own for callers that must not import the package ``docker``, such as the app.
 """

@@ -37,52 +37,38 @@ _LINE_BYTES = 256 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Absolute paths inside the sandbox.
+    """Absolute paths inside the sandbox."""
 
-    Attributes:
-        root: The repository's tree; writable, restored after each candidate.
-        home: ``HOME`` of the tests; emptied after each candidate.
-        temporary: ``TMPDIR``; emptied after each candidate.
-        scratch: All other writable folders, emptied as well.
-        metadata: Folder for ``.dist-info`` folders without code.
-        runner: The folder that contains ``workbench_runner``.
-    """
-
-    root: str = "/repo"
-    home: str = "/home/sandbox"
-    temporary: str = "/tmp"
-    scratch: tuple[str, ...] = ("/dev/shm",)
-    metadata: str = "/meta"
-    runner: str = "/runner"
+    root: str = "/repo"  # the repository's tree; writable, restored after each candidate
+    home: str = "/home/sandbox"  # ``HOME`` of the tests; emptied after each candidate
+    temporary: str = "/tmp"  # ``TMPDIR``; emptied after each candidate
+    scratch: tuple[str, ...] = ("/dev/shm",)  # all other writable folders, emptied as well
+    metadata: str = "/meta"  # for ``.dist-info`` folders without code
+    runner: str = "/runner"  # contains ``workbench_runner``
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Parameters for starting a runner.
+    """Parameters for starting a runner."""
 
-    Attributes:
-        python: The environment's interpreter, the same path inside and outside.
-        mounts: Folders to mount read-only at the same path.
-        limits: The maximum limits of future jobs; memory, processes and disk are set once per sandbox.
-        variables: The runner's complete environment variables.
-    """
-
-    python: Path
-    mounts: tuple[Path, ...]
-    limits: Limits
-    variables: Mapping[str, str] = field(default_factory=dict)
+    python: Path  # the environment's interpreter, the same path inside and outside
+    mounts: tuple[Path, ...]  # folders to mount read-only at the same path
+    limits: Limits  # the maximum of future jobs; memory, processes and disk are set once per sandbox
+    variables: Mapping[str, str] = field(default_factory=dict)  # all of the runner's environment variables
 
 
 @dataclass(frozen=True, slots=True)
 class Guarantees:
-    """What a back end promises on this machine. Rules, reports and screens go by it and never by the back end's name.
+    """What a back end promises on this machine; rules, reports and screens go by it, never by the back end's name.
 
     Attributes:
         isolated: Whether this machine's files, processes and ports, and those of other sandboxes, are out of reach.
-            Only such a back end is chosen without being named, and only in such a one the suite runs several times at once.
+        Only such a back
+            end is chosen by default, and only in such a one the suite runs several times at once.
         network: Whether a candidate can reach a network.
-        bounded_disk: Whether what is written goes to memory of a fixed size; else it goes to a folder of this machine,
-            whose disk may be full through no fault of the candidate.
+        bounded_disk: Whether writes go to memory of a fixed size; else they go to a folder of this machine, whose disk
+        may be full
+            through no fault of the candidate.
         sentences: All of it for a person, one sentence each, weaknesses included.
     """
 
@@ -93,7 +79,7 @@ class Guarantees:
 
     @property
     def weaknesses(self) -> tuple[str, ...]:
-        """What a person has to be warned of wherever verdicts are shown; empty where there is nothing."""
+        """What a person has to be warned of wherever verdicts are shown."""
         weak = ((not self.isolated, NOT_ISOLATED), (self.network, "network"))
         return tuple(word for is_so, word in weak if is_so)
 
@@ -101,10 +87,9 @@ class Guarantees:
 class Channel(Protocol):
     """A running sandbox: lines in, lines out.
 
-    Attributes:
-        layout: Paths inside the sandbox.
-        address_space_mb: ``RLIMIT_AS`` for candidates where nothing better bounds memory, else None.
-        process_limit: ``RLIMIT_NPROC`` for candidates where nothing better bounds processes, else None.
+    ``address_space_mb`` and ``process_limit`` are ``RLIMIT_AS`` and ``RLIMIT_NPROC`` for candidates where nothing
+    better bounds
+    memory and processes, else None.
     """
 
     layout: Layout
@@ -120,38 +105,28 @@ class Channel(Protocol):
     async def memory_killed(self, patience: float = 0.0) -> bool:
         """Return whether the kernel has killed a process of the sandbox for memory; False if unknown.
 
-        Args:
-            patience: Seconds to wait for the answer yes, where an engine is told of a kill some time after it.
+        Wait ``patience`` seconds for a yes: an engine may hear of a kill some time after it.
         """
 
     def disk_exceeded(self) -> bool:
         """Return whether the sandbox was stopped for writing too much; False where a tmpfs limits that."""
 
     async def close(self) -> str:
-        """Stop the sandbox and everything in it; return the runner's last error output, for a message."""
+        """Stop the sandbox and everything in it; return the end of the runner's error output."""
 
 
 class Backend(Protocol):
-    """One method of isolation.
-
-    Attributes:
-        name: ``bubblewrap``, ``docker``, ``process``, or the dotted path of one from outside.
-    """
+    """One method of isolation."""
 
     name: str
 
     def problem(self) -> str | None:
         """Return why it cannot be used here, as one sentence, or None."""
 
-    def guarantees(self) -> Guarantees:
-        """Return what it promises here."""
+    def guarantees(self) -> Guarantees: ...
 
     async def start(self, launch: Launch) -> Channel:
-        """Start a runner.
-
-        Raises:
-            SandboxUnavailable: The back end refuses to start one.
-        """
+        """Start a runner. SandboxUnavailable: the back end refuses."""
 
 
 def runner_command(python: Path | str, runner: str, first: str = "") -> list[str]:
@@ -211,7 +186,6 @@ class PipeChannel:
         await self._process.stdin.drain()
 
     async def receive(self) -> bytes:
-        """Return the next line, or ``b""``."""
         assert self._process.stdout is not None
         try:
             return await self._process.stdout.readline()
@@ -219,11 +193,10 @@ class PipeChannel:
             return b""
 
     async def memory_killed(self, patience: float = 0.0) -> bool:
-        """Return whether the kernel has killed a process of the sandbox for memory: known at once."""
         return self._memory_killed()
 
     def disk_exceeded(self) -> bool:
-        """Return False: all writes go to a tmpfs of limited size."""
+        """False: all writes go to a tmpfs of limited size."""
         return False
 
     async def close(self) -> str:

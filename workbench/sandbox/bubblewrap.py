@@ -34,11 +34,9 @@ class Bubblewrap:
     name = "bubblewrap"
 
     def problem(self) -> str | None:
-        """Return why it cannot be used here, or None."""
         return bwrap_program.problem()
 
     def guarantees(self) -> Guarantees:
-        """Return what it promises on this machine."""
         groups = _groups_available()
         root = os.geteuid() == 0
         memory = (
@@ -68,7 +66,6 @@ class Bubblewrap:
         return Guarantees(isolated=True, network=False, bounded_disk=True, sentences=sentences)
 
     async def start(self, launch: Launch) -> Channel:
-        """Start a runner in new namespaces."""
         reason = self.problem()
         if reason:
             raise SandboxUnavailable(reason)
@@ -94,7 +91,6 @@ class Bubblewrap:
             )
 
     def command(self, launch: Launch, layout: Layout) -> list[str]:
-        """Return the whole command line."""
         disk = str(launch.limits.disk_mb * 2**20)
         command = foundation(launch.variables)
         for folder in (layout.temporary, layout.root, layout.home, layout.metadata, *layout.scratch):
@@ -108,7 +104,7 @@ class Bubblewrap:
 
 
 def foundation(variables: Mapping[str, str]) -> list[str]:
-    """Return the beginning of a command line: new namespaces, the system's programs read-only, and these variables alone."""
+    """Return the beginning of a command line: new namespaces, the system's programs read-only, only these variables."""
     command = [
         str(bwrap_program.program()),
         *bwrap_program.NAMESPACES,

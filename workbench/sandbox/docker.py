@@ -33,11 +33,7 @@ _making = threading.Lock()
 
 
 def environment_image(client: Any, base: str, folders: Mapping[str, Path]) -> str:
-    """Return the tag of an image with ``folders`` (path inside → local folder), building it if necessary.
-
-    Raises:
-        docker.errors.DockerException: The engine refuses a request.
-    """
+    """Return the tag of an image with ``folders`` (path inside → local folder), building it if necessary."""
     import docker.errors
 
     tag = f"{REPOSITORY}:{_digest(client.images.get(base).id, folders)}"
@@ -65,8 +61,8 @@ def _make(client: Any, base: str, folders: Mapping[str, Path], tag: str) -> None
 def _files(folder: Path) -> Iterator[Path]:
     """Yield ``folder`` and everything below it, in order, without following links.
 
-    Parts of a base interpreter that no environment uses are left out: its own site-packages, its tests, and files for
-    building extensions.
+    Without parts of a base interpreter that no environment uses: its site-packages, its tests, files for building
+    extensions.
     """
     based_on = not (folder / "pyvenv.cfg").exists()
     yield folder
@@ -79,7 +75,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _digest(base: str, folders: Mapping[str, Path]) -> str:
-    """Return a digest of every path with its type, size and modification time; environments are never edited in place."""
+    """Return a digest of every path with type, size and modification time; environments are never edited in place."""
     digest = hashlib.sha256(base.encode())
     for inside, folder in sorted(folders.items()):
         for path in _files(folder):
@@ -187,14 +183,13 @@ class DockerChannel:
         await asyncio.to_thread(self._stream.sendall, line + b"\n")
 
     async def receive(self) -> bytes:
-        """Return the next line, or ``b""`` when the container is gone."""
         line = await self._lines.get()
         if not line:
             self._lines.put_nowait(b"")
         return line
 
     async def memory_killed(self, patience: float = 0.0) -> bool:
-        """Return whether the kernel has killed a process of the container for memory; the engine hears of it as an event."""
+        """Return whether the kernel has killed a process for memory; the engine hears of it as an event."""
         end = asyncio.get_running_loop().time() + patience
         while True:
             try:
@@ -208,11 +203,10 @@ class DockerChannel:
             await asyncio.sleep(0.05)
 
     def disk_exceeded(self) -> bool:
-        """Return False: all writes go to a tmpfs of limited size."""
+        """False: all writes go to a tmpfs of limited size."""
         return False
 
     async def close(self) -> str:
-        """Kill and remove the container."""
         with contextlib.suppress(Exception):  # the container or the engine may be gone
             await asyncio.to_thread(functools.partial(self._container.remove, force=True))
         with contextlib.suppress(OSError):
@@ -241,8 +235,9 @@ _NOT_THERE = ("bind source path does not exist", "no such file or directory", "n
 class Docker:
     """Runs containers without network, capabilities or a writable root.
 
-    If the engine sees this machine's files, the environment and its interpreter are mounted read-only at the same paths.
-    Otherwise an image that contains both is built once per environment and reused.
+    If the engine sees this machine's files, the environment and its interpreter are mounted read-only at the same
+    paths. Otherwise
+    an image that contains both is built once per environment.
     """
 
     name = "docker"
@@ -251,7 +246,6 @@ class Docker:
         self.image = image or os.environ.get("WORKBENCH_DOCKER_IMAGE") or DEFAULT_IMAGE
 
     def problem(self) -> str | None:
-        """Return why it cannot be used here, or None."""
         return _problem(self.image, os.environ.get("DOCKER_HOST", ""))
 
     def guarantees(self) -> Guarantees:
@@ -268,11 +262,6 @@ class Docker:
         return Guarantees(isolated=True, network=False, bounded_disk=True, sentences=sentences)
 
     async def start(self, launch: Launch) -> Channel:
-        """Start a container.
-
-        Raises:
-            SandboxUnavailable: The engine does not answer or refuses the container.
-        """
         reason = self.problem()
         if reason:
             raise SandboxUnavailable(reason)
@@ -387,7 +376,7 @@ def _is_podman(client: Any) -> bool:
 
 
 def is_there() -> bool:
-    """Return whether something points to an engine: ``DOCKER_HOST`` or the usual socket. Nothing is imported or asked."""
+    """Return whether ``DOCKER_HOST`` or the usual socket points to an engine. Nothing is imported or asked."""
     return bool(os.environ.get("DOCKER_HOST")) or Path(_SOCKET).exists()
 
 

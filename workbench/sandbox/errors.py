@@ -23,8 +23,7 @@ class SandboxUnknown(SandboxUnavailable, UsageError):
 class NoIsolation(SandboxUnavailable):
     """No back end that isolates can be used, and none was named: a person has to decide about the plain process.
 
-    Attributes:
-        promises: What a plain process guarantees here, one sentence each; empty where it cannot be used either.
+    ``promises`` are the plain process's guarantees here, one sentence each; empty if it cannot be used either.
     """
 
     def __init__(self, sentence: str, promises: Sequence[str] = ()) -> None:
@@ -33,5 +32,4 @@ class NoIsolation(SandboxUnavailable):
 
 
 def no_room(folder: str | Path) -> str:
-    """Return the message for a full disk under a sandbox without its own file system."""
     return f"The disk is full: there is no room in {folder} for a sandbox; free some space or set TMPDIR to another folder."

@@ -1,15 +1,17 @@
-"""Did a candidate pass, or did it only say so? Its tests are run again in ways in which they must not pass.
+"""Did a candidate pass, or did it only report so? Its tests are run again in ways in which they must not pass.
 
 Candidate and reporter share a process, so a candidate can find the nonce, write a whole report and end the process; no
-trick inside that process is a proof. Bodies that use only what cannot reach the reporter are taken at their word
-(:mod:`workbench.sandbox.plain`). Any other body that passes is run twice more:
+trick
+inside that process is a proof. Plain bodies cannot reach the reporter (:mod:`workbench.sandbox.plain`). Any other body
+that
+passes is run twice more:
 
 - with its result discarded: it does its work and then, instead of returning, raises what no test expects;
-- cold, in a fresh interpreter, with one more required test that nobody can pass: who reports success for whatever is asked
-  reports it for that as well.
+- cold, in a fresh interpreter, with one more required test that nobody can pass.
 
-A body that does its work now fails what it must fail; one that forges its report still "passes" and is found out. What a
-body might still recognise is not ruled out, so that its pass is marked as doubtful in any case.
+A body that does its work fails in both; one that forges its report still "passes" and is found out. What a body might
+still
+recognise is not ruled out, so its pass is marked as doubtful in any case.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ def make_decoy(tests: Sequence[str]) -> Decoy:
 
 
 def is_fooled(report: Report, decoy: Decoy) -> bool:
-    """Return whether a report tells of success where the decoy must have failed."""
+    """Return whether a report claims success where the decoy must have failed."""
     outcomes = {test.id: test.outcome for test in report.tests}
     return outcomes.get(decoy.test) == "passed" or (
         outcomes.get(decoy.test) not in ("failed", "error") and passed_beside(report, decoy)
@@ -53,7 +55,6 @@ def is_fooled(report: Report, decoy: Decoy) -> bool:
 
 
 def passed_beside(report: Report, decoy: Decoy) -> bool:
-    """Return whether every test but the decoy passed."""
     outcomes = [test.outcome for test in report.tests if test.id != decoy.test]
     return bool(outcomes) and all(outcome == "passed" for outcome in outcomes)
 
@@ -63,7 +64,7 @@ def _word() -> str:
 
 
 def discarded(content: bytes, function: tuple[str, int]) -> bytes | None:
-    """Return the file with a function that does its work and raises; None where the function cannot be found."""
+    """Return the file with a function that does its work and raises; None if the function cannot be found."""
     found = _find(content, function)
     if found is None:
         return None
@@ -78,7 +79,7 @@ def discarded(content: bytes, function: tuple[str, int]) -> bytes | None:
 
 
 def is_same_body(content: bytes, original: bytes, function: tuple[str, int]) -> bool:
-    """Return whether a changed file is the original one, but perhaps for how the function is laid out and commented."""
+    """Return whether a file is the original one but for the function's layout and comments."""
     if content == original:
         return True
     mine, own = _find(content, function), _find(original, function)

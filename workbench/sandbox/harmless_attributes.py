@@ -1,7 +1,4 @@
-"""Names of attributes that code may use without coming near the process that reports on it.
-
-The principle of the lists is that of :mod:`workbench.sandbox.harmless_modules`.
-"""
+"""Allowed attribute names; the principle is that of :mod:`workbench.sandbox.harmless_modules`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""What code may use without coming near the process that reports on it: builtins and modules.
+"""The safe subset: builtins and modules that code may use without coming near the process that reports on it.
 
-Every list says what is allowed, and what stands in none is not. A thing is in a list only if a program that uses nothing
-else can neither get an attribute by a name that it computes, nor run a text, nor import by a computed name, nor make a
-class, nor reach a frame, a module table, another process or its own end: each of these leads to the reporter or makes an
-object that every test takes for right. Which files it opens is seen when it runs.
+A thing is in a list only if a program that uses nothing else can neither get an attribute by a name that it computes,
+nor run a
+text, nor import by a computed name, nor make a class, nor reach a frame, a module table, another process or its own
+end: each of
+these leads to the reporter or makes an object that every test takes for right. Which files it opens is seen when it
+runs.
 """
 
 from __future__ import annotations
@@ -99,7 +101,7 @@ _RAISED = ("Error", "Exception", "Warning", "Expired")
 
 @functools.cache
 def public(module: str) -> frozenset[str] | None:
-    """Return what may be used of a module of the standard library; None for one that stands in no list."""
+    """Return what may be used of a module of the standard library; None for one that is in no list."""
     part = _PARTS.get(module)
     if part is not None or module not in _WHOLE:
         return part
@@ -116,12 +118,10 @@ def public(module: str) -> frozenset[str] | None:
 
 
 def of_standard_library(module: str) -> bool:
-    """Return whether a dotted module belongs to Python itself."""
     return module.partition(".")[0] in sys.stdlib_module_names
 
 
 def usable(module: str, name: str) -> bool:
-    """Return whether a name of a module of the standard library may be used."""
     known = public(module)
     if known is not None and name in known:
         return True

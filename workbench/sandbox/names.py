@@ -30,11 +30,7 @@ BACKENDS = (
 
 
 def backend_info(name: str) -> BackendInfo:
-    """Return what is known of a back end; one from outside is known by its dotted path, which a plug-in gives.
-
-    Raises:
-        SandboxUnknown: There is no such back end; the sentence names the known ones.
-    """
+    """Return what is known of a back end, also of a plug-in's by its dotted path. SandboxUnknown: there is none."""
     for info in BACKENDS:
         if info.name == name:
             return info
@@ -49,10 +45,8 @@ def backend_info(name: str) -> BackendInfo:
 def weaknesses_of(names: Iterable[str], sandbox: str = "", recorded: Sequence[str] = ()) -> tuple[str, ...]:
     """Return what back ends that gave verdicts do not isolate.
 
-    Args:
-        names: The back ends.
-        sandbox: The one that a run chose.
-        recorded: What that one declared when the run used it; runs of former versions recorded nothing.
+    ``recorded`` is what the run's chosen ``sandbox`` declared when it was used; runs of former versions recorded
+    nothing.
     """
     known = {info.name: info.weaknesses for info in BACKENDS}
     if recorded:

@@ -1,16 +1,20 @@
 """Is a body *plain*: does it use only what cannot reach the process that reports on it?
 
-A candidate and its reporter share a process, so a body that wants to can forge its report, whatever it calls things by.
-Hence not a list of what is forbidden but one of what is allowed (:mod:`workbench.sandbox.harmless_modules`): the syntax tree of the
-changed function is read in the context of its file, and the first thing that stands in no list is the reason why the body
-is not plain. That is no accusation. Where a name is computed or a value unknown, the text cannot tell, and the body is
-plain if it passes with checks at those places (:mod:`workbench.sandbox.plain`). Any other body is tested in further
-ways and marked, see :mod:`workbench.sandbox.forgery`.
+A candidate and its reporter share a process, so a body can forge its report, whatever names it uses. Hence a list of
+what is
+allowed (:mod:`workbench.sandbox.harmless_modules`), not of what is forbidden: the syntax tree of the changed function
+is read in
+the context of its file, and the first thing that is in no list is the reason why the body is not plain. Where a name is
+computed
+or a value unknown, the text cannot tell, and the body is plain if it passes with checks at those places. Any other body
+is tested
+in further ways and marked, see :mod:`workbench.sandbox.forgery`.
 
-What the file itself does is trusted as far as a body cannot bend it: its functions, classes, values and the attributes
-that it names; of its imports from other packages what it uses itself; not those of its functions that run a text. Those
-that reach an attribute by a name that they are given are run with checks. Of the project's other files the names of
-attributes are known.
+The file itself is trusted as far as a body cannot bend it: its functions, classes, values and attributes; of its
+imports from
+other packages what it uses itself; not its functions that run a text. Those that reach an attribute by a name that they
+are given
+are run with checks. Of the project's other files the names of attributes are known.
 """
 
 from __future__ import annotations
@@ -30,12 +34,9 @@ from workbench.sandbox.project_names import ProjectNames
 
 
 def checked_body(text: str, node: Function, checks: Mapping[ast.AST, str]) -> str:
-    """Return a function's text with checks; its header and its docstring stay as they are.
+    """Return a function's text with ``checks``: places in its tree, and the method of ``Reach`` for each.
 
-    Args:
-        text: The function's lines.
-        node: Its tree, whose lines are counted from the text's end; it is changed.
-        checks: Places in the tree, and the method of ``Reach`` for each.
+    Header and docstring stay as they are; the tree is changed.
     """
     lines = text.splitlines(keepends=True)
     offset = len(lines) - (node.end_lineno or 0)
@@ -120,8 +121,8 @@ class Plainness:
 
     Attributes:
         plain: Whether its text shows that.
-        reason: Otherwise the first thing that it uses and stands in no list.
-        checked: Returns its file with checks, by which a run can show it; None where no run can.
+        reason: Otherwise the first thing that it uses and that is in no list.
+        checked: Returns its file with checks, by which a run can show it; None if no run can.
         opens: Whether it opens files: which ones is seen, but not in processes that its tests start.
     """
 
@@ -134,9 +135,7 @@ class Plainness:
 class PlainnessCheck:
     """Judges the bodies of one file's functions.
 
-    Args:
-        pristine: The file as it was.
-        project: Returns what the project's other files name; asked once, and only where the file alone does not suffice.
+    ``project`` returns the names in the project's other files; it is called only if the file alone does not suffice.
     """
 
     def __init__(self, pristine: bytes, project: Callable[[], ProjectNames] = ProjectNames) -> None:
@@ -145,12 +144,7 @@ class PlainnessCheck:
         self._values: dict[str, str] = {}
 
     def judge(self, content: bytes, function: tuple[str, int]) -> Plainness:
-        """Return whether the changed file's function is plain.
-
-        Args:
-            content: The whole changed file.
-            function: Qualified name and occurrence of the function whose body was changed.
-        """
+        """Return whether the body of a function (qualified name, occurrence) in the changed file is plain."""
         context = self._context
         place = context.places.get(function) if context is not None else None
         if context is None or place is None:
@@ -204,7 +198,7 @@ class PlainnessCheck:
 
 
 def _split(context: FileContext, place: Place, content: bytes) -> tuple[bytes, str, bytes]:
-    """Return what stands before the changed function, its own text and what follows; nothing else may have been changed."""
+    """Return the text before the changed function, its own and the rest; nothing else may have been changed."""
     before, after = b"".join(context.lines[: place.first - 1]), b"".join(context.lines[place.last :])
     if len(content) < len(before) + len(after) or not (content.startswith(before) and content.endswith(after)):
         raise Found("more than its body was changed")

@@ -1,7 +1,4 @@
-"""What a file gives to the code of one of its functions: imports, definitions, values, names of attributes.
-
-It is read once per file, from the pristine text; see :mod:`workbench.sandbox.plain`.
-"""
+"""What a file gives to the code of one of its functions: imports, definitions, values, names of attributes."""
 
 from __future__ import annotations
 
@@ -37,49 +34,31 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class FileContext:
-    """What stands in a file.
+    """The content of a file, read once from the pristine text."""
 
-    Attributes:
-        lines: Its lines, line ends included.
-        encoding: Its encoding.
-        places: Its functions by qualified name and occurrence.
-        modules: Name → modules that it may stand for.
-        imported: Name → (module, name there, whether the project's or another package's).
-        values: Name → expressions that are assigned to it at module level.
-        defined: Names of functions and classes, and such as are bound without a value that can be judged.
-        makers: Classes that make classes.
-        gadgets: Functions and methods that do what a text given to them says; ``strong``: more than reach attributes.
-        attributes: Public attributes that it names; ``stored``: those that it sets or defines.
-        private: Attributes with an underscore that it names.
-        chains: Dotted names as written, and names that stand alone.
-        imports: Import statements as ``(level, module, name)``.
-        stars: Modules from which it imports ``*``.
-    """
-
-    lines: list[bytes]
+    lines: list[bytes]  # with line ends
     encoding: str
-    places: dict[tuple[str, int], Place] = field(default_factory=dict)
-    modules: dict[str, set[str]] = field(default_factory=dict)
-    imported: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
-    values: dict[str, list[ast.expr]] = field(default_factory=dict)
-    defined: set[str] = field(default_factory=set)
-    makers: set[str] = field(default_factory=set)
-    gadgets: set[str] = field(default_factory=set)
-    strong: set[str] = field(default_factory=set)
-    attributes: set[str] = field(default_factory=set)
-    stored: set[str] = field(default_factory=set)
-    private: set[str] = field(default_factory=set)
-    chains: set[str] = field(default_factory=set)
-    imports: set[tuple[int, str, str]] = field(default_factory=set)
-    stars: set[str] = field(default_factory=set)
+    places: dict[tuple[str, int], Place] = field(default_factory=dict)  # functions by qualified name and occurrence
+    modules: dict[str, set[str]] = field(default_factory=dict)  # name → modules that it may stand for
+    imported: dict[str, set[tuple[str, str]]] = field(default_factory=dict)  # (module, name there, own or foreign)
+    values: dict[str, list[ast.expr]] = field(default_factory=dict)  # name → expressions assigned to it at module level
+    defined: set[str] = field(default_factory=set)  # also names bound without a value that can be judged
+    makers: set[str] = field(default_factory=set)  # classes that make classes
+    gadgets: set[str] = field(default_factory=set)  # functions that do what a text given to them says
+    strong: set[str] = field(default_factory=set)  # gadgets that do more than reach attributes
+    attributes: set[str] = field(default_factory=set)  # public ones that it names
+    stored: set[str] = field(default_factory=set)  # those that it sets or defines
+    private: set[str] = field(default_factory=set)  # those with an underscore
+    chains: set[str] = field(default_factory=set)  # dotted names as written, and single names
+    imports: set[tuple[int, str, str]] = field(default_factory=set)  # (level, module, name)
+    stars: set[str] = field(default_factory=set)  # modules from which it imports ``*``
 
     def binds(self, name: str) -> bool:
-        """Return whether the file gives a name to its functions."""
         return name in self.modules or name in self.imported or name in self.values or name in self.defined
 
 
 def read_context(pristine: bytes) -> FileContext | None:
-    """Return what stands in a file; None where it is no Python."""
+    """Return the context of a file; None if it is no Python."""
     try:
         encoding = tokenize.detect_encoding(io.BytesIO(pristine).readline)[0]
         tree = python_syntax.parse(pristine)
@@ -170,7 +149,7 @@ def _bind(found: FileContext, node: ast.AST) -> None:
 
 
 def add_import(found: FileContext, node: ast.Import | ast.ImportFrom) -> None:
-    """Take in an import statement of the file or of a body."""
+    """Add an import statement of the file or of a body."""
     for alias in node.names:
         if isinstance(node, ast.Import):
             name = alias.asname or alias.name.partition(".")[0]
@@ -188,7 +167,7 @@ def add_import(found: FileContext, node: ast.Import | ast.ImportFrom) -> None:
 
 
 def _names(found: FileContext, tree: ast.AST) -> None:
-    """Take in names of attributes and dotted names; what is part of a longer dotted name does not stand alone."""
+    """Add attributes and dotted names; what is part of a longer dotted name does not stand alone."""
     inner = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
@@ -212,7 +191,7 @@ def _names(found: FileContext, tree: ast.AST) -> None:
 
 
 def chain(node: ast.AST) -> str:
-    """Return a dotted name as written; empty for anything else."""
+    """Return a dotted name as written; "" for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -221,7 +200,7 @@ def chain(node: ast.AST) -> str:
 
 
 def _take_powers(found: FileContext, name: str, function: Function) -> None:
-    """Take note of a function that does what a text given to it says: attributes, modules, programs by name."""
+    """Record a function that does what a text given to it says: attributes, modules, programs by name."""
     nodes, given = list(ast.walk(function)), parameters(function.args)
     called_names = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     for node in nodes:
@@ -242,13 +221,12 @@ def _take_powers(found: FileContext, name: str, function: Function) -> None:
 
 
 def parameters(arguments: ast.arguments) -> set[str]:
-    """Return the names of a function's parameters."""
     several = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
     return {one.arg for one in several if one is not None}
 
 
 def named_at(call: ast.Call) -> bool:
-    """Return whether ``getattr`` and the like are given a name that is written there, or its public beginning."""
+    """Return whether ``getattr`` and the like are given a literal name, or its public beginning."""
     if len(call.args) < 2 or any(isinstance(part, ast.Starred) for part in call.args):
         return False
     name = call.args[1]
@@ -264,10 +242,9 @@ def named_at(call: ast.Call) -> bool:
 
 
 def is_framework(module: str) -> bool:
-    """Return whether a module is one of the test framework's."""
     return module.partition(".")[0] in FRAMEWORK
 
 
 def is_foreign(module: str) -> bool:
-    """Return whether a module is the project's or another package's, and not one of Python's or of the framework's."""
+    """Return whether a module is the project's or another package's, not one of Python's or of the test framework's."""
     return not of_standard_library(module) and not is_framework(module)

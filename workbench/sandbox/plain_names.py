@@ -21,7 +21,7 @@ ALL_BUILTINS = frozenset(vars(builtins))
 
 
 class Found(Exception):
-    """Something stands in no list; the message says what."""
+    """Something is in no list; the message says what."""
 
 
 class Names:
@@ -77,7 +77,7 @@ class Names:
         self.doubt = self.doubt or doubt
 
     def _does_as_told(self, name: str, doubt: str) -> None:
-        """Judge the use of a function of the file that does what a text says: checks in it show what the text is."""
+        """Judge the use of a function of the file that does what a text says: checks in it show the text."""
         if self.place is None or name in self.context.strong:
             raise Found(doubt)
         self.whole = True
@@ -165,7 +165,7 @@ class Names:
     def _imported(
         self, name: str, origins: Iterable[tuple[str, str]], text: str, nodes: Iterable[ast.AST] = ()
     ) -> None:
-        """Judge a name that was imported from a module, used as the dotted name ``text``, whose attributes are ``nodes``."""
+        """Judge a name imported from a module, used as the dotted name ``text`` with the attributes ``nodes``."""
         for module, there in origins:
             if harmless_modules.of_standard_library(module):
                 if not harmless_modules.usable(module, there):
@@ -194,7 +194,7 @@ class Names:
         return longest
 
     def _shown(self, node: ast.expr) -> None:
-        """Judge an expression that is only shown or compared: there a class may stand, of whatever it is the class."""
+        """Judge an expression that is only shown or compared: a class is allowed, of whatever it is the class."""
         raise NotImplementedError  # by what reads calls
 
     def _attribute(self, name: str, node: ast.Attribute | None, *, stored: bool = False) -> None:
@@ -232,7 +232,7 @@ class Names:
                 self._doubted(node, "get", doubt)
 
     def _doubted(self, node: ast.Attribute | None, check: str, doubt: str) -> None:
-        """Leave an attribute to the run; not one without an expression, or whose name is changed by the class around it."""
+        """Leave an attribute to the run; not one without an expression, or with a mangled name."""
         if node is None or node.attr.startswith("__"):
             raise Found(doubt)
         self._check(node, check if isinstance(node.ctx, ast.Load) else "target", doubt)
@@ -245,7 +245,6 @@ class Names:
     # -- nodes
 
     def visit(self, node: ast.AST) -> None:
-        """Judge a node and all below it."""
         method = getattr(self, f"_visit_{type(node).__name__}", None)
         if method is not None:
             method(node)
@@ -334,7 +333,7 @@ class Names:
 
 
 def rebinds(node: Function, name: str) -> bool:
-    """Return whether a function binds one of its parameters anew."""
+    """Return whether a function rebinds one of its parameters."""
     for part in ast.walk(node):
         if isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load):
             return True

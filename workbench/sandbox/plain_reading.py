@@ -1,4 +1,4 @@
-"""The statements of a body that are more than their parts: imports, functions inside it, patterns."""
+"""Statements of a body that are more than their parts: imports, inner functions, patterns."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Calls(Names):
         self._all([called, *node.args, *node.keywords])
 
     def _tested(self, node: ast.expr) -> None:
-        """Judge an expression of which only whether it is true is asked: there a module may stand."""
+        """Judge an expression of which only its truth is asked: a module is allowed."""
         if isinstance(node, ast.BoolOp):
             for part in node.values:
                 self._tested(part)
@@ -97,7 +97,6 @@ class Calls(Names):
         return name not in self.local and name not in self.inner and not self.context.binds(name)
 
     def _shown(self, node: ast.expr) -> None:
-        """Judge an expression that is only shown or compared: there a class may stand, of whatever it is the class."""
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)

@@ -1,8 +1,10 @@
 """The plain-process back end, confined by Landlock, seccomp and limits where available; used only by explicit choice.
 
 There are no namespaces: the candidate shares the machine's process table, clock and host name, and has a folder of its
-own. ``workbench_runner/confine.py`` drops all other rights before the environment's interpreter starts, as far as the
-kernel supports that; the guarantees list what is missing.
+own.
+``workbench_runner/confine.py`` drops all other rights before the environment's interpreter starts, as far as the kernel
+supports
+that.
 """
 
 from __future__ import annotations
@@ -52,23 +54,15 @@ _LOOK = 0.1  # interval of checking the written bytes
 
 @dataclass(frozen=True, slots=True)
 class KernelFeatures:
-    """The confinement features available with this kernel and user; 0 or False if missing.
+    """The confinement features available with this kernel and user; 0 or False if missing."""
 
-    Attributes:
-        landlock: Version of Landlock's interface.
-        seccomp: Whether system calls can be filtered.
-        root: Whether this process is root, which can give a sandbox its own user id.
-        groups: Whether control groups can be created.
-    """
-
-    landlock: int
-    seccomp: bool
-    root: bool
-    groups: bool
+    landlock: int  # version of its interface
+    seccomp: bool  # system calls can be filtered
+    root: bool  # root can give a sandbox its own user id
+    groups: bool  # control groups can be created
 
     @classmethod
     def here(cls) -> KernelFeatures:
-        """Detect the features of this machine."""
         return cls(confine.landlock_abi(), confine.seccomp_available(), os.geteuid() == 0, control_groups.available())
 
 
@@ -78,21 +72,14 @@ class PlainProcess:
     name = "process"
 
     def problem(self) -> str | None:
-        """Return why it cannot be used here, or None."""
         return None if os.name == "posix" else "A plain process needs a POSIX system (Linux or macOS)."
 
     def guarantees(self) -> Guarantees:
-        """Return what it promises on this machine."""
         means = KernelFeatures.here()
         # Without the filter of system calls, Landlock at its best forbids TCP: UDP is a network.
         return Guarantees(isolated=False, network=not means.seccomp, bounded_disk=False, sentences=promises(means))
 
     async def start(self, launch: Launch) -> Channel:
-        """Start a runner below a new temporary folder.
-
-        Raises:
-            SandboxUnavailable: The folder cannot be created.
-        """
         reason = self.problem()
         if reason:
             raise SandboxUnavailable(reason)
@@ -141,7 +128,7 @@ class PlainProcess:
 
 
 def promises(means: KernelFeatures) -> tuple[str, ...]:
-    """Return the guarantees of a plain process with the features ``means``; a sentence with NOT states a weakness."""
+    """Return the guarantees of a plain process with these features; a sentence with NOT states a weakness."""
     abi = means.landlock
     lines = []
     if means.seccomp:
@@ -201,7 +188,7 @@ def promises(means: KernelFeatures) -> tuple[str, ...]:
 
 
 def promises_in_short(means: KernelFeatures) -> str:
-    """Return what a plain process has and lacks where there is only ``means``, as the end of a sentence."""
+    """Return what a plain process has and lacks, as the end of a sentence."""
     has = [
         *(["a filter of system calls (no sockets)"] if means.seccomp else []),
         *(["Landlock over files"] if means.landlock else []),
@@ -261,7 +248,6 @@ def _give_away(base: Path, layout: Layout) -> int | None:
 
 
 def _plan(means: KernelFeatures, launch: Launch, layout: Layout, user: int | None) -> Mapping[str, object]:
-    """Return the settings for ``confine``."""
     needed = [*launch.mounts, launch.python, Path(layout.root).parent]
     private = user is not None and not all(open_to_everybody(path) for path in needed)
     if private and not means.landlock:
@@ -341,7 +327,6 @@ class WatchedChannel(PipeChannel):
             line.cancel()
 
     def disk_exceeded(self) -> bool:
-        """Return whether the sandbox has written more than allowed."""
         return self._overrun
 
 

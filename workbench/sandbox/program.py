@@ -1,7 +1,8 @@
 """A whole program in a sandbox: one writable folder, no network but one port that leads to a Unix socket of ours.
 
-For programs that a person has chosen and installed (doc systems), not for candidates: what they write is kept on the disk,
-and they see their own environment. Everything else is as in :mod:`workbench.sandbox.bubblewrap`.
+For programs that a user has chosen and installed (doc systems), not for candidates: what they write stays on the disk,
+and they
+see their own environment. Everything else is as in :mod:`workbench.sandbox.bubblewrap`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Stopped = Literal["", "time", "output", "disk", "memory", "asked"]
 
 @dataclass(frozen=True, slots=True)
 class ProgramLimits:
-    """Limits of one program: seconds of wall clock, MiB of memory, processes, MiB of output, MiB that its folder may grow by."""
+    """Limits of one program: seconds of wall clock, MiB of memory, processes, MiB of output, MiB of growth."""
 
     seconds: float = 4 * 3600.0
     memory_mb: int = 4096
@@ -45,34 +46,22 @@ class ProgramLimits:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program to run.
+    """A program to run."""
 
-    Attributes:
-        command: Its words, with paths as they are inside.
-        folder: The folder that it may write to.
-        inside: Absolute path of that folder inside.
-        cwd: The working directory, inside.
-        python: The interpreter of the bridge, any Python 3.9 or newer below ``mounts`` or ``/usr``.
-        socket: The Unix socket at which connections to port ``PORT`` come out; None for no network at all.
-        mounts: Files and folders to see read-only, at the same path.
-        scratch: Existing folders below those that are empty and writable inside, in memory.
-        variables: Its complete environment variables.
-    """
-
-    command: Sequence[str]
-    folder: Path
-    inside: str
-    cwd: str
-    python: Path
-    socket: Path | None
-    mounts: Sequence[Path] = ()
-    scratch: Sequence[Path] = ()
-    variables: Mapping[str, str] = field(default_factory=dict)
+    command: Sequence[str]  # with paths as they are inside
+    folder: Path  # that it may write to
+    inside: str  # absolute path of that folder inside
+    cwd: str  # inside
+    python: Path  # the interpreter of the bridge, Python 3.9 or newer below ``mounts`` or ``/usr``
+    socket: Path | None  # where connections to port ``PORT`` come out; None for no network at all
+    mounts: Sequence[Path] = ()  # visible read-only at the same path
+    scratch: Sequence[Path] = ()  # existing folders below those that are empty and writable inside, in memory
+    variables: Mapping[str, str] = field(default_factory=dict)  # all of its environment variables
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a program ended: its exit status, why it was stopped ("" where it ended by itself), the end of its output, seconds."""
+    """How a program ended: exit status, why it was stopped ("" if it was not), the end of its output, seconds."""
 
     status: int
     stopped: Stopped
@@ -81,7 +70,6 @@ class Ended:
 
 
 def program_command(program: Program, limits: ProgramLimits) -> list[str]:
-    """Return the whole command line in the sandbox."""
     size = str(limits.disk_mb * 2**20)
     command = bubblewrap.foundation(program.variables)
     for folder in ("/tmp", "/home/sandbox", "/dev/shm"):
@@ -107,11 +95,7 @@ async def run_confined(
     stop: asyncio.Event,
     on_line: Callable[[str], None] = lambda line: None,
 ) -> Ended:
-    """Run a program in a sandbox of its own until it ends, reaches a limit or ``stop`` is set.
-
-    Raises:
-        OSError: The sandbox cannot be started.
-    """
+    """Run a program in a sandbox of its own until it ends, reaches a limit or ``stop`` is set."""
     group = control_groups.ControlGroup.create(
         Limits(memory_mb=limits.memory_mb, processes=limits.processes, disk_mb=limits.disk_mb)
     )
@@ -136,11 +120,7 @@ async def run_plain(
     stop: asyncio.Event,
     on_line: Callable[[str], None] = lambda line: None,
 ) -> Ended:
-    """Run a program without a sandbox, which its user must have asked for; limits of time, output and folder hold.
-
-    Raises:
-        OSError: It cannot be started.
-    """
+    """Run a program without a sandbox, if its user asked for that; limits of time, output and folder hold."""
     variables = dict(program.variables)
     return await _run(
         list(program.command), variables, (), program.folder, limits, stop, on_line, _never, cwd=program.cwd
@@ -148,7 +128,6 @@ async def run_plain(
 
 
 def problem() -> str | None:
-    """Return why no program can be confined here, as one sentence, or None."""
     return bwrap_program.problem()
 
 
@@ -217,7 +196,7 @@ async def _run(
 
 
 class _Output:
-    """Reads what a program prints: the end is kept, the newest line is told, and too much is noticed."""
+    """Reads a program's output: keeps the end, passes on the newest line, and notices when it is too much."""
 
     def __init__(self, most: int, on_line: Callable[[str], None]) -> None:
         self._most = most
@@ -247,7 +226,7 @@ class _Output:
 
 
 def folder_bytes(folder: Path) -> int:
-    """Return the bytes that the files below a folder take; links are not followed."""
+    """Return the bytes of the files below a folder; links are not followed."""
     total, pending = 0, [str(folder)]
     while pending:
         with contextlib.suppress(OSError), os.scandir(pending.pop()) as entries:

@@ -1,7 +1,8 @@
 """The names of attributes that a project's own files use, for judging bodies of any of them.
 
-A body that takes an object of another module of its project uses attributes that its own file may never name. What such a
-file does with a text that it is given, and names that lead to frames or modules, are not taken over.
+A body that takes an object of another module of its project uses attributes that its own file may never name. Functions
+of such a
+file that run a text, and names that lead to frames or modules, are not included.
 """
 
 from __future__ import annotations
@@ -30,11 +31,7 @@ class ProjectNames:
 
 @lru_cache(maxsize=8)
 def project_names(root: Path) -> ProjectNames:
-    """Return the names that the Python files of a pristine tree use, its tests apart; files beyond `LARGEST` bytes are left out.
-
-    Args:
-        root: Folder of the tree.
-    """
+    """Return the names in the Python files of a pristine tree, without tests and files beyond `LARGEST` bytes."""
     attributes: set[str] = set()
     stored: set[str] = set()
     private: set[str] = set()

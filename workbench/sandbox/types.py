@@ -52,26 +52,16 @@ class Route(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Resource limits of one candidate.
+    """Resource limits of one candidate."""
 
-    Attributes:
-        seconds: Wall-clock time for importing the repository and running the required tests.
-        memory_mb: Memory of the candidate and all its children, MiB.
-        processes: Concurrent processes and threads, including the runner's own.
-        output_kb: Maximum size of the report (messages and tracebacks), KiB.
-        file_mb: Maximum size of a single file, MiB.
-        disk_mb: Maximum size of all files together (the sandbox's tmpfs), MiB.
-    """
-
-    seconds: float = 30.0
-    memory_mb: int = 1024
-    processes: int = 64
-    output_kb: int = 4096
-    file_mb: int = 64
-    disk_mb: int = 512
+    seconds: float = 30.0  # wall clock for importing the repository and running the required tests
+    memory_mb: int = 1024  # of the candidate and all its children, MiB
+    processes: int = 64  # concurrent processes and threads, including the runner's own
+    output_kb: int = 4096  # size of the report (messages and tracebacks), KiB
+    file_mb: int = 64  # size of a single file, MiB
+    disk_mb: int = 512  # size of all files together (the sandbox's tmpfs), MiB
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON-able mapping."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     @classmethod
@@ -82,32 +72,21 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class TestOutcome:
-    """The outcome of one test.
-
-    Attributes:
-        id: pytest node id, relative to the repository's root, including parameters.
-        outcome: ``passed``, ``failed``, ``error`` (in setup or teardown), ``skipped``, ``xfailed``, ``xpassed`` or
-            ``missing`` (required, but never reported).
-        seconds: Setup, call and teardown together.
-        message: The last line of the failure, for a table cell.
-        traceback: The native traceback (empty for passed tests).
-    """
+    """The outcome of one test."""
 
     __test__ = False  # keeps pytest from collecting the class because of its name
 
-    id: str
-    outcome: str
-    seconds: float = 0.0
-    message: str = ""
-    traceback: str = ""
+    id: str  # pytest node id, relative to the repository's root, including parameters
+    outcome: str  # pytest's, ``error`` (setup or teardown) or ``missing`` (never reported)
+    seconds: float = 0.0  # setup, call and teardown together
+    message: str = ""  # the last line of the failure, for a table cell
+    traceback: str = ""  # native; "" for passed tests
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON-able mapping."""
         return {name: getattr(self, name) for name in ("id", "outcome", "seconds", "message", "traceback")}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> TestOutcome:
-        """Rebuild from :meth:`to_json`."""
         return cls(
             id=str(data["id"]),
             outcome=str(data["outcome"]),
@@ -119,35 +98,20 @@ class TestOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One candidate to test: a changed file and the tests that it must pass.
+    """One candidate to test: a changed file and the tests that it must pass."""
 
-    Attributes:
-        id: The work item's identity, repeated in the report.
-        tests: Required node ids (T_i). Empty means every test that pytest collects.
-        path: POSIX path of the changed file, relative to the repository; empty = test the tree unchanged.
-        content: The whole changed file.
-        limits: The candidate's resource limits.
-        route: ``AUTO`` unless a verdict is to be re-checked on a slower path.
-        function: ``(qualified name, occurrence)`` of the function whose body changed; needed by the hot route only.
-        order: ``given`` or ``random:SEED``.
-        deselect: Node ids to leave out when ``tests`` is empty (tests that hang or kill the process).
-        added: Files ``(path, content)`` that are put into the tree for this job only.
-        trace: Record which tests execute which lines (coverage.py); the report carries ``trace``.
-        trace_tests: Record the lines of test files as well.
-    """
-
-    id: str
-    tests: tuple[str, ...] = ()
-    path: str = ""
-    content: bytes = b""
+    id: str  # the work item's identity, repeated in the report
+    tests: tuple[str, ...] = ()  # T_i, required node ids; () means every test that pytest collects
+    path: str = ""  # of the changed file (POSIX, relative to the repository); "": the tree unchanged
+    content: bytes = b""  # the whole changed file
     limits: Limits = field(default_factory=Limits)
-    route: Route = Route.AUTO
-    function: tuple[str, int] | None = None
-    order: str = "given"
-    deselect: tuple[str, ...] = ()
-    trace: bool = False
-    added: tuple[tuple[str, bytes], ...] = ()
-    trace_tests: bool = False
+    route: Route = Route.AUTO  # ``AUTO`` unless a verdict is to be re-checked on a slower route
+    function: tuple[str, int] | None = None  # whose body changed; needed by the hot route only
+    order: str = "given"  # ``given`` or ``random:SEED``
+    deselect: tuple[str, ...] = ()  # if ``tests`` is empty: tests that hang or kill the process
+    trace: bool = False  # record which tests execute which lines (coverage.py)
+    added: tuple[tuple[str, bytes], ...] = ()  # files (path, content) for this job only
+    trace_tests: bool = False  # record the lines of test files as well
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-able mapping, with ``content`` as base64, because a candidate may not be valid text."""
@@ -168,7 +132,6 @@ class Job:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Job:
-        """Rebuild from :meth:`to_json`."""
         function = data.get("function")
         return cls(
             id=str(data["id"]),
@@ -188,46 +151,25 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of one job.
+    """The result of one job."""
 
-    Attributes:
-        job: The job's id.
-        verdict: The verdict.
-        reason: The reason as a code; see :class:`Reason`.
-        detail: The reason as one sentence for the user; empty for ``passed``.
-        tests: The outcome of each required test (of each collected test if none were named), failures with tracebacks.
-        seconds: Wall-clock time inside the sandbox, including the reset.
-        route: The route that gave the verdict; never ``AUTO``.
-        slower: Why a faster route was not used; empty if it was.
-        backend: The back end's name.
-        suspicious: What speaks against the report (a patched pytest, a runner that died); re-check cold.
-        changed: What is not in the process as it was before the tests (classes, modules, functions, ``sys``), files of the
-            tree that were opened, and whether processes were started.
-        plain: Whether the changed body uses only what cannot reach its reporter; None where that was not judged.
-        doubtful: Why a pass is marked: the body is not plain, or changed or opened something; empty otherwise.
-        running: The test that was running when the process ended before its time; "" otherwise.
-        notes: Modules that could not be imported while tests were collected, one line each.
-        trace: Line contexts, when the job asked for them; see ``workbench.regeneration.tracing``.
-        said: What a run of the whole suite wrote on its standard error; of other jobs nothing is kept.
-    """
-
-    job: str
+    job: str  # its id
     verdict: Verdict
     reason: Reason = Reason.NONE
-    detail: str = ""
-    tests: tuple[TestOutcome, ...] = ()
-    seconds: float = 0.0
-    route: Route = Route.COLD
-    slower: str = ""
+    detail: str = ""  # one sentence for the user; "" for ``passed``
+    tests: tuple[TestOutcome, ...] = ()  # each required (or collected) test; failures with tracebacks
+    seconds: float = 0.0  # wall clock inside the sandbox, including the reset
+    route: Route = Route.COLD  # that gave the verdict; never ``AUTO``
+    slower: str = ""  # why a faster route was not used
     backend: str = ""
-    suspicious: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    plain: bool | None = None
-    doubtful: str = ""
-    running: str = ""
-    notes: tuple[str, ...] = ()
-    trace: Mapping[str, Any] | None = None
-    said: str = ""
+    suspicious: tuple[str, ...] = ()  # evidence against the report (a patched pytest, a runner that died)
+    changed: tuple[str, ...] = ()  # classes, ``sys`` …; opened files of the tree; started processes
+    plain: bool | None = None  # None: not judged
+    doubtful: str = ""  # why a pass is marked: the body is not plain, or changed or opened something
+    running: str = ""  # the test that was running when the process ended early
+    notes: tuple[str, ...] = ()  # modules that could not be imported during collection
+    trace: Mapping[str, Any] | None = None  # see ``workbench.regeneration.tracing``
+    said: str = ""  # standard error of a run of the whole suite; of other jobs ""
 
     @property
     def passed(self) -> bool:
@@ -239,7 +181,6 @@ class Report:
         return tuple(test for test in self.tests if test.outcome != "passed")
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON-able mapping."""
         return {
             "job": self.job,
             "verdict": str(self.verdict),
@@ -262,7 +203,6 @@ class Report:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Report:
-        """Rebuild from :meth:`to_json`."""
         return cls(
             job=str(data["job"]),
             verdict=Verdict(data["verdict"]),
@@ -286,29 +226,15 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A repository prepared for testing: its files, its interpreter and how to run its tests.
+    """A repository prepared for testing: its files, its interpreter and how to run its tests."""
 
-    Attributes:
-        root: Folder of the pristine tree on this machine; read-only.
-        python: The environment's interpreter (absolute path).
-        mounts: Folders that the interpreter needs, read-only, at the same path inside (environment, base interpreter).
-        import_roots: Folders relative to ``root`` to put on ``sys.path`` (``src``, ``.``).
-        own_modules: Modules that belong to the repository, top-level or dotted (its part of a namespace package); they
-            are never preloaded.
-        preload: Third-party modules to import once per worker.
-        pytest_args: Arguments for pytest, from the project's configuration or from ``case.toml``.
-        test_paths: Paths of the tests, relative to ``root``; empty = let pytest find them.
-        variables: Extra environment variables for the tests.
-        metadata: Extra files (path below a private folder on ``sys.path`` → content): ``.dist-info`` without code.
-    """
-
-    root: Path
-    python: Path
-    mounts: tuple[Path, ...] = ()
-    import_roots: tuple[str, ...] = (".",)
-    own_modules: tuple[str, ...] = ()
-    preload: tuple[str, ...] = ()
-    pytest_args: tuple[str, ...] = ()
-    test_paths: tuple[str, ...] = ()
-    variables: tuple[tuple[str, str], ...] = ()
-    metadata: tuple[tuple[str, str], ...] = ()
+    root: Path  # the pristine tree on this machine; read-only
+    python: Path  # the environment's interpreter (absolute path)
+    mounts: tuple[Path, ...] = ()  # read-only at the same path inside (environment, base interpreter)
+    import_roots: tuple[str, ...] = (".",)  # relative to ``root``, for ``sys.path`` (``src``, ``.``)
+    own_modules: tuple[str, ...] = ()  # never preloaded; top-level or dotted (part of a namespace package)
+    preload: tuple[str, ...] = ()  # third-party modules to import once per worker
+    pytest_args: tuple[str, ...] = ()  # from the project's configuration or from ``case.toml``
+    test_paths: tuple[str, ...] = ()  # relative to ``root``; (): pytest finds them
+    variables: tuple[tuple[str, str], ...] = ()  # extra environment variables for the tests
+    metadata: tuple[tuple[str, str], ...] = ()  # path on ``sys.path`` → content: ``.dist-info`` without code

@@ -1,7 +1,8 @@
 """Inside a sandbox without a network: a port on 127.0.0.1 whose connections come out at a Unix socket outside.
 
-Run as ``python -I -S workbench_bridge.py SOCKET PORT -- COMMAND…``: it starts the command, passes its exit status on, and
-is, with that socket, the only way out. Standard library only: it runs on the interpreter of the program's environment.
+``python -I -S workbench_bridge.py SOCKET PORT -- COMMAND…`` starts the command and passes its exit status on. Standard
+library
+only: it runs on the interpreter of the program's environment.
 """
 
 import os
@@ -13,7 +14,7 @@ import threading
 
 
 def _pump(one: socket.socket, other: socket.socket) -> None:
-    """Carry bytes both ways until either side has nothing more to say."""
+    """Copy bytes both ways until either side ends."""
     with one, other, selectors.DefaultSelector() as ready:
         ready.register(one, selectors.EVENT_READ, (one, other))
         ready.register(other, selectors.EVENT_READ, (other, one))
@@ -45,7 +46,7 @@ def _serve(listener: socket.socket, outside: str) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Listen, start the command, wait for it; return its exit status, 128 and the signal's number where one ended it."""
+    """Listen, start the command, wait for it; return its exit status, 128 and the signal's number if one ended it."""
     outside, port, dashes, *command = arguments
     assert dashes == "--"
     listener = socket.create_server(("127.0.0.1", int(port)), backlog=256)

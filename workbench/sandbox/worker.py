@@ -74,13 +74,11 @@ class Worker:
     async def run(self, job: Job) -> Report:
         """Test one candidate; a body that passes without being plain is tested in further ways, see :meth:`_confirm`.
 
-        A plain one is doubtful, too, if it left the process in another state than the original body does.
-
-        A runner that dies under a candidate is started again and the candidate tried once more, cold; when it dies
-        again, the candidate did it.
-
-        Raises:
-            SandboxError: The sandbox does not start at all.
+        A plain one is doubtful, too, if it left the process in another state than the original body does. A runner that
+        dies under a
+        candidate is started again and the candidate tried once more, cold; if it dies again, the candidate did it.
+        SandboxError: the
+        sandbox does not start at all.
         """
         report = await self._attempt(job)
         if report is None:
@@ -100,7 +98,7 @@ class Worker:
         return replace(report, backend=self.backend.name)
 
     async def _original(self, path: str) -> tuple[bytes, PlainnessCheck]:
-        """Return the pristine file, empty where the candidate's file is new, and what judges its bodies."""
+        """Return the pristine file, empty if the candidate's file is new, and what judges its bodies."""
         if path not in self._originals:
             try:
                 content = await asyncio.to_thread((self.workspace.root / path).read_bytes)
@@ -125,7 +123,7 @@ class Worker:
         return await self._confirm(job, report, original, [reason, *changed])
 
     async def _passes_with_checks(self, job: Job, original: bytes, found: Plainness) -> bool:
-        """Return whether a body passes where each place that reading cannot judge is judged when it is run."""
+        """Return whether a body passes with checks at each place that reading cannot judge."""
         if found.checked is None:
             return False
         job = replace(job, content=await asyncio.to_thread(found.checked))
@@ -133,7 +131,7 @@ class Worker:
         return report is not None and report.passed and not await self._changed_beyond_original(job, report, original)
 
     async def _changed_beyond_original(self, job: Job, report: Report, original: bytes) -> list[str]:
-        """Return in sentences what a candidate changed in its process, and the original body with the same tests does not."""
+        """Return in sentences what a candidate changes in its process and the original body does not."""
         if not report.changed:
             return []
         key = _same_tests(job, report.route)
@@ -152,10 +150,9 @@ class Worker:
         ]
 
     async def _confirm(self, job: Job, report: Report, original: bytes, doubts: list[str]) -> Report:
-        """Run a candidate that passed in ways in which it must not pass; see :mod:`workbench.sandbox.forgery`.
+        """Run a passing candidate in ways in which it must not pass; see :mod:`workbench.sandbox.forgery`.
 
-        Returns:
-            A failed report where it passes nevertheless, else the report with why it is doubtful.
+        Return a failed report if it passes nevertheless, else the report with why it is doubtful.
         """
         if not await self._fails_without_result(job):
             if await self._fails_without_result(replace(job, content=original)):
@@ -297,7 +294,7 @@ class Worker:
             raise
 
     async def close(self) -> str:
-        """End the sandbox; return its last words."""
+        """End the sandbox; return its last output."""
         channel, self._channel = self._channel, None
         return await channel.close() if channel is not None else ""
 
@@ -341,7 +338,6 @@ class Pool:
             self._idle.put_nowait(worker)
 
     async def close(self) -> None:
-        """End every sandbox."""
         await asyncio.gather(*(worker.close() for worker in self.workers))
 
 
@@ -349,7 +345,6 @@ class Pool:
 async def pool(
     backend: Backend, workspace: Workspace, *, workers: int = 2, limits: Limits | None = None
 ) -> AsyncIterator[Pool]:
-    """Open a :class:`Pool` and close it at the end."""
     opened = Pool(backend, workspace, workers=workers, limits=limits)
     try:
         yield opened
@@ -358,7 +353,7 @@ async def pool(
 
 
 def tree_files(root: Path) -> Iterator[tuple[str, int, str]]:
-    """Yield ``(path, mode, base64)`` for every file that a candidate may see: nothing that may be a copy of the code."""
+    """Yield (path, mode, base64) for every file that a candidate may see: nothing that may be a copy of the code."""
     for path in sorted(root.rglob("*")):
         relative = PurePosixPath(path.relative_to(root).as_posix())
         if is_left_out(relative):

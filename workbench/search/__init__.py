@@ -1,4 +1,4 @@
-"""Search over everything that sessions hold: what is asked (`query`), what is searched (`entries`), and the index of it."""
+"""Search over all texts of sessions: what is asked (`query`), what is searched (`entries`), and the index of it."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""What of a session is searched: its texts, each with the place where a person finds it, and facts to choose by."""
+"""The searchable texts of a session, each with its place and the facts for conditions."""
 
 from __future__ import annotations
 
@@ -18,68 +18,43 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A trial, a task, a candidate or the session itself: what conditions are asked of.
-
-    Attributes:
-        id: Its id.
-        kind: ``trial``, ``task``, ``candidate`` or ``session``.
-        run: Its run.
-        title: What a person calls it.
-        agent: The agent of a trial, else "".
-        model: The agent's model or the evaluator.
-        case: The case of a trial, the function of a task.
-        state: Its state.
-        verdict: The verdict of a candidate, else "".
-        score: Points of 100, None where tiers are unscored.
-        cost: US dollars, None where no price is known.
-        at: When it ended, unix seconds; None while it has not.
-        files: Paths of the files that the agent read, a line each.
-        lost: Titles of the criteria that lost points, a line each.
-        order: Where it stands in its session.
-        task: The task of a candidate, else "".
-        tag: Its tags and its star and those of its parts, a line each.
-        error: Exceptions of the failing tests of a candidate, why a trial or task failed; a line each.
-    """
+    """A trial, a task, a candidate or the session itself, to which conditions apply."""
 
     id: str
-    kind: str
+    kind: str  # ``trial``, ``task``, ``candidate`` or ``session``
     run: str
     title: str
-    agent: str = ""
-    model: str = ""
-    case: str = ""
+    agent: str = ""  # of a trial
+    model: str = ""  # of the agent, or the evaluator
+    case: str = ""  # of a trial; the function of a task
     state: str = ""
-    verdict: str = ""
-    score: float | None = None
-    cost: float | None = None
-    at: float | None = None
-    files: str = ""
-    lost: str = ""
-    order: int = 0
-    task: str = ""
-    tag: str = ""
-    error: str = ""
+    verdict: str = ""  # of a candidate
+    score: float | None = None  # of 100, None if tiers are unscored
+    cost: float | None = None  # US dollars
+    at: float | None = None  # its end, unix seconds
+    files: str = ""  # paths that the agent read, one per line
+    lost: str = ""  # titles of the criteria that lost points, one per line
+    order: int = 0  # position in its session
+    task: str = ""  # of a candidate
+    tag: str = ""  # tags and star, also of its parts, one per line
+    error: str = ""  # exceptions of failing tests, why it failed; one per line
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A text that is searched: a blob of the session, or ``text`` itself where it is short.
-
-    ``kind`` says what it is (see :data:`workbench.search.query.FIELDS`), ``number`` the step or sample that it belongs to, 0 for none,
-    ``criterion`` the criterion of a trial (see :func:`workbench.session.labels.criterion_part`), "" for none.
-    """
+    """A text that is searched: a blob of the session, or ``text`` itself if it is short."""
 
     item: str
-    kind: str
-    number: int
+    kind: str  # one of :data:`workbench.search.query.FIELDS`
+    number: int  # step or sample, 0 for none
     blob: str | None = None
     text: str = ""
-    criterion: str = ""
+    criterion: str = ""  # see :func:`workbench.session.labels.criterion_part`
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a session that is read, and replaced in the index, as a whole: ``kind`` is the feed's, with the row's key."""
+    """A part of a session that is read, and replaced in the index, as a whole: the feed's kind and key."""
 
     kind: str
     item: str
@@ -87,7 +62,7 @@ class Part:
 
 
 def parts_of(changes: Iterable[Change]) -> list[Part]:
-    """Return the parts that changed, each once, in the order of their first change."""
+    """Return the changed parts, each once, in the order of their first change."""
     found: dict[Part, None] = {}
     for change in changes:
         match change.kind:
@@ -103,7 +78,7 @@ def parts_of(changes: Iterable[Change]) -> list[Part]:
 
 
 def read_part(reader: SessionReader, part: Part) -> tuple[Item | None, list[Entry]]:
-    """Return the item that a part describes, None where it describes none, and its texts."""
+    """Return the item that a part describes, None if it describes none, and its texts."""
     match part.kind:
         case "trial":
             trial = reader.trial(part.item)
@@ -125,7 +100,7 @@ def read_part(reader: SessionReader, part: Part) -> tuple[Item | None, list[Entr
 
 
 def _tagged(reader: SessionReader, key: str) -> Item | None:
-    """Return a trial, task or candidate again, which has other tags now; None for anything else."""
+    """Return the item whose tags changed; None for anything but a trial, task or candidate."""
     trial = reader.trial(key)
     return _trial(reader, trial) if trial is not None else _task(reader, key)[0] or _candidate(reader, key)[0]
 

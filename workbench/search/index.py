@@ -1,8 +1,8 @@
 """The index of all texts of sessions: SQLite FTS5 in a file of its own, which can be deleted at any time.
 
-Texts themselves stay in their sessions: the index holds their words, and where each text stands. A text that stands in many
-places (a file that every agent read) is indexed once. It is filled from a session's feed of changes, in small transactions,
-by a reader that never writes the session.
+It holds the words and places of texts; a text in many places (a file that every agent read) is indexed once. It is
+filled from a
+session's feed of changes, in small transactions, by a reader that never writes the session.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _COLUMNS = {"kind": "entries.kind", "file": "items.files", "date": "items.at"}
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A text in which everything that was asked for stands."""
+    """A text that matches."""
 
     session: Path
     entry: Entry
@@ -59,7 +59,7 @@ class Hit:
 class Found:
     """The hits in the order of the sessions and what is in them; ``total`` counts those beyond the limit as well.
 
-    ``counts`` says for each of ``kind``, ``agent``, ``model``, ``case`` and ``verdict`` how many hits have which value, most first.
+    ``counts`` are the hits by value for each of ``kind``, ``agent``, ``model``, ``case`` and ``verdict``, most first.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -68,13 +68,9 @@ class Found:
 
 
 class SearchIndex:
-    """The index file; made when it is missing, and made anew when it is of another version or damaged.
+    """The index file; made anew if it is missing, damaged or of another version.
 
-    Args:
-        path: Where it is kept.
-
-    Raises:
-        WorkbenchError: It cannot be written; every method may raise that.
+    WorkbenchError: it cannot be written; every method may raise that.
     """
 
     def __init__(self, path: Path) -> None:
@@ -138,15 +134,11 @@ class SearchIndex:
         stopped: Callable[[], bool] = lambda: False,
         progress: Callable[[int], None] = lambda _: None,
     ) -> int:
-        """Bring what changed in a session since the last time into the index.
+        """Index what changed in a session since the last time; return how many parts were read.
 
-        Args:
-            reader: The session; its reader of its own, as this may take a while.
-            stopped: Asked between batches; what was indexed until then stays.
-            progress: Gets the number of parts indexed so far.
-
-        Returns:
-            How many parts of the session were read.
+        ``reader`` must not be shared, as this may take a while. Once ``stopped``, what was indexed stays; ``progress``
+        gets the number of
+        parts so far.
         """
         done = 0
         with self._filling, self._translated():
@@ -176,7 +168,7 @@ class SearchIndex:
         self._writer.execute("COMMIT")
 
     def _session(self, reader: SessionReader) -> tuple[int, int]:
-        """Return the number of a session and up to which change it is indexed; another file of its name begins anew."""
+        """Return the number of a session and its last indexed change; another file of its name begins anew."""
         path, created = str(reader.path.resolve()), reader.meta().get("created_at", "")
         row = self._writer.execute("SELECT id, created, seq FROM sessions WHERE path = ?", (path,)).fetchone()
         if row and (row[1] != created or row[2] > reader.last_change()):
@@ -228,7 +220,7 @@ class SearchIndex:
         connection.execute("COMMIT")
 
     def _text(self, reader: SessionReader, entry: Entry) -> int:
-        """Return the number of an entry's text, whose words are indexed if they are not yet."""
+        """Return the number of an entry's text, indexing its words if necessary."""
         digest = entry.blob or hashlib.sha256(entry.text.encode("utf-8", "surrogatepass")).hexdigest()
         row = self._writer.execute("SELECT id FROM texts WHERE digest = ?", (digest,)).fetchone()
         if row:
@@ -241,12 +233,9 @@ class SearchIndex:
     # -- asking
 
     def search(self, query: Query, sessions: Sequence[Path] = (), limit: int = 2000) -> Found:
-        """Return the texts in which everything asked for stands; without words, the names of what the conditions hold for.
+        """Return the matching texts; without words, the names of the items that meet the conditions.
 
-        Args:
-            query: What is asked for.
-            sessions: The sessions that are searched; all that are indexed if empty.
-            limit: Most hits that are returned; all are counted.
+        ``sessions`` is by default all that are indexed; ``limit`` bounds the hits that are returned, all are counted.
         """
         if not query:
             return Found()
@@ -302,7 +291,7 @@ class SearchIndex:
 
 
 def text_of(reader: SessionReader, entry: Entry) -> str:
-    """Return the text of an entry, as far as it is searched; "" where it cannot be read."""
+    """Return the text of an entry, as far as it is searched; "" if unreadable."""
     if entry.blob is None:
         return entry.text
     from workbench.session.row_reader import TextDamaged
@@ -315,7 +304,7 @@ def text_of(reader: SessionReader, entry: Entry) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The line around a hit: its text and where in it the match begins and ends (both 0 where none can be shown)."""
+    """The line around a hit: its text and the span of the match (0, 0 if it cannot be shown)."""
 
     text: str
     start: int = 0
@@ -323,7 +312,7 @@ class Line:
 
 
 def line_of(reader: SessionReader, hit: Hit, query: Query) -> Line:
-    """Return the first line of a hit's text in which a word of the query stands."""
+    """Return the first line of a hit's text with a word of the query."""
     text = text_of(reader, hit.entry)
     pattern = query.pattern()
     found = pattern.search(text) if pattern is not None else None

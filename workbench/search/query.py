@@ -1,4 +1,4 @@
-"""What a person asks of the search: words, phrases in quotation marks, and conditions such as ``score:<60``."""
+"""The query language: words, phrases in quotation marks, and conditions such as ``score:<60``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on what a text belongs to: part of ``field``, with ``exact`` all of it, whatever its case; or bounds."""
+    """A condition on a text's item: a case-insensitive part of ``field``, all of it if ``exact``, or bounds."""
 
     field: str
     text: str = ""
@@ -46,7 +46,7 @@ class Condition:
     exact: bool = False
 
     def holds(self, number: float | None) -> bool:
-        """Return whether a number lies within the bounds; what has none never does."""
+        """Return whether a number is within the bounds; None never is."""
         if number is None:
             return False
         if self.low is not None and (number < self.low or (self.strict and number == self.low)):
@@ -56,7 +56,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A search: every one of ``words`` (words and phrases) must stand in a text, every condition must hold."""
+    """A search: every one of ``words`` (words and phrases) must be in a text, every condition must hold."""
 
     words: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
@@ -65,7 +65,7 @@ class Query:
         return bool(self.words or self.conditions)
 
     def match(self) -> str:
-        """Return the words as an expression of SQLite's FTS5: each part of a word in its place, the last one's beginning."""
+        """Return the words as an expression of SQLite's FTS5: a phrase of a word's parts, the last one a prefix."""
         parts = []
         for word in self.words:
             found = _WORD.findall(word)
@@ -74,7 +74,7 @@ class Query:
         return " AND ".join(parts)
 
     def pattern(self) -> re.Pattern[str] | None:
-        """Return what finds the words in a text as the index does, None where there are none."""
+        """Return a pattern that finds the words in a text as the index does, None if there are none."""
         parts = [
             r"(?<![^\W_])" + r"[\W_]+?".join(map(re.escape, found))
             for word in self.words
@@ -84,11 +84,7 @@ class Query:
 
 
 def parse(text: str) -> Query:
-    """Return the query that a line of text means.
-
-    Raises:
-        UsageError: A condition cannot be meant; the sentence says what it takes.
-    """
+    """Parse a query. UsageError: a condition is invalid; the sentence says what it takes."""
     words: list[str] = []
     conditions: list[Condition] = []
     for found in _TOKEN.finditer(text):
@@ -143,5 +139,5 @@ _DAY = 86_400.0
 
 
 def _day(text: str) -> float:
-    """Return when a day (``YYYY-MM-DD``, here) begins, in unix seconds."""
+    """Return the start of a day (``YYYY-MM-DD``, local) in unix seconds."""
     return time.mktime(time.strptime(text, "%Y-%m-%d"))

@@ -1,7 +1,6 @@
 """The session file: one SQLite database that holds all that a run did, and the only truth that the app shows.
 
-Others use :class:`SessionReader` to look, :class:`SessionWriter` to record, :func:`create` to begin, and the rows of
-:mod:`workbench.session.rows`. Importing this room costs little: the app does it before its first paint.
+Importing this room is cheap: the app does it before its first paint.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""Content-addressed texts: stored once, compressed where that pays, read back whole or from the front."""
+"""Content-addressed texts: stored once, compressed if that pays, read back whole or from the front."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def digest_of(data: bytes) -> str:
 
 
 def put(connection: sqlite3.Connection, text: str | bytes) -> str:
-    """Store a text (UTF-8; lone surrogates survive) unless it is there already and return its digest."""
+    """Store a text (UTF-8; lone surrogates survive) unless it is there already; return its digest."""
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     digest = digest_of(data)
     if connection.execute("SELECT 1 FROM blobs WHERE digest = ?", (digest,)).fetchone():
@@ -38,10 +38,7 @@ class BlobDamaged(Exception):
 
 
 def get(connection: sqlite3.Connection, digest: str, limit: int | None = None) -> bytes:
-    """Return the content of a blob, or its first ``limit`` bytes without unpacking the rest.
-
-    Raises BlobDamaged: there is no such blob, or it is not what was stored.
-    """
+    """Return the content of a blob, or its first ``limit`` bytes without unpacking the rest. Raises BlobDamaged."""
     row = _row(connection, "codec, size, data", digest)
     if row is None:
         raise BlobDamaged("it is missing from the session file")
@@ -82,7 +79,7 @@ def _row(connection: sqlite3.Connection, columns: str, digest: str) -> tuple[Any
 
 
 def size(connection: sqlite3.Connection, digest: str) -> int:
-    """Return the size of a blob in bytes, 0 if there is none that can be read."""
+    """Return the size of a blob in bytes, 0 if it cannot be read."""
     try:
         row = _row(connection, "size", digest)
     except BlobDamaged:

@@ -1,4 +1,4 @@
-"""Facts about what of a session cannot be read: which item, and what is wrong with it, as sentences for people."""
+"""What of a session cannot be read, as sentences for people."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def described(value: object) -> str:
 
 
 def shown(value: object) -> str:
-    """Return the value of a key column as it stands in a sentence, never long."""
+    """Return the value of a key column for a sentence, never long."""
     if value is None:
         return "(empty)"
     if isinstance(value, bytes):

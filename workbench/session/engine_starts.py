@@ -1,7 +1,8 @@
-"""Whether an engine is on its way to a run that waits: processes started for it, noted beside the engine's log.
+"""Whether an engine is starting for a waiting run: processes started for it, noted beside the engine's log.
 
-A lease says who executes a run; between an order and the lease lie the seconds in which an engine starts, and may die. The
-notes are of this machine: a process elsewhere shows itself by its lease.
+A lease says who executes a run; between an order and the lease lie the seconds in which an engine starts, and may die.
+The notes
+are of this machine: a process elsewhere shows itself by its lease.
 """
 
 from __future__ import annotations
@@ -35,12 +36,11 @@ def _note(run_id: str, *words: object) -> None:
 
 
 def announce(run_id: str) -> None:
-    """Note that an engine is about to be started; called before a run is made to wait, so that nobody takes it for left."""
+    """Note that an engine is about to be started, before the run waits, so that nobody takes it for abandoned."""
     _note(run_id, "soon", time.time())
 
 
 def started(run_id: str, pid: int) -> None:
-    """Note the process that was started for a run."""
     _note(run_id, pid, process_started(pid) or "gone")
 
 

@@ -1,4 +1,4 @@
-"""Open and create session files; every way in which that can fail is one sentence."""
+"""Open and create session files; each failure is one sentence."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SessionOfOtherVersion(SessionError):
 
 
 class SessionLocked(SessionError):
-    """Somebody else is writing and did not let go in time."""
+    """Another program is writing and did not release its lock in time."""
 
 
 class SessionExists(SessionError):
@@ -61,12 +61,12 @@ class SessionFull(SessionError):
 
 
 class _Bounded(sqlite3.Connection):
-    """A connection whose statements end: pages of a file from elsewhere can be linked so that a look at a table never would."""
+    """A connection whose statements end: pages of a foreign file can be linked so that reading a table never would."""
 
     _steps = 0
 
     def bound(self, path: Path) -> None:
-        """Interrupt a statement that takes more steps than any that looks at each byte of the file many times."""
+        """Interrupt a statement that takes more steps than any that reads each byte of the file many times."""
         most = _LEAST_STEPS + _STEPS_PER_BYTE * path.stat().st_size
 
         def count() -> bool:
@@ -90,7 +90,6 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def translate(error: sqlite3.Error, path: Path) -> SessionError:
-    """Return the sentence for an SQLite error about ``path``."""
     words = str(error).lower()
     if "full" in words or (_has_no_room(path) and _name_of(error) in _WRITING):
         return SessionFull(
@@ -141,8 +140,10 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
     """Return a connection to an existing session file.
 
     A log beside the file that belongs to another file is moved away first; a log of the file's own, left by a killed
-    engine, is brought into the file where it may be written. Raises SessionError: the file is missing, damaged, of
-    another version or locked, or its log cannot be read where it lies.
+    engine, is
+    brought into the file if it may be written. SessionError: the file is missing, damaged, of another version or
+    locked, or its log
+    cannot be read.
     """
     _require_session(path)
     with translated(path):
@@ -178,7 +179,7 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
 
 
 def _require_session(path: Path) -> None:
-    """Refuse what cannot be a session before anything waits for it: a pipe would be waited for without an end."""
+    """Refuse what cannot be a session before anything waits for it: a pipe would block for ever."""
     try:
         status = path.stat()
     except OSError as error:
@@ -199,7 +200,8 @@ def _opened(path: Path, *, write: bool) -> sqlite3.Connection:
     """Return a bare connection to a session file.
 
     Only SQLite may open the file: closing a file of one's own drops all POSIX locks that this process has on it, and
-    then the next program to leave takes itself for the last and deletes the log from under a running engine
+    then the next
+    program to leave takes itself for the last and deletes the log from under a running engine
     (sqlite.org/howtocorrupt.html, 2.2).
     """
     with translated(path):
@@ -253,7 +255,7 @@ def _no_session(path: Path) -> SessionCorrupt:
 
 
 def ensure(path: Path) -> bool:
-    """Create an empty session unless there is one; return whether this call made it. Several programs may ask at once."""
+    """Create an empty session unless there is one; return whether this call made it. Several programs may race."""
     if path.exists():
         return False
     try:
@@ -264,10 +266,9 @@ def ensure(path: Path) -> bool:
 
 
 def create(path: Path, name: str | None = None) -> None:
-    """Create an empty session file at ``path``; the folder is created too.
+    """Create an empty session file and its folder: complete or not at all, built beside its place and renamed.
 
-    The file appears complete or not at all: it is built beside its place and renamed. Raises SessionError: the file
-    exists or cannot be written.
+    SessionError: the file exists or cannot be written.
     """
     must_write("make a session")
     if path.exists():
@@ -316,7 +317,7 @@ def _has_no_room(path: Path) -> bool:
 
 
 def _size_limit(path: Path) -> int | None:
-    """Return the bytes to which a file of this process may grow (``ulimit -f``), if a session or its log has come there."""
+    """Return the bytes to which a file of this process may grow (``ulimit -f``), if session or log reached that."""
     try:
         import resource
     except ImportError:

@@ -1,4 +1,4 @@
-"""Forks among the trials of a session: where they stand, and what is said of them."""
+"""Forks among the trials of a session: their order and wording."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ SIGN = "↳"
 
 
 def below_parents(ids: Sequence[str], parents: Sequence[str]) -> list[int]:
-    """Return the places of trials with each fork right below its parent, and forks of that one below it.
-
-    A fork whose parent is not among them keeps its place.
-    """
+    """Return the places of trials with each fork right below its parent; one without a parent here keeps its place."""
     known = set(ids)
     children: dict[str, list[int]] = {}
     for place, parent in enumerate(parents):

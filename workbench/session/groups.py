@@ -1,8 +1,4 @@
-"""Which candidates are samples of the same thing: the group.
-
-Every figure over samples (pass@k, verdicts, cost) is a figure of one group. The documentation is a column of tasks, the
-rest are columns of candidates.
-"""
+"""The group: which candidates are samples of the same thing. Every figure over samples is a figure of one group."""
 
 from __future__ import annotations
 
@@ -20,7 +16,7 @@ NO_SETTINGS = "{}"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Group:
-    """What every sample of a group has in common; two samples that differ in one of these are never counted together."""
+    """What every sample of a group has in common; samples that differ in one of these are never counted together."""
 
     docs: str
     evaluator: str
@@ -32,7 +28,7 @@ class Group:
 
     @property
     def docs_words(self) -> str:
-        """The doc system and, where it is not the usual one, the scope: ``none``, ``none (target)``."""
+        """The doc system and an unusual scope: ``none``, ``none (target)``."""
         return docs_words(self.docs, self.docs_scope)
 
     @property
@@ -44,7 +40,7 @@ class Group:
         return self.evaluator, self.prompt, self.context, self.settings
 
     def name(self, among: Iterable[Group]) -> str:
-        """Return the evaluator's name, followed by what tells the group from others of that evaluator."""
+        """Return the evaluator's name, and what tells the group from others of that evaluator."""
         same = [other for other in among if other.evaluator == self.evaluator and other != self]
         parts = [self.evaluator]
         for field in ("prompt", "context", "settings", "docs_words"):
@@ -65,12 +61,12 @@ class Group:
 
 
 def docs_words(docs: str, scope: str) -> str:
-    """Return a doc system's name with its scope where that is not ``repository``."""
+    """Return a doc system's name, with its scope unless that is ``repository``."""
     return docs if scope == "repository" else f"{docs} ({scope})"
 
 
 def planned_docs(plan: Mapping[str, Any]) -> str:
-    """Return :func:`docs_words` of what a run was asked for, "" where its plan does not say."""
+    """Return :func:`docs_words` of a run's plan, "" if it does not say."""
     docs, scope = plan.get("docs"), plan.get("docs_scope", "target")
     return docs_words(docs, scope) if isinstance(docs, str) and docs and isinstance(scope, str) else ""
 
@@ -85,7 +81,6 @@ def canonical(settings: Mapping[str, object]) -> str:
 
 
 def settings_of(text: str) -> dict[str, Any]:
-    """Return the settings that :func:`canonical` wrote, {} for anything else."""
     try:
         decoded = json.loads(text)
     except (ValueError, RecursionError):

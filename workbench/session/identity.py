@@ -14,25 +14,18 @@ def _named(kind: str, *parts: object) -> str:
 
 
 def trial_id(agent: str, model: str, case_id: str, repeat: int, content: str = "") -> str:
-    """Return the identity of a trial: (agent, model, test case, repeat, content of the case).
-
-    ``content`` is the digest of what can change under the name of the case, "" where nothing can.
-    """
+    """Return the identity of a trial; ``content`` is the digest of what can change under the case's name."""
     return _named("trial", agent, model, case_id, repeat, *([content] if content else []))
 
 
 def fork_id(parent: str, step: int, edited: str, edit: str, agent: str, model: str, repeat: int) -> str:
-    """Return the identity of a fork: (parent trial, step, what of it was edited, digest of the edit, agent, model, repeat)."""
     return _named("fork", parent, step, edited, edit, agent, model, repeat)
 
 
 def task_id(
     snapshot: str, path: str, qualified_name: str, occurrence: int, docs_digest: str, tested_by: str = ""
 ) -> str:
-    """Return the identity of a regeneration task: (snapshot, function, documentation given, what tests it).
-
-    ``docs_digest`` is of the doc system and what it says, see :func:`tested_by` for the last.
-    """
+    """Return the identity of a task; ``docs_digest`` covers the doc system and its text, ``tested_by`` as below."""
     return _named("task", snapshot, path, qualified_name, occurrence, docs_digest, *([tested_by] if tested_by else []))
 
 
@@ -42,7 +35,6 @@ def tested_by(sandbox: str, tests: Iterable[str]) -> str:
 
 
 def candidate_id(task: str, evaluator: str, prompt_version: str, sample: int) -> str:
-    """Return the identity of a candidate: (task, evaluator, prompt version, sample index)."""
     return _named("candidate", task, evaluator, prompt_version, sample)
 
 
@@ -52,5 +44,5 @@ def run_id() -> str:
 
 
 def imported_id(digest: str) -> str:
-    """Return the identity of a trial, task or candidate that was read from another program's file: its content alone."""
+    """Return the identity of an imported trial, task or candidate: its content alone."""
     return _named("imported", digest)

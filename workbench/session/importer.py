@@ -1,4 +1,4 @@
-"""What classes of other packages have that read or write sessions: importers and report formats."""
+"""The protocols of importers and report formats of other packages."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Importer(Protocol):
     endings: tuple[str, ...]
 
     def read(self, path: Path) -> Iterator[object]:
-        """Yield what is in a file as it is read, each a ``Trajectory``, ``ForeignTask`` or ``ForeignCandidate`` of :mod:`workbench.interchange`.
+        """Yield each ``Trajectory``, ``ForeignTask`` or ``ForeignCandidate`` (:mod:`workbench.interchange`) in a file.
 
-        What a file does not say is left empty. An exception is told with the file's name; what was yielded before stays.
+        What a file does not say is left empty. An exception is reported with the file's name; what was yielded before
+        stays.
         """
-        ...
 
 
 class ReportFormat(Protocol):
@@ -31,4 +31,3 @@ class ReportFormat(Protocol):
 
     def render(self, session: SessionReader) -> str:
         """Return the whole report; ``session`` is in one read transaction, so that its rows agree with each other."""
-        ...

@@ -1,4 +1,4 @@
-"""The forms of the JSON that a session keeps: what fits is taken, what does not is left out and counted."""
+"""The JSON in a session: what fits its form is taken, what does not is left out and counted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EVIDENCE: dict[str, tuple[type, ...]] = {
 
 
 class WrongForm(ValueError):
-    """JSON that is none, or is of another form than it should be; the message says which."""
+    """Invalid JSON, or JSON of another form; the message says which."""
 
 
 def picked(row: object, *names: str) -> dict[str, Any]:
@@ -32,9 +32,9 @@ def picked(row: object, *names: str) -> dict[str, Any]:
 
 
 def decoded(text: str, kind: type[Any]) -> Any:
-    """Return what JSON text says if it is a ``kind`` (``list`` or ``dict``).
+    """Return the value of JSON text.
 
-    Raises WrongForm: it is no JSON, is nested too deep, or is something else.
+    WrongForm: it is no JSON, no ``kind`` (``list`` or ``dict``), or nested too deep.
     """
     try:
         value = json.loads(text)
@@ -48,7 +48,7 @@ def decoded(text: str, kind: type[Any]) -> Any:
 
 
 def pairs(text: str, first: type[Any], second: type[Any]) -> list[tuple[Any, Any]]:
-    """Return a JSON list of pairs of two types. Raises WrongForm: it is anything else."""
+    """Return a JSON list of pairs of two types. WrongForm: it is anything else."""
     values = decoded(text, list)
     if not all(_is_pair(value, first, second) for value in values):
         raise WrongForm("its JSON is no list of pairs")
@@ -60,10 +60,7 @@ def _is_pair(value: object, first: type[Any], second: type[Any]) -> bool:
 
 
 def card(text: str) -> tuple[dict[str, Any], int]:
-    """Return a scorecard with the criteria, evidence and spreads that can be shown, and how many parts were left out.
-
-    Raises WrongForm: it is no JSON object.
-    """
+    """Return the valid parts of a scorecard, and how many parts were left out. WrongForm: it is no JSON object."""
     values = decoded(text, dict)
     lost = 0
     for key, sound in (("criteria", _is_criterion), ("spread", _is_spread)):
@@ -137,7 +134,6 @@ def _is_points(value: object) -> bool:
 
 
 def number(value: object) -> float | None:
-    """Return a number that can be shown, None for anything else."""
     return value if _is_number(value) else None  # type: ignore[return-value]
 
 

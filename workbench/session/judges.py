@@ -1,4 +1,4 @@
-"""What the name of a judge in a scorecard says."""
+"""Names of judges in scorecards."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ RULE = "offline-3"
 
 
 def recorded_as(asked: str) -> str:
-    """Return the name in scorecards of a judge that was asked for: ``offline`` means its rule of today."""
+    """Return the name in scorecards of a requested judge: ``offline`` means its rule of today."""
     return RULE if asked == OFFLINE else asked
 
 
 def is_offline(judge: str) -> bool:
-    """Tell whether a scorecard's judge is a rule of the offline judge rather than a model."""
+    """Return whether a scorecard's judge is a rule of the offline judge rather than a model."""
     return judge == OFFLINE or (judge.startswith(f"{OFFLINE}-") and judge.removeprefix(f"{OFFLINE}-").isdigit())
 
 
@@ -25,7 +25,7 @@ LIMIT = "form and names, not truth"
 
 
 def with_limit(words: str, judge: str) -> str:
-    """Return words that name a judge beside its points, with :data:`LIMIT` where it is the offline one."""
+    """Return ``words`` with :data:`LIMIT` if they name the offline judge."""
     return f"{words} ({LIMIT})" if is_offline(judge) else words
 
 

@@ -1,4 +1,4 @@
-"""Tags and stars as a person types them; a star is a tag of its own."""
+"""Tags and stars as a person types them; a star is a tag."""
 
 from __future__ import annotations
 
@@ -23,10 +23,7 @@ SESSION = "session"
 
 
 def parse_tags(text: str) -> tuple[str, ...]:
-    """Return the tags of a text in which commas separate them, each once, in their order.
-
-    Raises UsageError: a tag is too long, or there are too many.
-    """
+    """Parse tags separated by commas, each once, in their order. UsageError: one is too long, or too many."""
     tags = tuple(dict.fromkeys(tag for part in text.split(",") if (tag := one_line(part.strip(), 2 * LONGEST).strip())))
     long = next((tag for tag in tags if len(tag) > LONGEST), None)
     if long is not None:
@@ -37,7 +34,7 @@ def parse_tags(text: str) -> tuple[str, ...]:
 
 
 def check_remark(text: str) -> str:
-    """Return a remark without the space around it. Raises UsageError: it is too long."""
+    """Return a remark without surrounding space. UsageError: it is too long."""
     remark = text.strip()
     if len(remark) > LONGEST_REMARK:
         raise UsageError(f"A remark has at most {LONGEST_REMARK:,} characters; this one has {len(remark):,}.")
@@ -45,17 +42,17 @@ def check_remark(text: str) -> str:
 
 
 def star_first(labels: Iterable[str]) -> list[str]:
-    """Return labels in their order: the star, then the tags by name."""
+    """Return the star, then the tags by name."""
     return sorted(labels, key=lambda label: (label != STAR, label.casefold(), label))
 
 
 def in_words(labels: Iterable[str]) -> str:
-    """Return labels as they are shown: the star and the tags in their order, cleaned of what is not to be printed."""
+    """Return labels for display, without unprintable characters."""
     return ", ".join(one_line(label, LONGEST) for label in star_first(labels))
 
 
 def labels_by_item(rows: Iterable[LabelRow]) -> dict[str, tuple[str, ...]]:
-    """Return the labels of each item as a whole; those of its parts are left out."""
+    """Return the labels of each item as a whole, without those of its parts."""
     found: dict[str, list[str]] = {}
     for row in rows:
         if not row.part:
@@ -75,12 +72,12 @@ _CRITERION = "criterion"
 
 
 def criterion_part(rubric: str, tier: int, key: str) -> str:
-    """Return the part of a trial that one criterion of a rubric is, whoever judged it."""
+    """Return the part of a trial for one criterion of a rubric, whoever judged it."""
     return f"{_CRITERION}:{rubric}:{tier}.{key}"
 
 
 def criterion_of(part: str) -> tuple[str, int, str] | None:
-    """Return rubric, tier and key of a part, None where it is no criterion."""
+    """Return rubric, tier and key of a part, None if it is no criterion."""
     kind, _, rest = part.partition(":")
     rubric, _, place = rest.rpartition(":")
     tier, _, key = place.partition(".")
@@ -91,12 +88,12 @@ _BETWEEN = f"#{_CRITERION}:"
 
 
 def remark_target(item: str, part: str) -> str:
-    """Return what a remark on a criterion of a trial is kept under: ``TRIAL#criterion:RUBRIC:TIER.KEY``; else the item."""
+    """Return the target of a remark: ``TRIAL#criterion:RUBRIC:TIER.KEY`` for a criterion; else the item."""
     return f"{item}#{part}" if criterion_of(part) is not None else item
 
 
 def remarked(target: str) -> tuple[str, str]:
-    """Return the item and the criterion, "" for none, of what :func:`remark_target` returned."""
+    """Return item and criterion ("" for none) of a target; the inverse of :func:`remark_target`."""
     item, between, rest = target.partition(_BETWEEN)
     part = between[1:] + rest
     return (item, part) if between and criterion_of(part) is not None else (target, "")
@@ -107,7 +104,7 @@ REMARKED = f"CASE WHEN instr(item, '{_BETWEEN}') > 0 THEN substr(item, 1, instr(
 
 
 def part_in_words(part: str) -> str:
-    """Return what a part of a trial is called: ``step 3``, ``criterion purpose (aeo-bench)``; "" for the whole."""
+    """Return ``step 3``, ``criterion purpose (aeo-bench)``; "" for the whole."""
     if part.isdecimal():
         return f"step {part}"
     found = criterion_of(part)

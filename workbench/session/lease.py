@@ -1,4 +1,4 @@
-"""Who executes a run: one engine at a time, known by process and heartbeat, taken over only from the dead."""
+"""Who executes a run: one engine at a time, known by process and heartbeat; only a dead one's lease is taken over."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RunHeld(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A row of ``leases``; ``token`` is the holder's secret name, ``file`` the file that it writes ("" in former schemas)."""
+    """A row of ``leases``; ``token`` is the holder's secret name, ``file`` the file that it writes."""
 
     run_id: str
     token: str
@@ -36,7 +36,7 @@ class Lease:
 
 
 def process_started(pid: int) -> str:
-    """Return a mark that tells a process from a later one with the same id ("" where there is no such process)."""
+    """Return a mark that tells a process from a later one with the same id ("" if there is no such process)."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -52,7 +52,7 @@ def process_started(pid: int) -> str:
 
 
 def holder(connection: sqlite3.Connection, run_id: str) -> Lease | None:
-    """Return the lease on a run if its holder lives, else None.
+    """Return the lease on a run if its holder lives.
 
     On the same machine the process table decides at once; for another machine the heartbeat does.
     """
@@ -72,9 +72,9 @@ def holder(connection: sqlite3.Connection, run_id: str) -> Lease | None:
 
 
 def beating_elsewhere(connection: sqlite3.Connection, run_id: str) -> tuple[str, float] | None:
-    """Return token and heartbeat of another machine's lease on this file that looks dead; None where there is none.
+    """Return token and heartbeat of another machine's lease on this file that looks dead.
 
-    That may be the clocks, which differ or were set: whether its holder lives is told by a heartbeat that changes.
+    That may be the clocks, which differ or were set: only a changing heartbeat proves that its holder lives.
     """
     row = connection.execute("SELECT * FROM leases WHERE run_id = ?", (run_id,)).fetchone()
     if row is None or holder(connection, run_id) is not None:
@@ -105,10 +105,7 @@ def engine_lives(connection: sqlite3.Connection) -> bool:
 
 
 def acquire(connection: sqlite3.Connection, run_id: str) -> Lease:
-    """Take the lease on a run, within a transaction that holds the write lock.
-
-    Raises RunHeld: a living engine holds it.
-    """
+    """Take the lease on a run, within a transaction that holds the write lock. RunHeld: a living engine holds it."""
     held = holder(connection, run_id)
     if held is not None:
         raise RunHeld(

@@ -1,15 +1,19 @@
-"""The write-ahead log beside a session file: does it belong to the file, and is what it holds in the file as well?
+"""The write-ahead log beside a session file: does it belong to the file, and is its content in the file as well?
 
-SQLite applies any log that lies beside a database under the right name. When the database was removed and a backup put
-in its place, that log holds pages of another file and destroys the backup. So every transaction writes the row of
-``log_identity`` into the log, and every checkpoint gives the file a new name:
+SQLite applies any log that lies beside a database under the right name. If the database was removed and a backup put in
+its place,
+that log holds pages of another file and destroys the backup. So every transaction writes the row of ``log_identity``
+into the log,
+and every checkpoint gives the file a new name:
 
 - ``generation`` is the name that the file has once the checkpoint under way is complete,
 - ``base`` is the name that the file had before.
 
-A log belongs to a file whose own name, read without the log, is one of the two that the log says. That holds at every
-moment, however many programs write and checkpoint one session, because a new ``generation`` is made only once the file
-has the one before: SQLite copies pages into the file while another program's transaction is under way.
+A log belongs to a file whose own name, read without the log, is one of the two in the log. That holds at every moment,
+however many
+programs write and checkpoint one session, because a new ``generation`` is made only once the file has the one before:
+SQLite copies
+pages into the file while another program's transaction is under way.
 """
 
 from __future__ import annotations
@@ -38,13 +42,12 @@ class ForeignLog(sqlite3.DatabaseError):
 
 
 def log_path(path: Path) -> Path:
-    """Return where SQLite keeps the log of a session file."""
     real = path.resolve()
     return real.with_name(f"{real.name}-wal")
 
 
 def log_size(path: Path) -> int:
-    """Return the bytes of the log beside a session file; 0 where there is none."""
+    """Return the bytes of the log beside a session file; 0 if there is none."""
     try:
         return log_path(path).stat().st_size
     except OSError:
@@ -52,7 +55,6 @@ def log_size(path: Path) -> int:
 
 
 def is_writable(path: Path) -> bool:
-    """Return whether the file, and files beside it, may be written."""
     real = path.resolve()
     return os.access(real, os.W_OK) and os.access(real.parent, os.W_OK)
 
@@ -69,9 +71,9 @@ def touch(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def belongs(path: Path) -> bool:
-    """Return whether the log beside a session file is the file's own; nothing is written.
+    """Return whether the log beside a session file is the file's own, without writing anything.
 
-    A file of a schema without names is taken at its word, unless the log alone has names.
+    A log beside a file of a schema without names belongs to it, unless the log alone has names.
     """
     pause = threading.Event()
     before, same = None, 0
@@ -111,7 +113,7 @@ def age(path: Path) -> tuple[str, int] | None:
 
 
 def _names(path: Path, how: str) -> tuple[str, ...] | None:
-    """Return (base, generation) as seen with or without the log, () where the schema has no names, None if unreadable."""
+    """Return (base, generation) as seen with or without the log, () if the schema has no names, None if unreadable."""
     with contextlib.suppress(sqlite3.Error, OSError), _opened(path, how) as connection:
         try:
             row = connection.execute(_NAMES).fetchone()
@@ -145,7 +147,7 @@ def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
 
 
 def set_aside(path: Path) -> Path | None:
-    """Move a log that belongs to another file out of the way; returns where it lies now."""
+    """Move a log that belongs to another file away; return its new place."""
     found, number = log_path(path), 1
     while (kept := found.with_name(f"{path.resolve().name}.foreign-log-{number}")).exists():
         number += 1
@@ -171,7 +173,7 @@ def _literal(name: str) -> str:
 
 
 def _sync(log: Path) -> None:
-    """Bring a log to the disk: done by the checkpoint itself, this would stand between the look at the file and the first write into it."""
+    """Sync a log to the disk: the checkpoint would do so between the look at the file and its first write."""
     with contextlib.suppress(OSError):
         handle = os.open(log, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -181,10 +183,11 @@ def _sync(log: Path) -> None:
 
 
 def checkpoint(connection: sqlite3.Connection, path: Path, busy_ms: int) -> bool:
-    """Bring what the log holds into the file, without waiting for readers; return whether all of it is there now.
+    """Bring the log's content into the file, without waiting for readers; return whether all of it is there now.
 
-    ``busy_ms`` is set again afterwards as the time limit of the connection for locks. Raises ForeignLog: another
-    file's content is in its place; nothing was written into it; sqlite3.Error: the file cannot be written.
+    ``busy_ms`` is set again afterwards as the time limit of the connection for locks. ForeignLog: another file's
+    content is in its
+    place, nothing was written into it; sqlite3.Error: the file cannot be written.
     """
     if not log_size(path):
         return True

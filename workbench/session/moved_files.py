@@ -1,4 +1,4 @@
-"""A session file that is removed, moved, replaced or overwritten while a writer has it open, and what is saved then."""
+"""What is saved of a session file that is removed, moved, replaced or overwritten while a writer has it open."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Fate(Enum):
     """What became of the file that a writer opened.
 
     ``MOVED`` has another name now; ``REMOVED`` has none any more (it was deleted, or another file took its name);
-    ``OVERWRITTEN`` is in its place with the content of another file; ``WITHOUT_LOG`` is in its place, and the log that was
-    beside it is not; ``LOG_EMPTIED`` has a log from which something was taken away.
+    ``OVERWRITTEN`` is in
+    its place with the content of another file; ``WITHOUT_LOG`` lost its log; ``LOG_EMPTIED`` has a truncated log.
     """
 
     IN_PLACE = "in place"
@@ -61,7 +61,7 @@ class Original:
         return 0, 0
 
     def has_lost_log(self, connection: sqlite3.Connection) -> bool:
-        """Return whether something was taken out of the log that is not in the file; asks the connection only if it shrank."""
+        """Return whether the log lost content that is not in the file; asks the connection only if it shrank."""
         before, self._logged = self._logged, log.log_size(self._path)
         # Where the file changed as well, our own checkpoint emptied the log, or another file's content is in its place. That
         # must not be read through the connection, which would then take that file's names for its own.
@@ -79,9 +79,9 @@ class Original:
         return in_file is not None and in_file[1] < recorded
 
     def remember(self, connection: sqlite3.Connection, *, again: bool = False) -> None:
-        """Keep in memory what the file holds, where that is not too much; what comes after is in its log.
+        """Cache the file's content in memory, if it is small enough; what comes after is in its log.
 
-        To be called outside any transaction, when the log is empty; ``again``: only where it was remembered before.
+        To be called outside any transaction, when the log is empty; ``again``: only if it was cached before.
         """
         if again and not self._remembers:
             return
@@ -91,10 +91,7 @@ class Original:
             self._image = connection.serialize() if small else None
 
     def restored(self, log_file: Path | None) -> Path | None:
-        """Write what the file held, and what its log has got since, into a session beside the file's place.
-
-        Returns None where nothing was remembered.
-        """
+        """Write the cached content and the log's newer content into a session beside the file's place, if cached."""
         if self._image is None:
             return None
         target = _rescued(self._path)
@@ -148,10 +145,7 @@ def _inode(path: Path) -> tuple[int, int] | None:
 
 
 def rescue(connection: sqlite3.Connection, path: Path) -> Path:
-    """Write all that a connection sees of its file into a session of its own beside the lost one's place.
-
-    The rescued session is ``NAME.rescued.session``, numbered where that exists.
-    """
+    """Write all that a connection sees into ``NAME.rescued.session`` (numbered) beside the lost file's place."""
     target = _rescued(path)
     copy_into(connection, target)
     return target
@@ -171,7 +165,7 @@ def copy_into(connection: sqlite3.Connection, target: Path) -> None:
 
 
 def _made_its_own(copy: sqlite3.Connection) -> None:
-    """Let a copy be a file of its own: no log of the original belongs to it, and no engine works on it."""
+    """Make a copy independent: no log of the original belongs to it, and no engine works on it."""
     with contextlib.suppress(sqlite3.OperationalError):
         copy.execute("DELETE FROM leases")
         copy.execute(
@@ -190,9 +184,9 @@ def _built(building: Path, target: Path) -> Iterator[None]:
 
 
 def leave_open(connection: sqlite3.Connection, path: Path | None) -> Path | None:
-    """Keep a connection open until the process ends: closed, SQLite would write its log into what has taken the file's place.
+    """Keep a connection open until the process ends: closing it writes its log into what has taken the file's place.
 
-    ``path`` is a session file from beside which the log is moved aside, None to leave what lies there. Returns where the log lies.
+    The log beside the session file ``path`` is moved aside, None to leave it. Returns the log's place.
     """
     kept = log.set_aside(path) if path is not None and _inode(log.log_path(path)) in _open_here() else None
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
@@ -202,7 +196,7 @@ def leave_open(connection: sqlite3.Connection, path: Path | None) -> Path | None
 
 
 def forget_log(path: Path) -> None:
-    """Remove the log of this process' own lost file, wherever it lies now; a log of anybody else is left alone."""
+    """Remove the log of this process' own lost file, wherever it is now; a log of anybody else stays."""
     found = log.log_path(path)
     side = [found, found.with_name(found.name.removesuffix("-wal") + "-shm"), *log.logs_set_aside(path)]
     mine = _open_here()

@@ -1,6 +1,6 @@
-"""What is missing in a session: work that never came to its end, and scores that a judge failed to give.
+"""What is missing in a session: unfinished work, and scores that a judge failed to give.
 
-One place says so, for the state that a person sees and for what a resume takes up.
+It decides both the state that a person sees and what a resume does.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WHERE run_id = ? AND trials.state = 'done' AND problem IS NULL AND judge != 'off
 
 
 def judge_problem(judge: str, criteria: Iterable[Mapping[str, Any]]) -> str:
-    """Return which tiers of a card are unscored because the judge failed, and why; "" where it did not."""
+    """Return which tiers of a card are unscored because the judge failed, and why; "" if it did not."""
     failed: dict[int, str] = {}
     for one in criteria:
         reason = str(one.get("reason") or "")
@@ -47,7 +47,7 @@ def judge_problem(judge: str, criteria: Iterable[Mapping[str, Any]]) -> str:
 
 
 def problem_of(reader: SessionReader, score: ScoreRow) -> str:
-    """Return why tiers of a scorecard are unscored, "" where no judge failed; of an older file the card itself says it."""
+    """Return why tiers of a scorecard are unscored, "" if no judge failed; of an older file the card itself says it."""
     if score.problem is not None:
         return score.problem
     if is_offline(score.judge) or None not in (score.tier1, score.tier2, score.tier3, score.tier4):
@@ -60,24 +60,23 @@ def problem_of(reader: SessionReader, score: ScoreRow) -> str:
 
 
 def judges_of(run: RunRow | None) -> tuple[str, ...]:
-    """Return who scores in a document run, by its plan and as scorecards name them; nobody where that cannot be read."""
+    """Return who scores in a document run, by its plan and as scorecards name them; nobody if that cannot be read."""
     plan = run.plan if run is not None else {}
     judges = plan.get("judges") or [plan.get("judge")]
     return tuple(recorded_as(str(judge)) for judge in judges if judge) if isinstance(judges, list) else ()
 
 
 def is_imported(run: RunRow) -> bool:
-    """Return whether what a run has was read from other programs' files: no engine can add to it, only another import."""
+    """Return whether a run was imported: no engine can add to it, only another import."""
     return bool(run.plan.get("imported"))
 
 
 def is_rescored(run: RunRow) -> bool:
-    """Return whether a run scores trials that other runs recorded."""
     return bool(run.plan.get("rescore"))
 
 
 def is_check(run: RunRow) -> bool:
-    """Return whether a run does nothing but check READMEs of trials that other runs recorded."""
+    """Return whether a run only checks READMEs of trials that other runs recorded."""
     return bool(run.plan.get("check_only"))
 
 
@@ -97,7 +96,7 @@ def unchecked(reader: SessionReader, run: RunRow) -> list[str]:
 
 
 def scores_asked(run: RunRow) -> int:
-    """Return how many scorecards a run asks for of trials that other runs recorded: trials × rubrics × judges."""
+    """Return how many scorecards a run asks for of other runs' trials: trials × rubrics × judges."""
     plan = run.plan
     trials, rubrics = plan.get("trials"), plan.get("rubrics")
     if not (isinstance(trials, list) and isinstance(rubrics, list)):
@@ -106,7 +105,7 @@ def scores_asked(run: RunRow) -> int:
 
 
 def lacking(reader: SessionReader, run: RunRow) -> list[tuple[str, str, str]]:
-    """Return what a run is still to score of trials that other runs recorded, as (trial, rubric, judge)."""
+    """Return what a run is still to score of other runs' trials, as (trial, rubric, judge)."""
     plan = run.plan
     if not plan.get("rescore"):
         return []
@@ -126,9 +125,9 @@ def lacking(reader: SessionReader, run: RunRow) -> list[tuple[str, str, str]]:
 
 
 def trial_problem(reader: SessionReader, trial: TrialRow, judges: Iterable[str] = ()) -> str:
-    """Return why a trial that is done lacks scores, "" if it lacks none.
+    """Return why a done trial lacks scores, "" if it lacks none.
 
-    Judges are by default those of its own run, for a judge that failed later takes nothing away.
+    ``judges`` are by default those of its own run: a judge that failed later takes nothing away.
     """
     if trial.state != "done":
         return ""
@@ -140,12 +139,12 @@ def trial_problem(reader: SessionReader, trial: TrialRow, judges: Iterable[str] 
 
 
 def trial_state(reader: SessionReader, trial: TrialRow) -> str:
-    """Return the state of a trial as a person should see it: ``unscored`` is one whose judge failed, else the row's own."""
+    """Return the state of a trial as shown: ``unscored`` if its judge failed, else the row's own."""
     return "unscored" if trial_problem(reader, trial) else trial.state
 
 
 def has_unscored(reader: SessionReader, run_id: str) -> bool:
-    """Return whether a judge failed on a trial of a run, or the run lacks scores of trials of other runs."""
+    """Return whether a judge failed on a trial of a run, or the run lacks scores of other runs' trials."""
     run = reader.run(run_id)
     known = reader.query(
         "SELECT DISTINCT trial_id FROM scorecards JOIN trials ON trials.id = trial_id "
@@ -179,5 +178,5 @@ def is_missing(reader: SessionReader, run: RunRow) -> bool:
 
 
 def unfinished(reader: SessionReader) -> list[RunRow]:
-    """Return the runs of a session that no living engine executes and in which something is missing."""
+    """Return the runs that no living engine executes and in which something is missing."""
     return [run for run in reader.runs() if reader.holder(run.id) is None and is_missing(reader, run)]

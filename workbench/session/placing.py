@@ -1,4 +1,4 @@
-"""Gives a session file another place: another name, the trash, and back. Never under a run, and never without its log."""
+"""Move a session file: rename, trash, restore. Never under a run, and never without its log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NOTE = ".deleted.json"
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A session in the trash: where it lies, where it was, when it was deleted (unix seconds) and its size in bytes."""
+    """A session in the trash: its place, its former place, when it was deleted (unix seconds) and its bytes."""
 
     path: Path
     was: Path
@@ -36,7 +36,7 @@ class Deleted:
 
 
 def move(path: Path, target: Path) -> None:
-    """Give a session file another place, with everything that is in its log.
+    """Move a session file with everything that is in its log.
 
     Raises:
         SessionExists: There is a file already.
@@ -60,10 +60,7 @@ def move(path: Path, target: Path) -> None:
 
 
 def discard_empty(path: Path) -> bool:
-    """Remove a session to which nothing came since it was made; return whether it was removed.
-
-    Raises SessionError: it cannot be looked at.
-    """
+    """Remove a session that is empty since it was made; return whether it was. SessionError: it cannot be read."""
     with SessionReader(path) as reader:
         if reader.every_run() or reader.annotations() or reader.labels():
             return False
@@ -74,7 +71,7 @@ def discard_empty(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _held(path: Path) -> Iterator[list[Path]]:
-    """Keep every writer out of a session whose log is empty; gives the files beside it that go along.
+    """Lock every writer out of a session whose log is empty; gives the files beside it that go along.
 
     Of a file that is no session, or damaged, the log goes along as it is: nobody can tell what is in it.
     """
@@ -151,7 +148,7 @@ def _rename(path: Path, target: Path) -> None:
 
 
 def delete(path: Path, folder: Path) -> Deleted:
-    """Move a session into the trash and note where it was."""
+    """Move a session into the trash and record its former place."""
     place = free_place(folder / TRASH / path.name, lambda place: place.exists() or _note(place).exists())
     size = path.stat().st_size if path.exists() else 0
     deleted = Deleted(place, path.absolute(), time.time(), size)
@@ -162,7 +159,7 @@ def delete(path: Path, folder: Path) -> Deleted:
 
 
 def deleted_sessions(folder: Path) -> list[Deleted]:
-    """Return what is in the trash of a folder of sessions, deleted last first; what somebody put there too."""
+    """Return the trash of a folder of sessions, deleted last first, with files that somebody put there."""
     try:
         files = [file for file in (folder / TRASH).iterdir() if file.suffix == SUFFIX and not file.name.startswith(".")]
     except OSError:
@@ -177,9 +174,9 @@ def deleted_sessions(folder: Path) -> list[Deleted]:
 
 
 def restore(deleted: Deleted) -> Path:
-    """Bring a session back to where it was, under a numbered name where that is taken; returns where it is.
+    """Restore a session to its former place, numbered if that is taken; return the new place.
 
-    Raises SessionError: it is not in the trash any more, or cannot be moved.
+    SessionError: it is gone.
     """
     place = free_place(deleted.was)
     if not deleted.path.exists():

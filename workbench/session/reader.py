@@ -1,4 +1,4 @@
-"""Read a session while others write it: rows, blobs, and what changed since the last look."""
+"""Read a session while others write it: rows, blobs, and what changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.session.row_reader import Row, RowReader, TextDamaged
 
 
 class SessionReader(RowReader):
-    """A view of one session file: what is in it, table by table; safe to share between threads, never writes a row."""
+    """A view of one session file, table by table; safe to share between threads, never writes a row."""
 
     def _one(self, row_type: type[Row], table: str, where: str, key: object) -> Row | None:
         return next(iter(self.rows(row_type, table, where, (key,))), None)
@@ -26,15 +26,12 @@ class SessionReader(RowReader):
     # -- the file
 
     def fate(self) -> Fate:
-        """Return what became of the file since it was opened; costs microseconds, a millisecond after it was written."""
+        """Return what became of the file since it was opened; costs microseconds, a millisecond after a write."""
         with self._lock:
             return self._original.fate()
 
     def copy_to(self, target: Path) -> None:
-        """Write a consistent copy of the session as it is now, also while an engine writes it.
-
-        Nobody executes the copy: a run that is under way here stands as interrupted there.
-        """
+        """Write a consistent copy, also while an engine writes; a run under way here is interrupted there."""
         with self._lock, translated(target):
             try:
                 copy_into(self._connection, target)
@@ -58,15 +55,15 @@ class SessionReader(RowReader):
     # -- what changed
 
     def hold(self) -> None:
-        """Begin a read transaction that lasts until the reader is closed: all that is read agrees, although a run goes on."""
+        """Begin a read transaction until the reader is closed: all that is read agrees, although a run goes on."""
         self.query("BEGIN")
 
     def data_version(self) -> int:
-        """Return a number that differs when another connection has committed since; costs microseconds."""
+        """Return a number that differs once another connection has committed; costs microseconds."""
         return int(self.query("PRAGMA data_version")[0][0])
 
     def last_change(self) -> int:
-        """Return the sequence number of the newest change, 0 in an empty session and where the feed cannot be read."""
+        """Return the sequence number of the newest change, 0 if there is none or the feed is unreadable."""
         try:
             newest = self.query("SELECT max(seq) FROM changes")[0][0]
         except SessionCorrupt:
@@ -76,8 +73,9 @@ class SessionReader(RowReader):
     def changes(self, since: int, limit: int = 5000) -> list[rows.Change]:
         """Return up to ``limit`` changes after sequence number ``since``, oldest first.
 
-        The feed does not go back for ever. Who is behind its beginning gets a change for every row that there is, more than
-        ``limit`` if need be, all with the number of the newest one. Of a feed that cannot be read nobody hears anything.
+        The feed is pruned. Who is behind its beginning gets a change for every row that there is, more than ``limit``
+        if need be, all with
+        the newest number. An unreadable feed has no changes.
         """
         try:
             return self._changes(since, limit)
@@ -105,15 +103,15 @@ class SessionReader(RowReader):
     # -- the session and its runs
 
     def meta(self) -> dict[str, str]:
-        """Return what the file says of itself: ``name``, ``created_at``, ``created_by``."""
+        """Return the file's ``name``, ``created_at`` and ``created_by``."""
         return dict(self.query("SELECT key, value FROM meta"))
 
     def runs(self) -> list[rows.RunRow]:
-        """Return the runs that nobody put away, oldest first."""
+        """Return the runs that are not archived, oldest first."""
         return [run for run in self.every_run() if run.deleted_at is None]
 
     def every_run(self) -> list[rows.RunRow]:
-        """Return all runs, those that were put away too, oldest first."""
+        """Return all runs, archived ones too, oldest first."""
         return self.rows(rows.RunRow, "runs", "ORDER BY created_at, id")
 
     def run(self, run_id: str) -> rows.RunRow | None:
@@ -122,8 +120,9 @@ class SessionReader(RowReader):
     def run_state(self, run: rows.RunRow) -> str:
         """Return the state of a run as a person should see it.
 
-        ``interrupted`` is a run whose engine is gone, or that waits and no engine is on its way to it; ``unscored`` is a
-        run that is done but for the scores that a judge failed to give; the other states are the row's own.
+        ``interrupted``: its engine is gone, or it waits and no engine is starting for it; ``unscored``: done but for
+        the scores that a
+        judge failed to give; the other states are the row's own.
         """
         if run.state == "done":
             return "unscored" if run.kind == "document" and pending_work.has_unscored(self, run.id) else "done"
@@ -151,7 +150,7 @@ class SessionReader(RowReader):
     # -- trials
 
     def trials(self, run_id: str | None = None) -> list[rows.TrialRow]:
-        """Return the trials of a run, or of all runs that nobody put away, in the order in which they were asked for."""
+        """Return the trials of a run, or of all that are not archived, in the order in which they were asked for."""
         if run_id is not None:
             return self.rows(rows.TrialRow, "trials", "WHERE run_id = ? ORDER BY position", (run_id,))
         return self.rows(
@@ -165,7 +164,7 @@ class SessionReader(RowReader):
         return self._one(rows.TrialRow, "trials", "WHERE id = ?", trial_id)
 
     def told_apart(self, trial: rows.TrialRow) -> str:
-        """Return a mark of the content that a trial documents where another one of the same name has other content, else ""."""
+        """Return a mark of a trial's content if another one of the same name has other content, else ""."""
         names = (trial.case_id, trial.agent, trial.model, trial.repeat)
         same = "SELECT count(DISTINCT content) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND repeat = ?"
         return f"@{trial.content[:8] or 'older'}" if self.query(same, names)[0][0] > 1 else ""
@@ -181,10 +180,7 @@ class SessionReader(RowReader):
         return self.rows(rows.AccessedFileRow, "seen", where, (trial_id, since))
 
     def scores(self, trial_id: str | None = None) -> list[rows.ScoreRow]:
-        """Return the scores of one trial, or of all trials, by rubric and judge; a rule that a newer one followed comes last.
-
-        All trials are those of :meth:`trials`.
-        """
+        """Return the scores of one trial, or of :meth:`trials`, by rubric and judge; the newest rule comes last."""
         if trial_id is None:
             kept = f"SELECT id FROM trials WHERE run_id NOT IN {schema.PUT_AWAY_RUNS}"
             found = self.rows(
@@ -208,7 +204,7 @@ class SessionReader(RowReader):
         return self.rows(rows.CheckRow, "checks", where, arguments)
 
     def files_of(self, snapshot: str) -> list[tuple[str, int]]:
-        """Return the (path, size in bytes) of every file of a snapshot that the agent could see."""
+        """Return (path, bytes) of every file of a snapshot that the agent could see."""
         found = self.query("SELECT files_blob FROM snapshots WHERE digest = ?", (snapshot,))
         return self._pairs(found[0][0], f"the files of snapshot {snapshot}", int) if found else []
 
@@ -221,13 +217,13 @@ class SessionReader(RowReader):
         return [replace(row, item=owner, part=part) for row in found for owner, part in (remarked(row.item),)]
 
     def labels(self, item: str | None = None) -> list[rows.LabelRow]:
-        """Return the tags and stars of one work item and its parts, or all, in the order of their names."""
+        """Return the tags and stars of one work item and its parts, or all, by name."""
         if item is None:
             return self.rows(rows.LabelRow, "labels", "WHERE removed_at IS NULL ORDER BY item, part, label")
         return self.rows(rows.LabelRow, "labels", "WHERE removed_at IS NULL AND item = ? ORDER BY part, label", (item,))
 
     def imported(self, item: str) -> rows.ImportedRow | None:
-        """Return where a trial, task or candidate came from, None where it came into being here."""
+        """Return where a trial, task or candidate was imported from, None if it was not."""
         return self._one(rows.ImportedRow, "imported", "WHERE item = ?", item)
 
     # -- calls
@@ -238,7 +234,7 @@ class SessionReader(RowReader):
         return self.rows(rows.CallRow, "calls", where, (json.dumps(scopes),))
 
     def shape_of(self, trial_id: str) -> str | None:
-        """Return the grammar that the answer with which a trial handed in was held to, None where the model was free."""
+        """Return the grammar of the answer that a trial submitted, None if the model was free."""
         found = self.query(
             "SELECT shape_blob FROM steps JOIN calls ON calls.id = steps.call_id "
             "WHERE trial_id = ? AND kind = 'respond' ORDER BY number DESC LIMIT 1",
@@ -250,7 +246,7 @@ class SessionReader(RowReader):
         return self._one(rows.CallRow, "calls", "WHERE id = ?", call_id)
 
     def messages(self, call: rows.CallRow) -> list[tuple[str, str]]:
-        """Return the exact messages of a call as (role, content); a content that cannot be read says so."""
+        """Return the exact messages of a call as (role, content); an unreadable content says so."""
         return [
             (role, self.shown(digest, f"a message of call {call.id}")) for role, digest in self.message_digests(call)
         ]
@@ -268,7 +264,7 @@ class SessionReader(RowReader):
         return []
 
     def decoded(self, text: str | None, kind: type[Any], of: str) -> Any:
-        """Return what JSON text says; an empty ``kind`` (``list`` or ``dict``) where it is none, which is remembered."""
+        """Return the value of JSON text; an empty ``kind`` (``list`` or ``dict``) if invalid, which is recorded."""
         if not text:
             return kind()
         try:
@@ -278,7 +274,7 @@ class SessionReader(RowReader):
             return kind()
 
     def card(self, score: rows.ScoreRow) -> dict[str, Any]:
-        """Return a scorecard as far as it can be read (see ``workbench.rubric.Scorecard.to_json``), else {}."""
+        """Return the readable part of a scorecard (see ``workbench.rubric.Scorecard.to_json``), else {}."""
         of = f"the scorecard of trial {score.trial_id} by {score.rubric}, judge {score.judge}"
         try:
             card, lost = json_forms.card(self.text(score.card_blob, of=of))
@@ -345,7 +341,7 @@ class SessionReader(RowReader):
     # -- improved docstrings
 
     def improvements(self, run_id: str | None = None) -> list[rows.ImprovementRow]:
-        """Return the orders to improve docstrings, or those that a run was made or used for; the latest comes last."""
+        """Return the orders to improve docstrings, or those of a run; the latest comes last."""
         if run_id is None:
             return self.rows(rows.ImprovementRow, "improvements", "ORDER BY created_at, id")
         made_for = "SELECT improvement_id FROM docstring_attempts WHERE run_id = ?"
@@ -356,7 +352,7 @@ class SessionReader(RowReader):
         return self._one(rows.ImprovementRow, "improvements", "WHERE id = ?", improvement_id)
 
     def docstring_attempts(self, improvement_id: str) -> list[rows.AttemptRow]:
-        """Return what was tried for an order, in the order of its tasks, then by number."""
+        """Return the attempts of an order by task and number."""
         return self.rows(
             rows.AttemptRow,
             "docstring_attempts",
@@ -366,16 +362,13 @@ class SessionReader(RowReader):
 
 
 def read_blob(path: Path, digest: str) -> bytes:
-    """Return the bytes that a ``…_blob`` column of a session names: a README, an answer, a body; texts are UTF-8.
-
-    Raises SessionError: the file cannot be read, or holds no such blob.
-    """
+    """Return the bytes that a ``…_blob`` column names; texts are UTF-8. SessionError: the file holds no such blob."""
     with SessionReader(path, surveyed=False) as reader:
         return reader.data(digest)
 
 
 def integrity_problem(path: Path) -> str | None:
-    """Return what SQLite's own check finds wrong with a session file, None if it is sound."""
+    """Return the result of SQLite's own check of a session file, None if it is sound."""
     connection = connect(path, write=False)
     try:
         found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]

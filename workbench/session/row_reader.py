@@ -1,4 +1,4 @@
-"""How rows are fetched from a session file: also from one with damaged pages, wrong types or texts that are no UTF-8."""
+"""Fetch rows from a session file, even one with damaged pages, wrong types or texts that are no UTF-8."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class TextDamaged(SessionCorrupt):
 
 
 class RowReader:
-    """Asks an open session file for rows; what of it cannot be read is told, and the rest is read.
+    """Queries an open session file; safe to share between threads. What cannot be read is in :attr:`damage`.
 
-    Rows have the types that they promise, whatever the file holds: see :mod:`workbench.session.survey`. What is wrong
-    with the file is in :attr:`damage`. Safe to share between threads. Not ``surveyed`` only where single texts are
-    wanted, at once.
+    Rows have the types that they promise, whatever the file holds: see :mod:`workbench.session.survey`. Not
+    ``surveyed``: for reading
+    single texts at once.
     """
 
     def __init__(self, path: Path, *, surveyed: bool = True) -> None:
@@ -61,7 +61,7 @@ class RowReader:
                 self._damage |= dict.fromkeys(found.damage)
 
     def _read_copies(self) -> None:
-        """Read from now on what could be read of each table: an unreadable page of an index hides rows that are there."""
+        """Read the recovered copies from now on: an unreadable page of an index hides rows that are there."""
         self._copied = True
         self.note_damage("the file", "a page of it is damaged; what could be read is shown")
         # Another connection: after such an error SQLite does nothing more in the transaction that met it.
@@ -86,7 +86,6 @@ class RowReader:
         self.close()
 
     def query(self, sql: str, arguments: Sequence[object] = ()) -> list[Any]:
-        """Return all rows of a SELECT as tuples; the door for reports that need their own joins."""
         with self._lock, translated(self.path):
             try:
                 return self._connection.execute(sql, tuple(arguments)).fetchall()
@@ -128,7 +127,7 @@ class RowReader:
             self._connection.text_factory = str
 
     def rows(self, row_type: type[Row], table: str, rest: str = "", arguments: Sequence[object] = ()) -> list[Row]:
-        """Return rows of a table as their type, which names and orders the columns; ``rest`` is what follows the table."""
+        """Return rows of a table as their type, which names and orders the columns; ``rest`` follows the table."""
         found = self.query(f"SELECT {columns(row_type)} FROM {table} {rest}", arguments)
         return [row_type(*row) for row in found]
 
@@ -136,7 +135,7 @@ class RowReader:
 
     @property
     def damage(self) -> tuple[Damage, ...]:
-        """What of the file could not be read so far: rows since it was opened, texts since they were asked for."""
+        """What could not be read so far: rows since the file was opened, texts since they were requested."""
         with self._lock:
             return tuple(self._damage)
 
@@ -145,10 +144,7 @@ class RowReader:
             self._damage[Damage(item, what)] = None
 
     def data(self, digest: str, limit: int | None = None, *, of: str = "") -> bytes:
-        """Return the bytes of a blob, or only its first ``limit`` bytes.
-
-        Raises TextDamaged: it is not there or not what was stored; ``of`` says what it is.
-        """
+        """Return the (first ``limit``) bytes of a blob. TextDamaged: it is missing or changed; ``of`` names it."""
         of = of or f"the text {digest[:12]}"
         with self._lock, translated(self.path):
             try:
@@ -158,10 +154,7 @@ class RowReader:
                 raise TextDamaged(f"{of[0].upper()}{of[1:]} cannot be read: {error}.") from None
 
     def text(self, digest: str | None, limit: int | None = None, *, of: str = "") -> str:
-        """Return the text of a blob ("" for None); ``limit`` cuts after that many bytes without unpacking more.
-
-        Raises TextDamaged: it is not there or not what was stored; ``of`` says what it is.
-        """
+        """Return the text of a blob ("" for None), as :meth:`data`."""
         if digest is None:
             return ""
         raw = self.data(digest, limit, of=of)
@@ -175,21 +168,20 @@ class RowReader:
             return raw.decode("utf-8", "replace")
 
     def shown(self, digest: str | None, of: str, limit: int | None = None) -> str:
-        """Return a text for people: one that cannot be read is a sentence in brackets that says so."""
+        """Return a text for people; an unreadable one is a sentence in brackets."""
         try:
             return self.text(digest, limit, of=of)
         except TextDamaged as error:
             return f"({error})"
 
     def kept(self, digest: str | None, of: str) -> str | None:
-        """Return a text for programs: None where there is none or it cannot be read."""
+        """Return a text for programs: None if there is none or it cannot be read."""
         try:
             return None if digest is None else self.text(digest, of=of)
         except TextDamaged:
             return None
 
     def size(self, digest: str | None) -> int:
-        """Return the size of a blob in bytes, 0 for None."""
         if digest is None:
             return 0
         with self._lock, translated(self.path):

@@ -1,4 +1,4 @@
-"""What a reader gets: one frozen row type per table, its fields named and ordered as the columns.
+"""One frozen row type per table, its fields named and ordered as the columns.
 
 Blobs are digests, times unix seconds, durations seconds, costs US dollars.
 """
@@ -33,13 +33,13 @@ class RunRow:
 
     @property
     def plan(self) -> dict[str, Any]:
-        """What a person asked for, as JSON values; {} where that cannot be read."""
+        """The arguments of the run as JSON values; {} if unreadable."""
         return settings_of(self.config)
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotationRow:
-    """A person's remark on a work item and, where given, on a step or a criterion of it."""
+    """A person's remark on a work item, or on a step or a criterion of it."""
 
     id: int
     item: str
@@ -50,7 +50,7 @@ class AnnotationRow:
 
     @property
     def of(self) -> str:
-        """The part of the item as labels have it: a step's number, a criterion, or "" for the whole."""
+        """The part as labels have it: a step's number, a criterion, or "" for the whole."""
         return self.part or ("" if self.step is None else str(self.step))
 
 
@@ -66,7 +66,7 @@ class LabelRow:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRow:
-    """What was read from another program's file; ``extra_blob`` is JSON of what the other tables have no place for."""
+    """The origin of an imported item; ``extra_blob`` is JSON of what the other tables have no place for."""
 
     item: str
     format: str
@@ -92,7 +92,7 @@ def columns(row_type: type[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StudyRow:
-    """A study: ``declaration`` is the JSON of :class:`workbench.studies.declaration.Study`, ``problem`` why it does not go on."""
+    """A study: ``declaration`` is the JSON of :class:`.studies.declaration.Study`, ``problem`` why it stopped."""
 
     name: str
     declaration: str
@@ -131,7 +131,7 @@ class ImprovementRow:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRow:
-    """A docstring that was tried for a task, see :class:`workbench.improving.Attempt`; shares are JSON of [passed, counted]."""
+    """A docstring tried for a task, see :class:`workbench.improving.Attempt`; shares are JSON of [passed, counted]."""
 
     improvement_id: str
     task_id: str
@@ -182,13 +182,13 @@ class TrialRow:
 
     @property
     def tokens(self) -> int | None:
-        """Tokens in and out; None where none were counted: no model was asked, or another program's file does not say."""
+        """Tokens in and out; None if none were counted: no model was asked, or an imported file does not say."""
         return self.prompt_tokens + self.completion_tokens or None
 
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """One step of a trajectory; ``problem`` says why an answer could not be used, ``settings`` is JSON; ``at`` is 0 where it is not known."""
+    """One step of a trajectory; ``problem``: why an answer was unusable, ``settings`` is JSON; ``at`` 0 is unknown."""
 
     trial_id: str
     number: int
@@ -216,7 +216,7 @@ class StepRow:
 
 @dataclass(frozen=True, slots=True)
 class AccessedFileRow:
-    """A path that the agent listed or read, at which step first; ``size`` in bytes as shown to the agent."""
+    """A path that the agent listed or read, first at this step; ``size`` in bytes as shown to the agent."""
 
     trial_id: str
     path: str
@@ -259,7 +259,7 @@ class CallRow:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """The scores of a trial by one rubric and judge; a tier is None where it is unscored, and ``problem`` says why."""
+    """The scores of a trial by one rubric and judge; a tier is None if unscored, and ``problem`` says why."""
 
     trial_id: str
     rubric: str
@@ -280,7 +280,7 @@ class ScoreRow:
 
     @property
     def unscored(self) -> tuple[int, ...]:
-        """Numbers of the tiers without points; none where the total has points of a tier whose own were damaged."""
+        """Tiers without points; none if the total has points of a tier whose own were damaged."""
         missing = tuple(number for number, points in enumerate(self.tiers, 1) if points is None)
         known = math.fsum(points for points in self.tiers if points is not None)
         whole = self.total is not None and self.out_of >= 100 and not math.isclose(known, self.total, abs_tol=1e-6)
@@ -288,7 +288,7 @@ class ScoreRow:
 
     @property
     def points(self) -> float | None:
-        """Points of 100, which only a trial with all tiers scored has: 40 of the 40 points that are known are not 100."""
+        """Points of 100; only a trial with all tiers scored has them: 40 of the 40 known points are not 100."""
         if self.total is None or self.unscored or not self.out_of > 0:
             return None
         return 100 * self.total / self.out_of
@@ -363,7 +363,7 @@ class TaskRow:
 
 @dataclass(frozen=True, slots=True)
 class DroppedRow:
-    """A function that became no task, at which stage and why."""
+    """A function that became no task, with the stage and the reason."""
 
     run_id: str
     path: str
@@ -375,7 +375,7 @@ class DroppedRow:
 
 @dataclass(frozen=True, slots=True)
 class UnusedTestRow:
-    """A test of the suite that no verdict rests on; ``kind`` says in a word or two why, ``why`` what it said or did."""
+    """A test of the suite that no verdict rests on; ``kind`` is a short reason, ``why`` its message."""
 
     run_id: str
     position: int
@@ -386,7 +386,7 @@ class UnusedTestRow:
 
 @dataclass(frozen=True, slots=True)
 class StageRow:
-    """One stage of task building: its state and how many of how many are done."""
+    """One stage of task building: its state and progress."""
 
     run_id: str
     name: str
@@ -437,13 +437,13 @@ class CandidateRow:
 
     @property
     def again(self) -> bool:
-        """Whether it is being tested again: its verdict is the former one until the new one is there."""
+        """Whether it is being tested again: it keeps its former verdict until the new one is there."""
         return self.verdict is not None and self.state in UNDER_WAY
 
 
 @dataclass(frozen=True, slots=True)
 class FormerVerdictRow:
-    """A verdict that a later one replaced; ``failing_blob`` is a JSON list of [test, outcome, message, traceback digest]."""
+    """A replaced verdict; ``failing_blob`` is a JSON list of [test, outcome, message, traceback digest]."""
 
     candidate_id: str
     number: int

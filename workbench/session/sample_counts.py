@@ -1,4 +1,4 @@
-"""The samples of a run, counted by SQLite: alike ones in one row, which is all that a run's outcome is made of."""
+"""The samples of a run, counted by SQLite: alike ones in one row."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def is_doubtful(row: CandidateRow) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SampleCount:
-    """Samples that are alike, and how many they are."""
+    """Alike samples, and how many they are."""
 
     group: Group
     control: bool  # Whether they are shown as controls, apart from what was asked for
@@ -100,7 +100,7 @@ def sample_counts(
 
 
 def counts_of(reader: SessionReader, rows: Iterable[CandidateRow], tasks: Mapping[str, TaskRow]) -> list[SampleCount]:
-    """Return a count of one for each candidate of the ``tasks``, by their ids; others are left out."""
+    """Return a count of one for each candidate of ``tasks`` (by id); others are left out."""
     found = []
     cut = {
         call
@@ -142,7 +142,7 @@ def group_of(row: CandidateRow, task: TaskRow) -> Group:
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
-    """A candidate that fails a self-check of its run, or could not be tested as a control; ``sample`` counts from 0."""
+    """A candidate that fails a self-check of its run, or an untested control; ``sample`` counts from 0."""
 
     task: str
     name: str
@@ -154,7 +154,7 @@ class CheckRow:
 
 
 def failed_checks(reader: SessionReader, run_id: str) -> list[CheckRow]:
-    """Return the candidates on which self-checks of a run failed, in the order of the tasks."""
+    """Return the candidates that failed self-checks of a run, in the order of the tasks."""
     rows = reader.query(
         "SELECT task_id, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
         "docs, evaluator, prompt, context, settings, docs_scope, control, candidates.sample, coalesce(agrees = 0, 0) AS disagrees, verdict FROM tasks JOIN candidates ON tasks.id = task_id "

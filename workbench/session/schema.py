@@ -1,7 +1,8 @@
-"""The tables of a session file, and what else may stand in one.
+"""The tables of a session file.
 
-Times are unix seconds, durations seconds, costs US dollars, sizes bytes. Every text of any length is a blob, named by the
-SHA-256 of its content, so a file that was read twice is stored once.
+Times are unix seconds, durations seconds, costs US dollars, sizes bytes. Every text of any length is a blob, named by
+the SHA-256
+of its content, so a file that was read twice is stored once.
 """
 
 from __future__ import annotations
@@ -290,7 +291,7 @@ EVERYTHING = " UNION ALL ".join(
 
 
 def prune_changes(connection: sqlite3.Connection) -> None:
-    """Remove what is old from the feed, within a transaction; costs microseconds where nothing is."""
+    """Remove old entries from the feed, within a transaction; costs microseconds if there are none."""
     first, last = connection.execute("SELECT min(seq), max(seq) FROM changes").fetchone()
     if isinstance(first, int) and isinstance(last, int) and last - first > KEPT_CHANGES * 5 // 4:
         connection.execute("DELETE FROM changes WHERE seq <= ?", (last - KEPT_CHANGES,))
@@ -305,9 +306,9 @@ def _own_schema() -> frozenset[tuple[str, str, str | None]]:
 
 
 def foreign_part(connection: sqlite3.Connection) -> str:
-    """Return what of a file's schema no session has, "" where there is nothing.
+    """Return what of a file's schema no session has, "" for nothing.
 
-    A view in place of a table can have rows without an end, and a trigger does what it likes with a writer's rights.
+    A view in place of a table can have rows without an end, and a trigger runs with a writer's rights.
     """
     allowed: dict[str, Callable[[str], object]] = {
         "table": _is_plain_table,

@@ -1,9 +1,10 @@
-"""Look through a session once when it is opened, so that no reader meets a value that its column cannot hold.
+"""Check a session when it is opened, so that no reader meets a value that its column cannot hold.
 
-SQLite itself compares every row with the tables of :mod:`workbench.session.schema`; sound rows never pass through Python.
-Where a table has damaged rows it is hidden behind a temporary view of the same name: values that cannot be are NULL where
-the column may be, a neutral value where the row still says something, and the row is left out where nothing identifies it.
-Every query of this connection then sees only what its column promises. Nothing is written into the file.
+SQLite itself compares every row with the tables of :mod:`workbench.session.schema`; sound rows never pass through
+Python. A table
+with damaged rows is hidden behind a temporary view of the same name: wrong values are NULL if the column allows it, a
+neutral value
+if the row is still useful, and the row is left out if nothing identifies it. Nothing is written into the file.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ _PARENTS = {
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column: ``sound`` is SQL that is true where its value can be, ``neutral`` what stands for one that cannot, "" for NULL."""
+    """A column: ``sound`` is SQL that is true for a valid value, ``neutral`` replaces an invalid one, "" for NULL."""
 
     name: str
     kind: str
@@ -128,13 +129,13 @@ class _Column:
 
     @property
     def vital(self) -> bool:
-        """Whether a row says nothing where this value cannot be."""
+        """Whether a row is useless without this value."""
         return self.required and not self.neutral
 
 
 @dataclass(frozen=True, slots=True)
 class _Expected:
-    """What a session of the current schema has."""
+    """The tables and columns of the current schema."""
 
     tables: Mapping[str, tuple[_Column, ...]]
     others: frozenset[tuple[str, str]]  # (type, name) of indexes and triggers
@@ -190,7 +191,7 @@ def _column(
 
 
 class Survey:
-    """What is wrong with the session behind a connection; afterwards the connection reads only what can be.
+    """The damage of a session behind a connection, which afterwards reads only valid values.
 
     ``copied``: every table is read row by row and kept in memory, for files with unreadable pages.
     """
@@ -301,7 +302,7 @@ class Survey:
         self._connection.execute(f"CREATE TEMP VIEW {table} AS {sql}")
 
     def _stand_in_for_runs(self, columns: Sequence[_Column]) -> None:
-        """Let a run whose own row is lost be seen by what hangs on it: nobody would ever reach its trials and tasks."""
+        """Replace a lost run so that its children are reachable: nobody would find its trials and tasks."""
         of_trials, of_tasks = ("SELECT DISTINCT run_id AS id FROM " + table for table in ("trials", "tasks"))
         lost = f"SELECT id FROM ({of_trials} UNION {of_tasks}) WHERE id NOT IN (SELECT id FROM known_runs)"
         names = ", ".join(column.name for column in columns)
@@ -339,7 +340,7 @@ class Survey:
         return True
 
     def _rescue(self, table: str, columns: Sequence[_Column], have: set[str]) -> None:
-        """Copy what can be read of a table into memory, from its beginning and from its end up to what is unreadable."""
+        """Copy the readable rows of a table into memory, from its beginning and from its end."""
         kept = [column for column in columns if column.name in have]
         names = ", ".join(column.name for column in kept)
         keys = [place for place, column in enumerate(kept) if column.key]
@@ -370,7 +371,7 @@ class Survey:
 
 
 def _require_damage(error: sqlite3.DatabaseError) -> None:
-    """Raise again what says nothing of the file's content: a disk that does not answer, a log that was deleted, a lock."""
+    """Raise again what says nothing of the file's content: a disk that does not answer, a deleted log, a lock."""
     if error.sqlite_errorname.startswith(
         ("SQLITE_IOERR", "SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_CANTOPEN")
     ):
@@ -379,7 +380,7 @@ def _require_damage(error: sqlite3.DatabaseError) -> None:
 
 @contextlib.contextmanager
 def _lenient(connection: sqlite3.Connection) -> Iterator[None]:
-    """Let temporary views be made, and texts be read that are no UTF-8."""
+    """Allow temporary views, and texts that are no UTF-8."""
     before = connection.text_factory
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     connection.execute("PRAGMA query_only = OFF")

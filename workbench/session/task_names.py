@@ -1,4 +1,4 @@
-"""Names of tasks, and which tasks a person means by ids, beginnings, names or globs. Cheap to import."""
+"""Names of tasks, and which tasks ids, prefixes, names or globs mean. Cheap to import."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHORTEST = 4  # minimum length of a hashed id's prefix
 
 
 def readable_id(path: str, qualified_name: str, occurrence: int) -> str:
-    """Return a task's readable id: ``path::qualified_name``, with ``#n`` from the second definition on."""
+    """Return ``path::qualified_name``, with ``#n`` from the second definition on."""
     return f"{path}::{qualified_name}" + (f"#{occurrence}" if occurrence > 1 else "")
 
 
@@ -32,10 +32,9 @@ def matches(pattern: str, readable: str, hashed: str) -> bool:
 
 
 def picked(patterns: Sequence[str], limit: int, items: Sequence[tuple[str, str, Item]]) -> list[Item]:
-    """Return the items that are meant from ``(readable id, hashed id, item)``, keeping the order.
+    """Return the matching items of ``(readable id, hashed id, item)``, in order; no pattern and the limit 0 mean all.
 
-    An exact match of an id takes precedence over tasks whose id merely starts with it. No pattern and the limit 0
-    mean all.
+    An exact match of an id takes precedence over tasks whose id merely starts with it.
     """
     exact = {wanted for wanted in patterns if any(wanted in (readable, hashed) for readable, hashed, _ in items)}
     found = [

@@ -1,6 +1,6 @@
-"""The sums over samples that SQLite keeps by itself: which columns ``verdict_counts`` has, and the triggers that fill it.
+"""The sums over samples that SQLite keeps: the columns of ``verdict_counts``, and the triggers that fill it.
 
-Every writer of candidates keeps them, for no statement can change a candidate without its trigger.
+No statement can change a candidate without its trigger, whoever writes it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ COUNTS = "coalesce({0}verdict != 'error', 0)"
 
 
 def is_counted(verdict: str | None) -> bool:
-    """Return whether a candidate is a sample of pass@k: it has a verdict, which no error of the Workbench gave."""
+    """Return whether a candidate is a sample of pass@k: it has a verdict, and not by an error of the Workbench."""
     return verdict not in (None, "", "error")
 
 

@@ -1,4 +1,4 @@
-"""Record what an engine does, each fact in the file before anybody is shown it."""
+"""Record what an engine does, each fact before anybody is shown it."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def _storable(value: object) -> object:
 
 
 class SessionWriter:
-    """The writing side of one session file; calls are short transactions, safe from several threads.
+    """Writes one session file in short transactions, safe from several threads.
 
-    Raises ReadOnly: this process may only look.
+    ReadOnly: this process may only read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -83,9 +83,10 @@ class SessionWriter:
             return Fate.LOG_EMPTIED if fate is Fate.IN_PLACE and self._log_lost else fate
 
     def rescue(self) -> Path | None:
-        """Save what this writer has of a file that is not in its place any more, or that lost its log, and close.
+        """Save this writer's view of a file that lost its place or its log, and close.
 
-        Returns the session that has it now; None where the file itself has everything (it was moved, say), or all there is.
+        Returns the session that has it now; None if the file itself has everything (it was moved, say), or all there
+        is.
         """
         with self._lock, translated(self.path):
             self._closed = True
@@ -113,19 +114,19 @@ class SessionWriter:
         return kept
 
     def give_up(self) -> tuple[Path | None, Path | None]:
-        """Leave an overwritten file as it is; return the session that has what it held, if known, and where its log lies."""
+        """Leave an overwritten file as it is; return the session with its former content, and the log's place."""
         with self._lock, translated(self.path):
             self._closed = True
             kept = leave_open(self._connection, self.path)
             return self._original.restored(kept), kept
 
     def remember(self) -> None:
-        """Keep in memory what the file holds, from now on, so that it can be saved if the file is overwritten."""
+        """Cache the file's content from now on, so that it can be saved if the file is overwritten."""
         with self._lock:
             self._original.remember(self._connection)
 
     def checkpoint(self) -> bool:
-        """Bring everything into the file itself, so that a copy of that file alone has it; False while a reader is in the way."""
+        """Bring the log into the file, so that a copy of that file has everything; False while a reader blocks it."""
         with self._lock, translated(self.path):
             if self._depth or self.fate() is not Fate.IN_PLACE:
                 return False
@@ -182,7 +183,7 @@ class SessionWriter:
             return blobs.put(connection, content)
 
     def insert(self, table: str, values: Mapping[str, object], *, conflict: str = "ABORT") -> int:
-        """Insert a row; ``conflict`` is SQLite's resolution (ABORT, REPLACE, IGNORE). Returns the row id."""
+        """Insert a row and return its id; ``conflict`` is SQLite's resolution (ABORT, REPLACE, IGNORE)."""
         names = ", ".join(values)
         places = ", ".join("?" * len(values))
         with self.transaction() as connection:
@@ -214,14 +215,13 @@ class SessionWriter:
         self.update("runs", {"id": run_id}, values)
 
     def name_run(self, run_id: str, name: str) -> None:
-        """Set what a person calls a run, "" for nothing."""
         self.update("runs", {"id": run_id}, {"name": name or None})
 
     def name_session(self, name: str) -> None:
         self.insert("meta", {"key": "name", "value": name}, conflict="REPLACE")
 
     def put_away_run(self, run_id: str) -> None:
-        """Put a run away: nothing of it is erased, but neither it nor what belongs to it counts anywhere."""
+        """Archive a run; archived runs are excluded from all counts."""
         self.update("runs", {"id": run_id}, {"deleted_at": time.time()})
 
     def bring_back_run(self, run_id: str) -> None:
@@ -232,11 +232,11 @@ class SessionWriter:
             connection.execute("UPDATE runs SET spend_usd = spend_usd + ? WHERE id = ?", (usd, run_id))
 
     def request(self, run_id: str, action: str) -> None:
-        """Ask the engine that executes a run for something (``cancel``)."""
+        """Send a request (``cancel``) to the engine that executes a run."""
         self.insert("requests", {"run_id": run_id, "action": action, "created_at": time.time()})
 
     def take_requests(self, run_id: str) -> list[str]:
-        """Return the actions asked for and not yet handled, and mark them handled."""
+        """Return the open requests, and mark them handled."""
         with self._lock, translated(self.path):
             waiting = self._connection.execute(
                 "SELECT id, action FROM requests WHERE run_id = ? AND handled_at IS NULL ORDER BY id", (run_id,)
@@ -246,7 +246,6 @@ class SessionWriter:
         return [action for _, action in waiting]
 
     def data_version(self) -> int:
-        """Return a number that differs when another connection has committed since."""
         with self._lock, translated(self.path):
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
@@ -291,9 +290,9 @@ class SessionWriter:
         self, trial_id: str, run_id: str, position: int, case: tuple[str, str], agent: str, model: str, repeat: int,
         **further: object,
     ) -> bool:  # fmt: skip
-        """Record a trial that waits; ``case`` is (id, name). Returns False if the session has that trial already.
+        """Record a waiting trial; ``case`` is (id, name). Returns False if the session has that trial already.
 
-        ``further`` are its snapshot and its content, and of a fork what it inherits, see :class:`.rows.TrialRow`.
+        ``further`` are snapshot, content and what a fork inherits, see :class:`.rows.TrialRow`.
         """
         values = {"id": trial_id, "run_id": run_id, "position": position, "case_id": case[0], "case_name": case[1],
                   "agent": agent, "model": model, "repeat": repeat, "state": "queued", **further}  # fmt: skip
@@ -307,23 +306,23 @@ class SessionWriter:
         self.update("trials", {"id": trial_id}, values)
 
     def add_snapshot(self, digest: str, source: str, revision: str, files: Sequence[tuple[str, int]]) -> None:
-        """Record what a repository looked like: the (path, size in bytes) of each file that an agent may see."""
+        """Record a repository: (path, bytes) of each file that an agent may see."""
         with self.transaction():
             listing = self.blob(json.dumps([list(item) for item in files], ensure_ascii=False))
             values = {"digest": digest, "source": source, "revision": revision, "files_blob": listing}
             self.insert("snapshots", values, conflict="REPLACE")
 
     def add_step(self, step: StepRow) -> None:
-        """Record a step; a step that is there already stays as it was first recorded."""
+        """Record a step; one that is there already stays as first recorded."""
         self._put("steps", step, "IGNORE")
 
     def forget_errors(self, trial_id: str) -> None:
-        """Remove the error steps of a trial that is about to be tried again; its calls keep their errors."""
+        """Remove the error steps of a trial that is about to be retried; its calls keep their errors."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM steps WHERE trial_id = ? AND kind = 'error'", (trial_id,))
 
     def start_over(self, trial_id: str) -> None:
-        """Remove what a trial has recorded, because its agent begins from nothing; what it cost stays in the run's spend."""
+        """Remove what a trial recorded, because its agent starts again; its cost stays in the run's spend."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM steps WHERE trial_id = ?", (trial_id,))
             connection.execute("DELETE FROM seen WHERE trial_id = ?", (trial_id,))
@@ -343,10 +342,11 @@ class SessionWriter:
         self._put("scorecards", score, "REPLACE")
 
     def put_check(self, key: tuple[str, int, float, int], run_id: str, again: int | None = None) -> None:
-        """Plan a check of a trial's README; what a former one by the same rules said stays until the new one is done.
+        """Plan a check of a trial's README; the former result by the same rules stays until the new one is there.
 
-        ``key`` is trial, whether blocks are run, seconds for a step, version of the rules; ``again`` the block that
-        is run once more, None for all.
+        ``key`` is trial, whether blocks are run, seconds for a step, version of the rules; ``again`` the block to run
+        once more, None for
+        all.
         """
         with self.transaction() as connection:
             connection.execute(
@@ -362,7 +362,7 @@ class SessionWriter:
         self.update("checks", names, {**values, "at": time.time()})
 
     def set_labels(self, item: str, part: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> None:
-        """Give an item (or its ``part``, see :class:`LabelRow`) labels and take others away; the rest stay as they are."""
+        """Add labels to an item (or its ``part``, see :class:`LabelRow`) and remove others."""
         now = time.time()
         with self.transaction() as connection:
             for label in add:
@@ -380,7 +380,7 @@ class SessionWriter:
     # -- studies
 
     def put_study(self, name: str, declaration: Mapping[str, object]) -> None:
-        """Record a study, or what it is declared as now; its problem is forgotten."""
+        """Record a study, or its present declaration; its problem is cleared."""
         text = json.dumps(declaration, ensure_ascii=False, sort_keys=True)
         with self.transaction() as connection:
             connection.execute(
@@ -393,7 +393,7 @@ class SessionWriter:
         self.update("studies", {"name": name}, {"problem": problem})
 
     def put_study_cells(self, cells: Iterable[StudyCellRow], *, instead_of: str) -> None:
-        """Record where the cells of a study are, in place of all that was recorded of them."""
+        """Record where the cells of a study are, replacing all former ones."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM study_cells WHERE study = ?", (instead_of,))
             for cell in cells:
@@ -413,10 +413,7 @@ class SessionWriter:
         self._put("docstring_attempts", attempt, "REPLACE")
 
     def annotate(self, item: str, text: str, step: int | None = None, *, criterion: str = "") -> None:
-        """Keep a person's remark on a work item, or on one of its steps or criteria.
-
-        Raises WorkbenchError: there is no text.
-        """
+        """Record a remark on a work item, or on one of its steps or criteria. WorkbenchError: it is empty."""
         if not text.strip():
             raise WorkbenchError("An annotation needs some text.")
         target = remark_target(item, criterion)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.metrics.packages import needed
@@ -22,21 +21,16 @@ def _main(session: str, study: str) -> int:
         with SessionReader(Path(session), surveyed=False) as reader:
             outcome = read_study(reader, study)
         columns = {column.name: column for column in outcome.columns}
-        pairs = [(columns[left], columns[right]) for left, right in asked["pairs"]]
-        tests = chances(outcome, pairs, asked["measure"])
-        orders: dict[str, dict[str, Any]] = {}
-        for (model, measure), found in (resampled_orders(outcome) if asked["orders"] else {}).items():
-            orders.setdefault(model, {})[measure] = [
-                {"better": one.better, "worse": one.worse, "resampled": one.resampled} for one in found
-            ]
+        pairs = [(left, right) for left, right in asked["pairs"] if {left, right} <= columns.keys()]
+        tests = chances(outcome, [(columns[left], columns[right]) for left, right in pairs], asked["measure"])
+        found = resampled_orders(outcome) if asked["orders"] else {}
     except WorkbenchError as error:
         print(error, file=sys.stderr)
         return 1
-    except KeyError as error:
-        print(f"The study has no column {error} any more.", file=sys.stderr)
-        return 1
     told = [{"p": one.test.p, "test": one.test.words, "p_holm": one.adjusted} for one in tests]
-    print(json.dumps({"tests": told, "orders": orders}))
+    orders = [((*key, one.better, one.worse), one.resampled) for key, every in found.items() for one in every]
+    drawn = [order for order in orders if order[1] is not None]
+    print(json.dumps({"tests": list(zip(pairs, told, strict=True)), "orders": drawn}))
     return 0
 
 

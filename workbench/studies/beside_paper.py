@@ -71,7 +71,7 @@ class Series:
 class BesidePaper(InJson):
     """Published figures over all 28 repositories, and over those that are ``shared`` alone; and one's own over all rows."""
 
-    RENAMED = {"published_here": "published_on_shared"}
+    JSON = "families shared published published_here:published_on_shared own"
 
     families: tuple[str, ...]
     shared: tuple[str, ...]

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.results.studies import Counts
 from workbench.statistics.clusters import OF_TRIALS, Clusters, Value, clusters_of
 from workbench.statistics.intervals import Interval, share_interval_of
-from workbench.studies.declaration import AGENTS, Column, Study, in_points
+from workbench.studies.declaration import AGENTS, Column, InJson, Study, in_points
 from workbench.studies.items import (
     CREDITED,
     CUT,
@@ -38,9 +38,8 @@ class Mean:
     """A mean with its interval, in points of 100 (``score``, ``works``, ``claims``) or as a share (``pass@k``).
 
     Attributes:
-        interval: Its bounds, None where too few units carry any; ``interval.words`` says by which rule or why not.
         missing: Trials without a score, or tasks with fewer than k counted samples, and why; they are not in it.
-        own: Of ``score`` the models' own points and what they are out of, where the format of every answer gave more than a tenth.
+        own: Of ``score`` the models' own points of how many, where the format of every answer gave more than a tenth.
         judged: Of ``works`` and ``claims`` the blocks or claims that are good, of how many that were judged, of how many.
     """
 
@@ -80,14 +79,12 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One row under one column.
+class Cell(InJson):
+    """One row under one column, in one of the :data:`STATES`.
 
     Attributes:
-        state: One of :data:`STATES`; ``missing`` where nothing was planned.
-        done: Trials that ended with a score, or candidates with a verdict of theirs.
-        planned: Of how many, None where that is not known yet.
-        documented: Share of its tasks whose function has a docstring, None without tasks.
+        done: Trials that ended with a score, or candidates with a verdict, of as many as are ``planned`` (None: not known yet).
+        documented: Share of its tasks whose function has a docstring.
         doubts: How many passes are doubtful or repaired, and how many answers were cut at the token limit; without zeros.
     """
 
@@ -98,6 +95,10 @@ class Cell:
     means: Mapping[str, Mean]
     documented: float | None = None
     doubts: Mapping[str, int] = field(default_factory=dict)
+    JSON = (
+        "row column state done planned means documented doubts work.conditions:conditions work.left_out:left_out work.tokens:tokens "
+        "work.cost_usd:cost work.seconds:seconds run? problem?"
+    )
 
     @property
     def row(self) -> str:
@@ -118,25 +119,6 @@ class Cell:
     @property
     def run(self) -> str:
         return self.work.run
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "row": self.row,
-            "column": self.column.name,
-            "state": self.state,
-            "done": self.done,
-            "planned": self.planned,
-            "means": {name: mean.to_json() for name, mean in self.means.items()},
-            "documented": self.documented,
-            "doubts": dict(self.doubts),
-            "conditions": dict(self.work.conditions),
-            "left_out": list(self.work.left_out),
-            "tokens": self.work.tokens,
-            "cost": self.work.cost_usd,
-            "seconds": self.work.seconds,
-            "run": self.run or None,
-            "problem": self.problem or None,
-        }
 
 
 def as_trials(interval: Interval) -> Interval:
@@ -229,21 +211,13 @@ def documented_share(counts: Counts) -> float | None:
     return sum(one[0].documented for one in counts) / len(counts) if counts else None
 
 
-def _by_file(counts: Counts, k: int) -> tuple[dict[str, list[float]], int]:
-    files: dict[str, list[float]] = {}
-    undefined = 0
-    for info, _, _, counted, passed, *_ in counts:
-        value = pass_at(counted, passed, k)
-        if value is None:
-            undefined += 1
-        else:
-            files.setdefault(info.file, []).append(value)
-    return files, undefined
-
-
 def _pass(work: CellWork, k: int, samples: int) -> Mean:
-    files, undefined = _by_file(work.counts, k)
-    count = len(work.counts) - undefined
+    files: dict[str, list[float]] = {}
+    for info, _, _, counted, passed, *_ in work.counts:
+        if (value := pass_at(counted, passed, k)) is not None:
+            files.setdefault(info.file, []).append(value)
+    count = sum(map(len, files.values()))
+    undefined = len(work.counts) - count
     waiting = sum(bool(one[2]) and one[3] < k for one in work.counts) if undefined else 0
     ahead = 0 if work.session else max(0, (work.planned or 0) // samples - len(work.counts))
     few = f"fewer than {k} counted samples" if k > 1 else "no counted sample"

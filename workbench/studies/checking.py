@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import difflib
-import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any
 
-from workbench import numbers
-from workbench.agents.names import agent_info, current_name
+from workbench.agents.names import agent_info
 from workbench.catalog import check_python, check_there, load_cases, resolve_case
 from workbench.documenters.names import SCOPES, parse_docs, parse_scope
 from workbench.errors import BadField, UsageError, WorkbenchError
 from workbench.regeneration.selections import parse_selection
-from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE, MOST_CELLS, PAPER, BadStudy, Column, Limits, Study
-from workbench.studies.study_files import packaged_studies, study_named
+from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE, PAPER, BadStudy, Column, Study
+from workbench.studies.study_files import Typed, declared_of, packaged_studies, parse_study, study_named
 
 PROGRAMS = ("repoagent", "osa")
 """Doc systems that are programs of others; where one cannot be used here, its cells say so and the others go on."""
-_T = TypeVar("_T")
 ROWS, SYSTEMS, MODELS = (
     {AGENTS: "cases", DOCS: "sources"},
     {AGENTS: "agents", DOCS: "docs"},
@@ -50,102 +48,49 @@ def values_of(study: Study) -> dict[str, Any]:
 
 
 def drafted(values: Mapping[str, Any], like: Study | None = None) -> Study:
-    """Return the study that a form declares; what it names is not looked up, see :func:`look_up`.
-
-    Raises:
-        BadField: It says which field cannot be so, and why.
-    """
-    kind, name = values["compare"], values["name"].strip()
-    rows, models = values[ROWS[kind]], values[MODELS[kind]]
-    base = like if like is not None and like.kind == kind else Study(name, kind)
-    if not name or not name.isprintable() or "/" in name or len(name) > 60:
-        raise BadField("name", "The name must have 1 to 60 characters on one line, without '/'.")
-    if not rows:
-        raise BadField(ROWS[kind], f"Choose at least one of the {ROWS[kind]}.")
-    if not values[SYSTEMS[kind]] and not base.results:
-        raise BadField(SYSTEMS[kind], f"Choose at least one {'agent' if kind == AGENTS else 'doc system'}.")
-    systems = [current_name(one) if kind == AGENTS else one for one in values[SYSTEMS[kind]]]
-    for number, one in enumerate(systems):
-        if one in systems[:number]:
-            raise BadField(SYSTEMS[kind], f"{one} is there twice; each is named once.")
-    columns = tuple(Column(one, model) for one, model in itertools.product(systems, models or ("",)))
-    if len(rows) * len(columns) > MOST_CELLS:
-        cells = len(rows) * len(columns)
-        raise BadField(ROWS[kind], f"A study has at most {MOST_CELLS:,} cells, and this one {cells:,}.")
-    samples = _whole(values, "samples", 1) if kind == DOCS else 1
-    limits = Limits(
-        base.limits.steps if kind == DOCS else _whole(values, "steps", 1, empty=0),
-        base.limits.read,
-        base.limits.answer_tokens,
-        _whole(values, "tasks", 1, empty=0) if kind == DOCS else base.limits.tasks,
-    )
-    settings = base.settings
+    """Return the study that a form declares (BadField); what it names is not looked up, see :func:`look_up`."""
+    kind, limit = values["compare"], NUMBERS[values["compare"]][-1]
+    base = declared_of(like) if like is not None and like.kind == kind else {}
+    typed: dict[str, Any] = {name: Typed(values[name].strip()) for name in NUMBERS[kind]}
+    limits = {**base.get("limits", {}), limit: typed.pop(limit) or 0}
+    if kind == DOCS:
+        typed["k"] = [Typed(one) for one in typed["k"].replace(",", " ").split()]
+    settings = dict(base.get("settings", {}))
     if kind == AGENTS:
-        settings = replace(settings, judges=values["judges"], checks=values["checks"] == "yes")
-    elif values["scope"] != (settings.docs_scope or SCOPES[0]):
-        settings = replace(settings, docs_scope=values["scope"])
-    study = replace(
-        base,
-        name=name,
-        kind=kind,
-        rows=rows,
-        columns=columns,
-        repeats=_whole(values, "repeats", 1, numbers.MOST_REPEATS) if kind == AGENTS else 1,
-        samples=samples,
-        k=_ks(values, samples) if kind == DOCS else base.k,
-        spend_limit=_dollars(values),
-        limits=limits,
-        settings=settings,
-    )
-    if name in packaged_studies() and study != study_named(name):
-        raise BadField(
-            "name", f"{name} is the study that comes with the program, as it is there; give yours another name."
-        )
-    return study
-
-
-def _whole(
-    values: Mapping[str, Any], name: str, least: int, most: int = numbers.MOST_ITEMS, *, empty: int | None = None
-) -> int:
-    text = values[name].strip()
-    if not text and empty is not None:
-        return empty
-    return _read(name, text, lambda: numbers.whole(text, least, most))
-
-
-def _read(name: str, text: str, read: Callable[[], _T]) -> _T:
+        settings |= {"judges": list(values["judges"]), "checks": values["checks"] == "yes"}
+    elif values["scope"] != settings.get("docs_scope", SCOPES[0]):
+        settings["docs_scope"] = values["scope"]
+    declared = {
+        **base,
+        **typed,
+        "name": values["name"].strip(),
+        "kind": kind,
+        "rows": list(values[ROWS[kind]]),
+        "spend_limit": Typed(values["spend"].strip().removeprefix("$") or "0"),
+        "columns": {key: list(values[key]) for key in (SYSTEMS[kind], MODELS[kind])},
+        "limits": limits,
+        "settings": settings,
+    }
+    if "results" in base and not values[SYSTEMS[kind]]:
+        del declared["columns"]
     try:
-        return read()
-    except ValueError as expected:
-        said = "not nothing" if not text else ""
-        wanted = str(expected).partition(", not ")[0] if said else str(expected)
-        raise BadField(name, f"{name} must be {wanted}{', ' if said else ''}{said}.") from None
-
-
-def _ks(values: Mapping[str, Any], samples: int) -> tuple[int, ...]:
-    texts = [one for one in values["k"].replace(",", " ").split() if one]
-    found = tuple(sorted({_read("k", one, lambda one=one: numbers.whole(one, 1)) for one in texts}))  # type: ignore[misc]
-    if not found:
-        raise BadField("k", "k must be one whole number or several, such as 1, 3.")
-    if found[-1] > samples:
-        raise BadField("k", f"k must be at most the number of samples: pass@{found[-1]} of {samples} is not defined.")
-    return found
-
-
-def _dollars(values: Mapping[str, Any]) -> float:
-    text = values["spend"].strip().removeprefix("$")
-    return _read("spend", text, lambda: numbers.amount(text)) if text else 0.0
+        study = parse_study(declared, Path())
+    except BadStudy as problem:
+        key = problem.key.rpartition(".")[2]
+        field = {"rows": ROWS[kind], "spend_limit": "spend"}.get(key, key)
+        expected = problem.expected.replace("not ''", "not nothing")
+        raise BadField(field, f"{field} must be {expected}.") from None
+    if study.name in packaged_studies() and study != study_named(study.name):
+        said = f"{study.name} is the study that comes with the program, as it is there; give yours another name."
+        raise BadField("name", said)
+    return study
 
 
 # -- what is named
 
 
 def look_up(study: Study) -> None:
-    """Make sure that all that a form named is there; models are left to who can ask them.
-
-    Raises:
-        BadField: An unknown case, source, agent, doc system or judge; it says in which field.
-    """
+    """Make sure that all that a form named is there (BadField); models are left to who can ask them."""
     from workbench.rubric.judging import parse_judge
 
     agents = study.kind == AGENTS
@@ -169,11 +114,7 @@ def _there(name: str, said: str, find: Callable[[str], object]) -> None:
 
 
 def check_study(study: Study) -> Study:
-    """Return a study with its rows written out, after making sure that all it names is there.
-
-    Raises:
-        UsageError: It names an unknown case, agent, doc system, rubric or judge.
-    """
+    """Return a study with its rows written out, after making sure that all it names is there (UsageError)."""
     if study.kind == PAPER:
         return study
     study = replace(study, rows=_rows(study))

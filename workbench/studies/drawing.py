@@ -14,23 +14,19 @@ from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.reasons import last_words
-from workbench.studies.declaration import Column
 
 _MOST_SECONDS = 120.0
 
 
 def drawn(
-    session: Path, study: str, pairs: Sequence[tuple[Column, Column]] = (), measure: str = "", *, orders: bool = False
-) -> dict[str, Any]:
+    session: Path, study: str, pairs: Sequence[tuple[str, str]], measure: str, orders: bool = False
+) -> dict[str, dict[Any, Any]]:
     """Return the tests of comparisons, adjusted for their number, and with ``orders`` how often pairs keep their order in resamples.
 
-    Returns:
-        ``{"tests": [{"p", "test", "p_holm"}, …], "orders": {model: {measure: [{"better", "worse", "resampled"}, …]}}}``.
-
-    Raises:
-        WorkbenchError: It cannot be computed: numpy is not installed, say.
+    It is ``{"tests": {pair: {"p", "test", "p_holm"}, …}, "orders": {(model, measure, better, worse): share of resamples, …}}``; a
+    WorkbenchError where it cannot be computed: numpy is not installed, say.
     """
-    asked = {"pairs": [[left.name, right.name] for left, right in pairs], "measure": measure, "orders": orders}
+    asked = {"pairs": pairs, "measure": measure, "orders": orders}
     done = subprocess.run(
         [sys.executable, "-m", "workbench.studies", str(session), study],
         input=json.dumps(asked),
@@ -41,6 +37,4 @@ def drawn(
     )
     if done.returncode:
         raise WorkbenchError(last_words(done.stderr) or "The tests could not be computed.")
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)
-    return found
+    return {kind: {tuple(key): value for key, value in found} for kind, found in json.loads(done.stdout).items()}

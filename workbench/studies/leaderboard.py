@@ -6,7 +6,6 @@ import itertools
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from workbench.statistics.rankings import kendall_tau
 from workbench.studies.cells import Cell, Mean, cell_of, over_rows
@@ -28,23 +27,26 @@ class JudgeMean(InJson):
 
 
 @dataclass(frozen=True, slots=True)
-class LeaderLine:
+class LeaderLine(InJson):
     """One column of a study of agents; figures of a trial are means over those with a score.
 
     Attributes:
-        place: From 1, over the ``of`` cases that all columns have a score of; those of equal means share one. None without a score, of a
-            column that is not comparable, and where no case is common.
-        over_common: Its mean over these.
-        tiers: Mean points of the four tiers and over how many trials, unweighted over the trials of which they are scored.
+        place: From 1, by the mean ``over_common``, the ``of`` cases that all columns have a score of; None where it is not comparable.
+        tiers: Mean points of the four tiers over the ``tier_trials`` of which they are scored.
         above: Share of trials with more than :data:`GOOD` points.
-        spread: Standard deviation between repeats of a case, pooled over cases; None with one repeat each.
+        spread: Standard deviation between repeats of a case, pooled over cases.
     """
 
+    JSON = (
+        "place of:of_cases over_common:over_common_cases summary.column:column summary.apart:not_comparable mean:score tiers tier_trials "
+        "steps tokens cost_usd:cost seconds above:above_60 spread by_judge trials"
+    )
     place: int | None
     of: int
     over_common: float | None
     summary: ColumnSummary
-    tiers: tuple[tuple[float | None, int], ...]
+    tiers: tuple[float | None, ...]
+    tier_trials: tuple[int, ...]
     steps: float | None
     tokens: float | None
     cost_usd: float | None
@@ -61,26 +63,6 @@ class LeaderLine:
     @property
     def missing(self) -> tuple[Missing, ...]:
         return self.mean.missing
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "place": self.place,
-            "of_cases": self.of,
-            "over_common_cases": self.over_common,
-            "column": self.summary.column.name,
-            "not_comparable": list(self.summary.apart),
-            "score": self.mean.to_json(),
-            "tiers": [points for points, _ in self.tiers],
-            "tier_trials": [count for _, count in self.tiers],
-            "steps": self.steps,
-            "tokens": self.tokens,
-            "cost": self.cost_usd,
-            "seconds": self.seconds,
-            "above_60": self.above,
-            "spread": self.spread,
-            "by_judge": {judge: one.to_json() for judge, one in self.by_judge.items()},
-            "trials": self.trials,
-        }
 
 
 def leaderboard(outcome: StudyOutcome) -> tuple[LeaderLine, ...]:
@@ -119,12 +101,14 @@ def _line(
     trials = [trial for trial in every if score_of(trial, outcome.scale) is not None]
     scores = [score_of(trial, outcome.scale) or 0.0 for trial in trials]
     costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
+    tiers = [_tier(every, number, outcome.scale) for number in range(4)]
     return LeaderLine(
         place=place,
         of=of,
         over_common=over_common,
         summary=summary,
-        tiers=tuple(_tier(every, number, outcome.scale) for number in range(4)),
+        tiers=tuple(map(_mean, tiers)),
+        tier_trials=tuple(map(len, tiers)),
         steps=_mean([float(trial.steps) for trial in trials]),
         tokens=_mean([float(trial.tokens) for trial in trials]),
         cost_usd=_mean(costs),
@@ -136,14 +120,13 @@ def _line(
     )
 
 
-def _tier(trials: Sequence[TrialTally], number: int, scale: tuple[str, str]) -> tuple[float | None, int]:
+def _tier(trials: Sequence[TrialTally], number: int, scale: tuple[str, str]) -> list[float]:
     # The points that a case without facts gets for tier 3 are no one's.
     counted = (
         trial for trial in trials if number != 2 or scale not in trial.totals or not trial.totals[scale].credited
     )
     cards = (trial.scores.get(scale) for trial in counted)
-    known = [points for card in cards if card is not None and (points := card.tiers[number]) is not None]
-    return _mean(known), len(known)
+    return [points for card in cards if card is not None and (points := card.tiers[number]) is not None]
 
 
 def _spread(cases: Sequence[Sequence[float | None]]) -> float | None:
@@ -193,10 +176,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAgreement(InJson):
-    """Two judges of the same trials by one rubric: Kendall's tau of their scores and of their means by column, None where one has no order.
-
-    ``difference`` is the mean of the right one's points minus those of the left.
-    """
+    """Two judges of the same trials by one rubric: Kendall's tau of their scores and of their means by column, and right minus left."""
 
     left: str
     right: str
@@ -213,10 +193,8 @@ def judge_agreement(outcome: StudyOutcome) -> tuple[JudgeAgreement, ...]:
         column.name: [trial for row in outcome.rows for trial in outcome.cell(row, column).work.trials]
         for column in outcome.columns
     }
-    every = [trial for trials in by_column.values() for trial in trials]
-    judges = sorted({judge for trial in every for of, judge in trial.scores if of == rubric})
     found = []
-    for left, right in itertools.combinations(judges, 2):
+    for left, right in itertools.combinations(_judges(outcome), 2):
         both: dict[str, list[tuple[float, float]]] = {}
         for column, trials in by_column.items():
             for trial in trials:

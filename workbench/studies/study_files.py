@@ -30,7 +30,7 @@ from workbench.studies.declaration import (
 _N = TypeVar("_N", int, float)
 _FOLDER = Path(__file__).parent / "packaged"
 _COLUMN_KEYS = {AGENTS: ("agents", "models"), DOCS: ("docs", "evaluators")}
-_NUMBERS = {AGENTS: ("repeats",), DOCS: ("samples",)}
+_NUMBERS = {AGENTS: ("repeats",), DOCS: ("samples", "k"), PAPER: ()}
 _LIMITS = {AGENTS: ("steps", "read", "answer_tokens"), DOCS: ("tasks",)}
 _SETTINGS = {
     AGENTS: ("judges", "judge_repeats", "rubrics", "checks"),
@@ -44,11 +44,7 @@ def packaged_studies() -> tuple[str, ...]:
 
 
 def study_named(text: str) -> Study:
-    """Return the study of a name, or the one in a file.
-
-    Raises:
-        BadStudy: There is neither, or the file declares none.
-    """
+    """Return the study of a name, or the one in a file; BadStudy where there is neither."""
     if text in packaged_studies():
         return read_study_file(_FOLDER / f"{text}.toml")
     path = expanded(text)
@@ -64,29 +60,22 @@ def study_named(text: str) -> Study:
 
 
 def read_study_file(file: Path) -> Study:
-    """Read a ``study.toml``.
-
-    Raises:
-        BadStudy: It cannot be read, or something in it is misspelt, missing, of the wrong type, or impossible.
-    """
+    """Read a ``study.toml``; BadStudy for what is misspelt, missing, of the wrong type, or impossible."""
     try:
-        return parse_study(load_toml(file), file)
+        values = load_toml(file)
     except BadCase as problem:
         raise BadStudy(str(problem)) from None
+    return parse_study(values, file)
 
 
 def parse_study(values: Mapping[str, object], file: Path) -> Study:
-    """Return the study that a TOML table declares; names are not looked up, see :func:`workbench.studies.checking.check_study`.
-
-    ``file`` is where it comes from, for messages.
-
-    Raises:
-        BadStudy: See :func:`read_study_file`.
-    """
+    """Return the study that a TOML table declares (BadStudy); names are not looked up, ``file`` is named in messages."""
     try:
         return _parsed(values, file)
     except BadCase as problem:
-        raise BadStudy(str(problem)) from None
+        found = BadStudy(str(problem))
+        found.key, found.expected = problem.key, problem.expected
+        raise found from None
 
 
 def _parsed(values: Mapping[str, object], file: Path) -> Study:
@@ -100,10 +89,8 @@ def _parsed(values: Mapping[str, object], file: Path) -> Study:
         table = Table(values, file, common)
         return Study(table.text("name"), PAPER, title=table.text("title", ""))
     assert isinstance(kind, str)
-    own = (*_NUMBERS[kind], *(("k",) if kind == DOCS else ()))
-    table = Table(
-        values, file, (*common, "rows", "columns", "results", "seed", "spend_limit", "limits", "settings", *own)
-    )
+    own = ("rows", "columns", "results", "seed", "spend_limit", "limits", "settings", *_NUMBERS[kind])
+    table = Table(values, file, (*common, *own))
     name = table.text("name").strip()
     if not name.isprintable() or "/" in name or len(name) > 60:
         raise table.wrong("name", "a name of at most 60 characters on one line, without '/'")
@@ -129,10 +116,8 @@ def _parsed(values: Mapping[str, object], file: Path) -> Study:
         raise BadStudy(
             f"{file}: the study has no column; name {' and '.join(_COLUMN_KEYS[kind])} under [columns], or results of others."
         )
-    if len(study.rows) * len(study.columns) > MOST_CELLS:
-        raise BadStudy(
-            f"{file}: a study has at most {MOST_CELLS:,} cells, and this one {len(study.rows) * len(study.columns):,}."
-        )
+    if (cells := len(study.rows) * len(study.columns)) > MOST_CELLS:
+        raise table.wrong("rows", f"fewer: a study has at most {MOST_CELLS:,} cells, and this one {cells:,}")
     return study
 
 
@@ -146,13 +131,15 @@ def _columns(table: Table, kind: str, file: Path) -> tuple[Column, ...]:
     if not systems:
         raise inner.wrong(systems_key, "a list that names at least one")
     named = [current_name(one.strip()) if kind == AGENTS else one.strip() for one in systems]
+    _check_distinct(inner, systems_key, named)
+    _check_distinct(inner, models_key, models)
+    return _product(kind, named, [model.strip() for model in models])
+
+
+def _product(kind: str, systems: Iterable[str], models: Sequence[str]) -> tuple[Column, ...]:
     # Whom an agent that is reached over A2A asks is its own affair: it is one column, whatever models the others have.
-    asked = {system: ("",) if kind == AGENTS and is_remote(system) else models or ("",) for system in named}
-    columns = [Column(system, model.strip()) for system in named for model in asked[system]]
-    for number, column in enumerate(columns):
-        if column in columns[:number]:
-            raise BadStudy(f"{file}: the column '{column.name}' is there twice; each is named once.")
-    return tuple(columns)
+    asked = {one: ("",) if kind == AGENTS and is_remote(one) else models or ("",) for one in systems}
+    return tuple(Column(system, model) for system, several in asked.items() for model in several)
 
 
 def _results(table: Table, kind: str) -> tuple[str, ...]:
@@ -168,11 +155,24 @@ def _results(table: Table, kind: str) -> tuple[str, ...]:
 
 
 def _distinct(table: Table, key: str) -> tuple[str, ...]:
-    found = tuple(one.strip() for one in table.texts(key))
+    return _check_distinct(table, key, tuple(one.strip() for one in table.texts(key)))
+
+
+def _check_distinct(table: Table, key: str, found: Sequence[str]) -> tuple[str, ...]:
     for number, one in enumerate(found):
         if one in found[:number]:
             raise table.wrong(key, f"a list in which each stands once, and '{one}' is there twice")
-    return found
+    return tuple(found)
+
+
+class Typed(str):
+    """A number as a person typed it, where a file has no text."""
+
+    __slots__ = ()
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and not isinstance(value, Typed)
 
 
 def _ks(table: Table, values: Mapping[str, object], samples: int) -> tuple[int, ...]:
@@ -181,10 +181,10 @@ def _ks(table: Table, values: Mapping[str, object], samples: int) -> tuple[int, 
         return tuple(k for k in (1, 3) if k <= samples)
     listed = given if isinstance(given, list) else [given]
     try:
-        ks = tuple(sorted({numbers.whole(one, 1) for one in listed if not isinstance(one, str)}))
+        ks = tuple(sorted({numbers.whole(one, 1) for one in listed if not _is_text(one)}))
     except ValueError as expected:
         raise table.wrong("k", str(expected)) from None
-    if not ks or any(isinstance(one, str) for one in listed):
+    if not ks or any(map(_is_text, listed)):
         raise table.wrong("k", "a list of whole numbers, such as [1, 3]")
     if ks[-1] > samples:
         raise table.wrong("k", f"at most the number of samples, for pass@{ks[-1]} of {samples} samples is not defined")
@@ -194,7 +194,7 @@ def _ks(table: Table, values: Mapping[str, object], samples: int) -> tuple[int, 
 def _number(table: Table, values: Mapping[str, object], key: str, default: float, read: Callable[[object], _N]) -> _N:
     value = values.get(key, default)
     try:
-        if isinstance(value, str):
+        if _is_text(value):
             raise ValueError("a number, not a text")
         return read(value)
     except ValueError as expected:
@@ -232,42 +232,37 @@ def _settings(table: Table, kind: str, file: Path) -> Settings:
 # -- written
 
 
+def declared_of(study: Study) -> dict[str, Any]:
+    """Return what a ``study.toml`` has of a study, without defaults; BadStudy where columns are not each system with each model."""
+    kind, plain = study.kind, Study("", "")
+    keys = ("name", "kind", "title", "rows", "results", *_NUMBERS[kind], "seed", "spend_limit")
+    always = ("name", "kind", *_NUMBERS[kind], *(() if kind == PAPER else ("rows",)))
+    found = {key: _listed(one) for key in keys if (one := getattr(study, key)) != getattr(plain, key) or key in always}
+    if study.columns:
+        systems = list(dict.fromkeys(one.system for one in study.columns))
+        models = list(dict.fromkeys(one.model for one in study.columns if kind != AGENTS or not is_remote(one.system)))
+        if study.columns != _product(kind, systems, models):
+            raise BadStudy("A study.toml has each system with each model, and this study has other columns.")
+        named = dict(zip(_COLUMN_KEYS[kind], (systems, models), strict=True))
+        found["columns"] = {key: names for key, names in named.items() if any(names)}
+    for name in ("limits", "settings"):
+        of, usual = getattr(study, name), getattr(plain, name)
+        if changed := {key: _listed(one) for key in of.__slots__ if (one := getattr(of, key)) != getattr(usual, key)}:
+            found[name] = changed
+    return found
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
 def study_toml(study: Study) -> str:
-    """Return the text of a ``study.toml``; what is as by default is left out.
-
-    Raises:
-        BadStudy: Its columns are not each system with each model, which a file cannot say.
-    """
-    numbered = ("repeats",) if study.kind == AGENTS else ("samples", "k")
-    lines = _lines(study, ("name", "kind")) + _lines(study, ("title",), Study("", ""))
-    if study.kind != PAPER:
-        lines += _lines(study, ("rows",)) + _lines(study, ("results",), Study("", "")) + _lines(study, numbered)
-        lines += _lines(study, ("seed", "spend_limit"), Study("", "")) + _columns_table(study)
-        for name, values, plain in (("limits", study.limits, Limits()), ("settings", study.settings, Settings())):
-            if found := _lines(values, values.__dataclass_fields__, plain):
-                lines += ["", f"[{name}]", *found]
+    """Return the text of a ``study.toml``; BadStudy as in :func:`declared_of`."""
+    lines = []
+    for key, value in declared_of(study).items():
+        inside = [f"{name} = {_toml(one)}" for name, one in value.items()] if isinstance(value, dict) else []
+        lines += ["", f"[{key}]", *inside] if inside else [f"{key} = {_toml(value)}"]
     return "\n".join(lines) + "\n"
-
-
-def _lines(values: object, keys: Iterable[str], plain: object = None) -> list[str]:
-    """Return a line for each key; for those that are not as in ``plain`` where that is given."""
-    return [
-        f"{key} = {_toml(getattr(values, key))}"
-        for key in keys
-        if plain is None or getattr(values, key) != getattr(plain, key)
-    ]
-
-
-def _columns_table(study: Study) -> list[str]:
-    if not study.columns:
-        return []
-    systems = list(dict.fromkeys(one.system for one in study.columns))
-    models = list(dict.fromkeys(one.model for one in study.columns))
-    if [(one.system, one.model) for one in study.columns] != [(one, model) for one in systems for model in models]:
-        raise BadStudy("A study.toml has each system with each model, and this study has other columns.")
-    of_systems, of_models = _COLUMN_KEYS[study.kind]
-    found = ["", "[columns]", f"{of_systems} = {_toml(systems)}"]
-    return found if models == [""] else [*found, f"{of_models} = {_toml(models)}"]
 
 
 def _toml(value: object) -> str:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
-
-from textual.binding import BindingType
 
 from workbench.app.cases.listing import GROUPS, TITLES, CaseEntry
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import RUNNING, STATES, UNSCORED, WAITING
@@ -22,15 +19,7 @@ _STANDING = {"good": "good", "middling": "warn", "poor": "poor"}
 class CaseList(RowList):
     """Rows are group headings, cases, and below each case what it is about; marked cases are what a run starts with."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("cases.run", "choose", "run"),
-        bind("cases.mark", "mark", "mark"),
-        bind("cases.test-docs", "screen.test_docs", "test docs"),
-        bind("cases.study", "screen.new_study", "study"),
-        bind("cases.mark-all", "mark_all", "Mark all", show=False),
-        bind("cases.fetch", "screen.fetch", "fetch"),
-        bind("cases.files", "screen.next_pane(1)", "files", show=False),
-    ]
+    BINDINGS = bindings("cases/list")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -115,7 +104,7 @@ class CaseList(RowList):
             self.marked.remove(entry.key)
         else:
             self.marked.append(entry.key)
-        self.action_move_cursor(1)
+        self.action_move(1)
         self.refresh()
         self.post_message(self.Moved(self, self.cursor))
 

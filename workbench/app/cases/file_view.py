@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
-
-from textual.binding import BindingType
+from typing import TYPE_CHECKING
 
 from workbench.app.cases.files import Node, Repository
 from workbench.app.cases.listing import CaseEntry, sources_of
 from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.document import Document, Line, Span
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.text_pane import TextPane
@@ -31,27 +29,7 @@ _LONGEST_NAME = 30
 class FileView(TextPane):
     """A text pane with the keys of a pager."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("file.down", "scroll_rows(1)", "Down", show=False),
-        bind("file.up", "scroll_rows(-1)", "Up", show=False),
-        bind("file.page-down", "scroll_pages(1)", "page down", show=False),
-        bind("file.page-up", "scroll_pages(-1)", "page up", show=False),
-        bind("file.top", "edge(False)", "Top", show=False),
-        bind("file.end", "edge(True)", "End", show=False),
-        bind("file.find", "find", "find in the text", show=False),
-        bind("file.next-hit", "hit(1)", "next hit", show=False),
-        bind("file.previous-hit", "hit(-1)", "previous hit", show=False),
-        bind("file.forget", "forget", "no hits marked", show=False),
-    ]
-
-    def action_scroll_rows(self, rows: int) -> None:
-        self.move(rows)
-
-    def action_scroll_pages(self, pages: int) -> None:
-        self.move(pages * self.page_height())
-
-    def action_edge(self, last: bool) -> None:
-        self.go_to_end(last)
+    BINDINGS = bindings("file")
 
     @property
     def followed(self) -> str:
@@ -149,11 +127,7 @@ def _styled(text: str, style: str) -> Line:
 class RepositoryTree(RowList):
     """Folders are opened one by one, so a repository of ten thousand files is as quick as one of ten."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("tree.open", "open", "open"),
-        bind("tree.close", "close", "close"),
-        bind("tree.open-all", "expand_all", "open all", show=False),
-    ]
+    BINDINGS = bindings("tree")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -287,7 +261,7 @@ class RepositoryTree(RowList):
 class Outline(RowList):
     """Classes and functions of the file that is shown; moving goes there."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [bind("outline.go", "choose", "go there")]
+    BINDINGS = bindings("outline")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import work
-from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
@@ -41,12 +40,7 @@ class CasesScreen(ModeScreen):
     """
 
     mode_name = "Cases"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("cases.open", "open_repository", "new repository"),
-        bind("cases.test-docs", "test_docs", "test docs"),
-        bind("cases.study", "new_study", "study"),
-        bind("cases.back", "back", "back"),
-    ]
+    BINDINGS = bindings("cases")
 
     case_list: CaseList
     file_tree: RepositoryTree

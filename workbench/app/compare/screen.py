@@ -6,15 +6,14 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import events, work
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.compare.difference_list import DifferenceList, Head
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
 from workbench.app.marks import Marked, Pair
 from workbench.app.toolkit.latest import Latest
@@ -45,17 +44,7 @@ class SideBySide(ModeScreen):
     CSS_PATH = "../styles/compare.tcss"
     # Between 24 and 34 lines there is room for one pane at a time, as there is under 100 columns.
     VERTICAL_BREAKPOINTS = [(0, "-h-none"), (12, "-h-tabs"), (24, "-h-low"), (34, "-h-full"), (48, "-h-tall")]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("compare.next", "difference(1)", "difference", key_display="n/N"),
-        bind("compare.previous", "difference(-1)", "Previous difference", show=False),
-        bind("compare.only-differences", "only_differences", "hide same"),
-        bind("compare.swap", "swap", "swap"),
-        bind("compare.open", "open_item", "open"),
-        bind("compare.export", "export", "export"),
-        bind("compare.next-pair", "pair(1)", "next pair", key_display="[ ]"),
-        bind("compare.previous-pair", "pair(-1)", "Previous pair", show=False),
-        bind("compare.back", "leave", "back"),
-    ]
+    BINDINGS = bindings("compare")
 
     def __init__(self, pair: Pair) -> None:
         super().__init__()
@@ -200,7 +189,7 @@ class SideBySide(ModeScreen):
     def _refresh_tabs(self) -> None:
         # Where only one pane has room there is none for counts either.
         tabs = [(self.kind.titles[pane.id or ""], pane.has_class("-current")) for pane in self.panes]
-        self.query_one(PaneTabs).show(tabs)
+        self.query_one(PaneTabs).tabs = tuple(tabs)
 
     # -- what one can do
 

@@ -3,34 +3,49 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from textual import work
-from textual.binding import BindingType
 
+from workbench.agents.names import AGENTS as AGENT_INFOS
 from workbench.app import runs
 from workbench.app.key_table import key_of
-from workbench.app.keys import bind
-from workbench.app.new_study import offering
-from workbench.app.new_study.offering import Offered, Reckoned
-from workbench.app.toolkit.fields import Field, Values
-from workbench.app.toolkit.ordering import Begun, OrderForm, about_session, check_named_model, check_session, remember
+from workbench.app.keys import bindings
+from workbench.app.toolkit import ordering
+from workbench.app.toolkit.fields import Field, Offer, Values
+from workbench.app.toolkit.form import AskText, Confirm
 from workbench.app.toolkit.texts import Button
+from workbench.catalog import load_cases
+from workbench.catalog.repositories import load_repositories
 from workbench.documenters.names import SCOPES
+from workbench.engine.session_names import new_place
 from workbench.errors import BadField, UsageError, WorkbenchError
+from workbench.files import expanded
+from workbench.models.defaults import available_models
+from workbench.results.sessions import models_used
 from workbench.session.groups import CONTROLS
 from workbench.studies.checking import MODELS, NUMBERS, ROWS, SYSTEMS, drafted, look_up, values_of
-from workbench.studies.declaration import AGENTS, DOCS, PAPER, SAMPLES, Study
+from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE, PAPER, SAMPLES, Study
 from workbench.studies.study_files import study_named
+from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
     from workbench.engine.estimate import Estimate
+    from workbench.session.reader import SessionReader
+    from workbench.settings import Settings
 
-
+Offers = Mapping[str, tuple[Offer, ...]]
+"""What the lists of a kind of study offer, by the names of their fields."""
+_PROGRAMS = {"repoagent": "RepoAgent, the real program", "osa": "OSA, the real program"}
+_NOUNS = {AGENTS: ("case", "agent", "model", "repeat"), DOCS: ("source", "doc system", "evaluator", "sample")}
+"""What a kind calls its rows, both sides of its columns, and how often."""
+_SAVE = "Save as study.toml"
 _KINDS = (
     (AGENTS, "agents on test cases", "whose README is better?"),
     (DOCS, "doc systems on repositories", "from whose docs is code written best?"),
@@ -75,7 +90,7 @@ _OTHERS = {
 _EMPTY = {"steps": "the setting max_steps", "tasks": "all"}
 
 
-class NewStudyDialog(OrderForm[Study]):
+class NewStudyDialog(ordering.OrderForm[Study]):
     """Rows and both sides of the columns as lists, numbers, limits, a session.
 
     Args:
@@ -86,10 +101,7 @@ class NewStudyDialog(OrderForm[Study]):
         session: Session to start with, "" for the one of `workbench study NAME`.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("dialog.save", "save", "save as study.toml"),
-        bind("dialog.start", "start", "start"),
-    ]
+    BINDINGS = bindings("dialog/study")
     DEFAULT_CSS = """
     NewStudyDialog #frame { width: 92; }
     NewStudyDialog.-high .field { margin-bottom: 0; }
@@ -102,28 +114,23 @@ class NewStudyDialog(OrderForm[Study]):
         self,
         host: WorkbenchApp,
         values: Mapping[str, Any],
-        offered: Mapping[str, Offered],
+        offered: Mapping[str, Offers],
         base: Study | None = None,
         session: str = "",
     ) -> None:
         self._base = base
         fields = [Field("compare", values["compare"], options=_KINDS), _field("name", values)]
         for kind, lists in offered.items():
-            found = [
-                _field(ROWS[kind], values, offered=lists.rows),
-                _field(SYSTEMS[kind], values, offered=lists.systems),
-                _field(MODELS[kind], values, offered=lists.models),
-                *([_field("judges", values, offered=lists.judges)] if kind == AGENTS else []),
-                *(_field(name, values, placeholder=_EMPTY.get(name, "")) for name in NUMBERS[kind]),
-                _field("checks", values, options=_CHECKS)
-                if kind == AGENTS
-                else _field("scope", values, options=_SCOPES),
-            ]
-            fields += [replace(one, shown=partial(_is_of, kind)) for one in found]
+            found = [_field(name, values, offered=offers) for name, offers in lists.items()]
+            found += [_field(name, values, placeholder=_EMPTY.get(name, "")) for name in NUMBERS[kind]]
+            of_kind = ("checks", _CHECKS) if kind == AGENTS else ("scope", _SCOPES)
+            found.append(_field(of_kind[0], values, options=of_kind[1]))
+            shown = lambda values, kind=kind: values["compare"] == kind  # noqa: E731
+            fields += [replace(one, shown=shown) for one in found]
         known, empty = runs.known_sessions(), "study-NAME, as `workbench study` has it"
         fields += [
             _field("spend", values, placeholder="no limit, in US dollars"),
-            Field("session", session, _about_place, known, placeholder=empty, check=check_session),
+            Field("session", session, _about_place, known, placeholder=empty, check=ordering.check_session),
         ]
         note = f"Enter starts it; {key_of('dialog.save')} saves it as a study.toml for `workbench study FILE`."
         fields = [replace(one, help=one.help or _ABOUT[one.name]) for one in fields]
@@ -131,7 +138,7 @@ class NewStudyDialog(OrderForm[Study]):
 
     def buttons(self) -> Iterable[Button]:
         start, cancel = super().buttons()
-        return start, Button("Save as study.toml", id="save"), cancel
+        return start, Button(_SAVE, id="save"), cancel
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         if event.button.id == "save":
@@ -150,58 +157,89 @@ class NewStudyDialog(OrderForm[Study]):
         for model in dict.fromkeys(one.model for one in study.columns if one.model):
             if model not in CONTROLS and not model.startswith(SAMPLES):
                 try:
-                    check_named_model(model, role, self.host.settings)
+                    ordering.check_named_model(model, role, self.host.settings)
                 except UsageError as problem:
                     raise BadField(MODELS[study.kind], str(problem)) from None
         return study
 
-    def summary(self, study: Study, values: Values) -> str:
-        return self._reckoned_of(study, values).sentence
-
     def estimate(self, study: Study, values: Values) -> Estimate:
-        return self._reckoned_of(study, values).estimate
+        from workbench.engine.study_client import resolved_study
+        from workbench.engine.study_estimate import estimate_study
 
-    def _reckoned_of(self, study: Study, values: Values) -> Reckoned:
-        place = offering.place_of(values["session"], study.name)
-        return offering.reckoned(study, place, self.measured(), self.host.settings)
+        place = _place_of(values["session"], study.name)
+        whole = resolved_study(study, place)
+        return estimate_study(self.measured(), place, whole, self.host.settings.trials_at_once)
+
+    def summary(self, study: Study, values: Values) -> str:
+        """Return ``2 cases × 3 agents × 3 repeats = 18 trials, about …``, and whether it takes the place of another study."""
+        from workbench.engine.study_client import resolved_study
+
+        place = _place_of(values["session"], study.name)
+        told, whole = self.estimate(study, values), resolved_study(study, place)
+        cells = len(whole.rows) * len(whole.columns)
+        if study.kind == AGENTS:
+            said = told.beside(cells * whole.repeats)
+        else:
+            said = f"{plural(cells, 'cell')}{': ' if told.count is not None else ' of '}{told.sentence()}"
+        another = "\nThe session has a study of this name: it becomes this one, and what is done stays."
+        return f"{_product(whole)} = {said}.{another if _has_another(place, whole) else ''}"
 
     def in_plain_process(self, study: Study) -> Study:
         return replace(study, settings=replace(study.settings, sandbox="process"))
 
-    def begin(self, study: Study, values: Values) -> Begun:
+    def begin(self, study: Study, values: Values) -> ordering.Begun:
         from workbench.engine.study_client import launch_study, order_study
 
-        place = offering.place_of(values["session"], study.name)
+        place = _place_of(values["session"], study.name)
         order_study(place, study)
         launch_study(place, study.name)
         return partial(self.host.open_session, place, then=partial(self.host.show_study, study.name))
 
     def keep(self, values: Values) -> None:
-        plain = offering.defaults(values["compare"], self.host.settings)
-        remember(f"study-{values['compare']}", {name: values[name] for name in plain}, plain)
+        plain = defaults(values["compare"], self.host.settings)
+        ordering.remember(f"study-{values['compare']}", {name: values[name] for name in plain}, plain)
 
     @work
     async def action_save(self) -> None:
+        """Ask for a file and write the declaration there."""
+        host = self.host
         try:
             study = self.answer(self.values)
         except WorkbenchError as problem:
             self.refuse(problem)
+            return
+        note = "`workbench study FILE` executes it; --session says into which session."
+        suggested = str(Path.cwd() / f"{study.name}.toml")
+        if not (answer := await host.push_screen_wait(AskText(_SAVE, note, suggested, paths=True))):
+            return
+        try:
+            place = expanded(answer)
+            question = f"{place} is there already. Write over it?"
+            there = await asyncio.to_thread(place.exists)
+            if there and not await host.push_screen_wait(Confirm(_SAVE, question, "Write")):
+                return
+            await asyncio.to_thread(_write, place, study)
+        except (WorkbenchError, OSError) as error:
+            host.notify(one_line(str(error), 400), title=_SAVE, severity="error", timeout=12)
         else:
-            await offering.ask_and_save(self.host, study)
+            host.notify(f"Written: {place}", title=_SAVE, timeout=8)
+
+
+def _write(place: Path, study: Study) -> None:
+    from workbench.engine.study_client import written_out
+    from workbench.studies.study_files import study_toml
+
+    place.write_text(study_toml(replace(study, rows=written_out(study.rows))), encoding="utf-8")
 
 
 def _field(name: str, values: Mapping[str, Any], **more: Any) -> Field:
     return Field(name, values[name], others=_OTHERS.get(name, ""), **more)
 
 
-def _is_of(kind: str, values: Values) -> bool:
-    return bool(values["compare"] == kind)
-
-
 def _about_place(values: Values) -> str:
     if not values["session"]:
         return f"Empty: the session study-{values['name'] or 'NAME'}, as `workbench study` calls it."
-    return about_session(values).replace("The run goes", "The study goes")
+    return ordering.about_session(values).replace("The run goes", "The study goes")
 
 
 async def ask_and_start(host: WorkbenchApp, rows: Sequence[str] = (), like: str = "") -> None:
@@ -223,15 +261,111 @@ async def ask_and_start(host: WorkbenchApp, rows: Sequence[str] = (), like: str 
 
 def _first(
     host: WorkbenchApp, rows: Sequence[str], like: str
-) -> tuple[dict[str, Any], dict[str, Offered], Study | None]:
+) -> tuple[dict[str, Any], dict[str, Offers], Study | None]:
     """Return the first values, what is offered for each kind, and the study that it is to be like."""
     base = study_named(like) if like else None
     if base is not None and base.kind == PAPER:
         raise WorkbenchError("This study is read-only: the published tables, of which nothing can be executed.")
-    kind = base.kind if base is not None else AGENTS
-    values = {
-        name: one for of in (DOCS, AGENTS) for name, one in offering.first_values(of, rows, host.settings).items()
-    }
-    own = values_of(base) if base is not None else {}
-    offered = {of: offering.offered(of, host.reader) for of in (AGENTS, DOCS)}
-    return {**values, **own, "compare": kind}, offered, base
+    values: dict[str, Any] = {}
+    for kind in (DOCS, AGENTS):
+        answered = ordering.remembered(f"study-{kind}", defaults(kind, host.settings))
+        values |= {**values_of(study_named(kind)), **answered, "name": f"my-{kind}"}
+        if rows:
+            values[ROWS[kind]] = tuple(rows)
+    if base is not None:
+        values |= values_of(base)
+    offered_of = {kind: offered(kind, host.reader) for kind in (AGENTS, DOCS)}
+    return values, offered_of, base
+
+
+# -- what it can be made of
+
+
+def offered(kind: str, reader: SessionReader | None = None) -> Offers:
+    """Return what a study of a kind can be made of: this machine's models, and those of the session that is open."""
+    cases = load_cases()[0]
+    rows = [Offer(case.id, " · ".join(filter(None, (case.kind, case.domain, case.description)))) for case in cases]
+    # A name means a case first: where a case has a repository's, that one is named in full.
+    taken = {case.id.casefold() for case in cases}
+    rows += [
+        Offer(one.repository if one.name.casefold() in taken else one.name, f"{one.repository}, of the paper")
+        for one in load_repositories()
+    ]
+    told = {"local": "the small embedded model: free, no key, low scores"}
+    used = _models_of(reader) if reader is not None else ()
+    models = tuple(dict.fromkeys((*available_models(), *used)))
+    told = {**dict.fromkeys(used, "in this session: what it wrote there needs no key"), **told}
+    asked = tuple(Offer(name, told.get(name, "")) for name in models)
+    if kind == AGENTS:
+        every = Offer(EVERY_CASE, "all cases that come with the program")
+        agents = tuple(Offer(info.name, info.description) for info in AGENT_INFOS)
+        judges = (Offer("offline", "rules alone: tiers 1 to 3, no model"), *asked)
+        return {"cases": (every, *rows), "agents": agents, "models": asked, "judges": judges}
+    docs = [Offer("original", "the docstrings that are there"), Offer("none", "no docstring anywhere")]
+    docs += [Offer(f"llm:{model}", "this model documents function by function") for model in models]
+    docs += [Offer(f"{program}:{model}", title) for program, title in _PROGRAMS.items() for model in models]
+    controls = [Offer(name, "a control: no model, a known verdict") for name in CONTROLS]
+    return {"sources": tuple(rows), "docs": tuple(docs), "evaluators": (*asked, *controls)}
+
+
+def _models_of(reader: SessionReader) -> tuple[str, ...]:
+    """Return the models of a session that can be asked by their names: those of trials, samples and judges."""
+    from workbench.models.names import check_model, keys_unneeded
+
+    found = []
+    for model in models_used(reader):
+        with contextlib.suppress(UsageError), keys_unneeded():
+            check_model(model, "the study")
+            found.append(model)
+    return tuple(found)
+
+
+def defaults(kind: str, settings: Settings) -> dict[str, Any]:
+    """Return what stands in the fields that are remembered, all but name and rows, where nothing was answered before."""
+    from workbench.engine.defaults import document_plan, regeneration_plan
+
+    common = {SYSTEMS[kind]: ("original", "none"), "spend": ""}
+    if kind == AGENTS:
+        plan = document_plan(settings)
+        models = {"models": (plan.model,), "judges": (plan.judge,)}
+        return {**common, "agents": ("white", "single-file"), **models, "repeats": "3", "steps": "", "checks": "no"}
+    asked = regeneration_plan(settings)
+    numbers = {"samples": str(asked.samples), "k": "1, 3" if asked.samples >= 3 else "1", "tasks": ""}
+    return {**common, "evaluators": (asked.evaluator,), **numbers, "scope": SCOPES[0]}
+
+
+# -- what it takes, and where
+
+
+def _place_of(session: str, name: str) -> Path:
+    """Return the session file that is meant; "" is the one of ``workbench study NAME``. One that is only read gives way to a new one.
+
+    Raises:
+        UsageError: It cannot be a session's name.
+    """
+    path = new_place(session or f"study-{name}")
+    return path if not path.exists() or runs.is_writable(path) else runs.new_session(f"study-{name}")
+
+
+def _product(study: Study) -> str:
+    """Return ``2 cases × 3 agents × 3 repeats``; what there is one of is left out, but for rows and systems."""
+    systems, models = ({getattr(one, side) for one in study.columns} for side in ("system", "model"))
+    times = study.repeats if study.kind == AGENTS else study.samples
+    counts = zip((len(study.rows), len(systems), len(models), times), _NOUNS[study.kind], (1, 1, 2, 2), strict=True)
+    return " × ".join(plural(count, noun) for count, noun, least in counts if count >= least)
+
+
+def _has_another(session: Path, study: Study) -> bool:
+    from workbench.session import SessionReader
+    from workbench.studies.declaration import BadStudy
+    from workbench.studies.following import declared
+
+    if not session.exists():
+        return False
+    with SessionReader(session, surveyed=False) as reader:
+        if reader.study(study.name) is None:
+            return False
+        try:
+            return declared(reader, study.name) != study
+        except BadStudy:
+            return True

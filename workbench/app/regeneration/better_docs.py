@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import cleandoc
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from textual import getters, work
-from textual.binding import BindingType
-from textual.containers import Container
-from textual.widget import Widget
+from textual import work
 
-from workbench.app.keys import bind
-from workbench.app.regeneration.findings import COMING, Entry, Listing, columns
-from workbench.app.regeneration.went_wrong import FindingList
-from workbench.app.toolkit.document import (
-    EMPTY,
-    Document,
-    Line,
-    heading,
-    joined,
-    note,
-    of_lines,
-    plain,
-    prepared,
-    styled,
-)
+from workbench.app.keys import bindings
+from workbench.app.regeneration.findings import Entry, FindingsScreen, Listing, Texts, columns
+from workbench.app.regeneration.sample_content import title_of
+from workbench.app.toolkit.document import Document, Line, heading, joined, note, of_lines, plain, prepared, styled
 from workbench.app.toolkit.latest import Latest, Live
-from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.text_pane import TextPane
-from workbench.glyphs import OUR_ERROR, STATES, VERDICTS
+from workbench.glyphs import STATES, VERDICTS
+from workbench.results.samples import Sample
 from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
@@ -60,30 +43,19 @@ class Tried:
     plan: ImprovementPlan
     attempt: Attempt
 
-    @property
-    def key(self) -> tuple[str, str, int]:
-        return self.order.id, self.attempt.task.id, self.attempt.number
-
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Everything that was tried for a run: an entry of ``listing`` for each of ``tried``, and how the last order stands."""
+    """Everything that was tried for a run, an entry for each of :class:`Tried`, and how the last order stands."""
 
     listing: Listing
-    tried: tuple[Tried, ...]
     order: ImprovementRow | None
     state: str
     said: str
 
-
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """The docstring as it is beside one that was tried, each with its samples."""
-
-    before_title: str = "as it is"
-    before: Document = EMPTY
-    after_title: str = "attempt"
-    after: Document = EMPTY
+    @property
+    def tried(self) -> list[Tried]:
+        return [entry.of for entry in self.listing.entries]
 
 
 def standing_of(reader: SessionReader, run: str) -> str:
@@ -119,7 +91,7 @@ def load_shown(reader: SessionReader, run: str) -> Shown:
     empty = NO_ATTEMPT if state == "done" else f"{said}…"
     kept = sum(one.attempt.is_kept for one in found)
     counted = f"{plural(len(found), 'attempt')}, {kept:,} kept"
-    return Shown(Listing(_COLUMNS, tuple(map(_entry, found)), counted, empty), found, last, state, said)
+    return Shown(Listing(_COLUMNS, tuple(map(_entry, found)), counted, empty), last, state, said)
 
 
 def _entry(one: Tried) -> Entry:
@@ -131,7 +103,8 @@ def _entry(one: Tried) -> Entry:
     value = f"{gain.value:+.2f}" if gain and gain.value is not None else ""
     why = one_line(f"{refusal.gate}: {refusal.reason}" if refusal else _kept_words(attempt), 400)
     function = one_line(name.partition("::")[2] or name, 200)
-    return Entry((function, f"{attempt.number}", came_to(attempt), held_out, value, why))
+    cells = (function, f"{attempt.number}", came_to(attempt), held_out, value, why)
+    return Entry(cells, one, partial(load_sides, one=one), (one.order.id, attempt.task.id, attempt.number))
 
 
 def came_to(attempt: Attempt) -> str:
@@ -150,7 +123,7 @@ def _kept_words(attempt: Attempt) -> str:
 # -- side by side
 
 
-def load_sides(reader: SessionReader, one: Tried) -> Sides:
+def load_sides(reader: SessionReader, one: Tried) -> Texts:
     """Read the docstring as it is and the one that was tried, with what their samples came to."""
     attempt, task, gain = one.attempt, one.attempt.task, one.attempt.gain
     original = reader.text(task.docstring_blob) if task.docstring_blob else ""
@@ -168,7 +141,7 @@ def load_sides(reader: SessionReader, one: Tried) -> Sides:
             after += _samples(reader, one, row, gain.after if gain else None)
     title = f"attempt {attempt.number} by {one_line(one.plan.writer, 60)} · {came_to(attempt)}"
     sides = joined([before, *_samples(reader, one, task, gain.before if gain else None)]), joined(after)
-    return Sides(f"{one_line(task.qualified_name, 60)} as it is", sides[0], title, sides[1])
+    return (f"{one_line(task.qualified_name, 60)} as it is", sides[0]), (title, sides[1])
 
 
 def _samples(reader: SessionReader, one: Tried, task: TaskRow, held_out: Share | None) -> list[Document]:
@@ -178,117 +151,74 @@ def _samples(reader: SessionReader, one: Tried, task: TaskRow, held_out: Share |
     asked = (plan.base.evaluator, plan.base.prompt, plan.base.context)
     base = [row for row in rows if (row.evaluator, row.prompt, row.context) == asked]
     seen = [row for row in base if row.sample < plan.base.samples]
-    parts = _part(reader, "Samples that the writer sees", plan.base.evaluator, seen)
+    parts = _part(reader, task, "Samples that the writer sees", plan.base.evaluator, seen)
     if held_out is not None:
         first = 0 if plan.second_evaluator else plan.base.samples
         other = [row for row in rows if row.evaluator == plan.second_evaluator] if plan.second_evaluator else base
         unseen = [row for row in other if first <= row.sample < first + plan.held_out]
-        parts += _part(reader, "Held-out samples", plan.held_out_by, unseen)
+        parts += _part(reader, task, "Held-out samples", plan.held_out_by, unseen)
     return parts
 
 
-def _part(reader: SessionReader, title: str, evaluator: str, rows: Sequence[CandidateRow]) -> list[Document]:
+def _part(
+    reader: SessionReader, task: TaskRow, title: str, evaluator: str, rows: Sequence[CandidateRow]
+) -> list[Document]:
     passed = sum(row.verdict == "passed" for row in rows)
-    lines = [_line(reader, row) for row in sorted(rows, key=lambda row: row.sample)]
+    lines = [_line(reader, task, row) for row in sorted(rows, key=lambda row: row.sample)]
     said = f"{passed} of {len(rows)} passed · {one_line(evaluator, 60)}"
     return [plain(""), heading(title, said), of_lines(lines) if lines else note("none yet")]
 
 
-def _line(reader: SessionReader, row: CandidateRow) -> Line:
-    verdict = row.verdict or ""
-    state = {"asking": "asked", "testing": "tested"}.get(row.state, "waiting")
-    glyph = VERDICTS.get(verdict) or (STATES["running"] if state != "waiting" else "·")
-    text, why = f"{glyph} sample {row.sample + 1} {OUR_ERROR if verdict == 'error' else verdict or state}", ""
-    if verdict not in ("", "passed"):
+def _line(reader: SessionReader, task: TaskRow, row: CandidateRow) -> Line:
+    why, style = "", "good" if row.verdict == "passed" else "bad" if row.verdict else "dim"
+    if style == "bad":
         failing = reader.failing_tests(row.id)
         said = failing[0].message if failing else row.verdict_reason or ""
         more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
         why = f"  {one_line(said, 200)}{more}" if said else ""
-    style = "good" if verdict == "passed" else "bad" if verdict else "dim"
-    return styled((text, style), (prepared(why), "dim"), indent=2)
+    return styled((title_of(Sample(task, row, row.sample)), style), (prepared(why), "dim"), indent=2)
 
 
-class ImprovingScreen(ModeScreen):
-    """Attempts above; below the docstring as it is and the one that was tried, side by side, each with its samples.
-
-    Args:
-        run: The run with the original docs.
-    """
+class ImprovingScreen(FindingsScreen):
+    """Attempts at the docstrings of a ``run`` with the original docs."""
 
     mode_name = "Improve docstrings"
-    CSS_PATH = "../styles/improving.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("improving.resume", "resume", "resume"),
-        bind("improving.cancel", "cancel", "cancel"),
-        bind("improving.export", "export", "patch or branch"),
-        bind("improving.next-attempt", "attempt(1)", "Next attempt from any pane", show=False),
-        bind("improving.previous-attempt", "attempt(-1)", "Previous attempt from any pane", show=False),
-        bind("improving.back", "leave", "back"),
-    ]
+    names = ("Attempts", "as it is", "attempt")
+    BINDINGS = bindings("improving")
 
     def __init__(self, run: str) -> None:
         super().__init__()
         self.shown: Shown | None = None
-        self._tried: Tried | None = None
         self.live = Live(self, "attempts", lambda reader: partial(load_shown, reader, run), self._put, kinds=_KINDS)
-        self.detailing, self.doing = Latest(self, "sides"), Latest(self, "order")
-
-    def compose_body(self) -> Iterable[Widget]:
-        yield Pane(FindingList(id="attempts"), short="Attempts", id="attempts-pane", classes="pane")
-        before = Pane(TextPane(id="before-text"), short="as it is", id="before-pane", classes="pane")
-        after = Pane(TextPane(id="after-text"), short="attempt", id="after-pane", classes="pane")
-        yield Container(before, after, id="sides", classes="pane-group")
+        self.doing = Latest(self, "order")
 
     def on_mount(self) -> None:
         self.set_status("reading what was tried…")
-        self.list.show(COMING)
-
-    list = getters.query_one("#attempts", FindingList)
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being read or done."""
-        return self.live.settled and self.detailing.idle and self.doing.idle
+        return super().idle and self.doing.idle
 
     # -- what is shown
 
     def _put(self, shown: Shown) -> None:
-        follows = self.shown is None or self.list.cursor >= len(self.shown.tried)
-        tried = self.selected
-        self.shown = shown
-        keys = [one.key for one in shown.tried]
-        at = keys.index(tried.key) + 1 if tried is not None and tried.key in keys else len(keys)
         # Whoever is at the last attempt sees the next one come.
-        self.list.show(shown.listing, cursor=len(keys) if follows and shown.state == "running" else at)
+        follows = self.shown is None or (shown.state == "running" and self.list.cursor >= len(self.shown.tried))
+        self.shown = shown
+        self.list.show(shown.listing, len(shown.tried) if follows else None)
         models = ""
         if shown.tried:
             plan = shown.tried[-1].plan
             by = f" · held out by {plan.second_evaluator}" if plan.second_evaluator else ""
             models = f"{plan.writer} writes · {plan.base.evaluator} reads{by}"
-        self.retitle("#attempts-pane", f"Attempts · {shown.listing.said}", models)
+        self.retitle("#findings-pane", f"Attempts · {shown.listing.said}", models)
         self.set_status(shown.said)
-        self.on_row_list_moved()
+        self.show_entry()
         self.refresh_bindings()
 
     @property
     def selected(self) -> Tried | None:
-        at = self.list.cursor - 1
-        return self.shown.tried[at] if self.shown is not None and 0 <= at < len(self.shown.tried) else None
-
-    def on_row_list_moved(self) -> None:
-        one, reader = self.selected, self.workbench.reader
-        if one is None or reader is None:
-            self._put_sides(Sides())
-        else:
-            self.detailing.ask(lambda: load_sides(reader, one), self._put_sides)
-
-    def _put_sides(self, sides: Sides) -> None:
-        before, self._tried = self._tried, self.selected
-        same = (before.key if before else None) == (self._tried.key if self._tried else None)
-        self.retitle("#before-pane", sides.before_title)
-        self.retitle("#after-pane", sides.after_title)
-        self.query_one("#before-text", TextPane).show(sides.before, keep_place=same)
-        self.query_one("#after-text", TextPane).show(sides.after, keep_place=same)
+        return self.list.selected.of if self.list.selected is not None else None
 
     # -- what one can do
 
@@ -304,9 +234,8 @@ class ImprovingScreen(ModeScreen):
 
     def action_attempt(self, step: int) -> None:
         self.list.set_cursor(self.list.cursor + step, step)
-        self.on_row_list_moved()
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_chosen(self) -> None:
         one = self.selected
         if one is not None and one.attempt.run:
             host, run = self.workbench, one.attempt.run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.regeneration.standings import Standings, load_standings
 from workbench.app.regeneration.wording import model_name
-from workbench.app.toolkit.latest import Latest, Live
+from workbench.app.toolkit.latest import Live
 from workbench.results.regeneration_runs import NONE_EXCLUDED, Excluded, RunView, load_excluded, load_view
 from workbench.results.runs import latest_regeneration
 from workbench.results.tasks import Figures, TaskLine, figures_of, load_lines
@@ -50,7 +50,6 @@ class Following:
 
     def __init__(self, screen: RegenerationScreen) -> None:
         self._screen = screen
-        self.loading_run = Latest(screen, "regeneration-run")
         self.refreshing = Live(screen, "regeneration-refresh", self._look, self._looked, seconds=0.05)
         self.figuring = Live(screen, "regeneration-figures", self._count, self._counted, seconds=0.25)
         self.comparing = Live(screen, "standings", self._compare, self._compared)
@@ -67,7 +66,9 @@ class Following:
     @property
     def idle(self) -> bool:
         """Whether nothing is being read and nothing is about to be."""
-        return self.loading_run.idle and all(live.settled for live in (self.refreshing, self.figuring, self.comparing))
+        return self._screen.run_loader.idle and all(
+            live.settled for live in (self.refreshing, self.figuring, self.comparing)
+        )
 
     @property
     def begun(self) -> str:
@@ -78,10 +79,8 @@ class Following:
         """Another session is shown."""
         self.evaluator, self.group, self._begun = "", None, []
 
-    def load(self, reader: SessionReader, run_id: str | None, evaluator: str = "") -> None:
-        """Show a run from its beginning; None is the session's newest, ``evaluator`` whose samples are wanted from now on."""
-        if evaluator:
-            self.evaluator, self.group = evaluator, None
+    def load(self, reader: SessionReader, run_id: str | None) -> None:
+        """Show a run from its beginning; None is the session's newest."""
         screen, wanted, group = self._screen, self.evaluator, self.group
         self._changed.clear()
 
@@ -104,7 +103,7 @@ class Following:
             screen.begin(look.lines, look.view.ks)
             self._show(look)
 
-        self.loading_run.ask(work, done, screen.show_reason)
+        screen.run_loader.ask(work, done, screen.show_reason)
 
     def take(self, changes: tuple[Change, ...], view: RunView) -> None:
         """Look again soon at what changed of this run, and at those beside it."""
@@ -198,7 +197,7 @@ class Following:
     def _say_begun(self, run: str) -> None:
         # A run that was started from here is on the screen by now.
         view = self._screen.view
-        if view is not None and view.run.id != run and run in view.order and self.loading_run.idle:
+        if view is not None and view.run.id != run and run in view.order and self._screen.run_loader.idle:
             self._begun.append(run)
             self._screen.notify(f"Another run began in this session: {key_of('regeneration.next-run')} shows it.")
             self._screen.show_begun()

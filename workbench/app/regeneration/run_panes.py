@@ -4,95 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import getters
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
 from workbench.app.marks import SEVERAL, Marked, Pair
-from workbench.app.regeneration.building import Building, ExcludedList
+from workbench.app.regeneration.building import Building
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine
 from workbench.app.regeneration.sample_pane import Detail, SamplePane
 from workbench.app.regeneration.search import Hit, hits_of
 from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.regeneration.wording import short_name
+from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.document import Subject
-from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.pane import Pane, PaneTabs, Target
+from workbench.app.toolkit.pane import Pane, Target
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.texts import Static
-from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import samples_of
 from workbench.results.tasks import TaskLine
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow
 
 
-KEYS: list[BindingType] = [
-    bind("regeneration.resume", "resume", "resume"),
-    bind("pane.next", "next_pane(1)", "next pane", show=False),
-    bind("regeneration.clear-filter", "clear_filter", "clear filter"),
-    bind("regeneration.filter", "filter", "filter"),
-    bind("regeneration.went-wrong", "what_went_wrong", "what went wrong"),
-    # Also where what shows a sample has the focus.
-    bind("regeneration.sort", "arrange('sort_next')", "sort"),
-    bind("regeneration.reverse", "arrange('reverse')", "Sort the other way round", show=False),
-    bind("regeneration.group", "arrange('group_next')", "group by"),
-    bind("regeneration.rerun-task", "rerun", "rerun task"),
-    bind("regeneration.rerun-failed", "rerun_failed", "rerun failed"),
-    bind("regeneration.samples", "add_samples", "5 more samples"),
-    bind("regeneration.problem", "problem", "failed self-check"),
-    bind("regeneration.cancel", "cancel", "cancel"),
-    bind("regeneration.docs", "docs", "docstring"),
-    bind("regeneration.improve", "improve", "improve docs"),
-    bind("regeneration.improvements", "improvements", "improvements"),
-    bind("regeneration.next-hit", "hit(1)", "next hit"),
-    bind("regeneration.previous-hit", "hit(-1)", "Previous hit", show=False),
-    bind("regeneration.new", "new", "new run"),
-    bind("regeneration.search", "search", "search"),
-    bind("regeneration.dropped", "dropped", "stages, dropped"),
-    bind("labels.star", "star", "star", show=False),
-    bind("labels.tags", "tags", "tags"),
-    bind("labels.remark", "remark", "remark", show=False),
-    bind("regeneration.mark", "mark", "mark"),
-    bind("regeneration.mark-evaluator", "mark_group", "Mark the evaluator", show=False),
-    bind("regeneration.compare", "compare", "compare"),
-    bind("regeneration.export", "export", "export"),
-    bind("regeneration.open", "open_outside", "open in editor"),
-    bind("regeneration.next-sample", "sample(1)", "sample", key_display="h/l"),
-    bind("regeneration.previous-sample", "sample(-1)", "Previous sample", show=False),
-    bind("regeneration.next-task", "task(1)", "Next task from any pane", show=False),
-    bind("regeneration.previous-task", "task(-1)", "Previous task from any pane", show=False),
-    bind("regeneration.next-run", "run(1)", "Next run", show=False),
-    bind("regeneration.previous-run", "run(-1)", "Previous run", show=False),
-    bind("regeneration.evaluator", "evaluator", "next evaluator"),
-    bind("regeneration.next-tab", "tab(1)", "tab", key_display="[ ]"),
-    bind("regeneration.previous-tab", "tab(-1)", "Previous tab", show=False),
-    bind("regeneration.zoom", "zoom", "zoom", show=False),
-    bind("regeneration.more", "more", "Show more of a long text", show=False),
-    bind("regeneration.copy", "copy", "Copy", show=False),
-    bind("regeneration.down", "move(1)", "Down", show=False),
-    bind("regeneration.up", "move(-1)", "Up", show=False),
-    bind("regeneration.page-down", "page(1)", "Page down", show=False),
-    bind("regeneration.page-up", "page(-1)", "Page up", show=False),
-    bind("regeneration.first", "edge(False)", "First", show=False),
-    bind("regeneration.last", "edge(True)", "Last", show=False),
-    bind("regeneration.enter", "zoom", "Zoom the pane", show=False),
-    bind("regeneration.escape", "leave", "Leave search, zoom, pane", show=False),
-]
 _ON_THE_RUN = frozenset({"resume", "cancel", "rerun", "rerun_failed", "add_samples", "export", "open_outside", "copy"})
 """Actions on the run, which say themselves whether they make sense."""
 _ON_TASKS = frozenset(
@@ -110,7 +55,8 @@ class RunPanes(RunScreen):
 
     mode_name = "Regeneration"
     CSS_PATH = "../styles/regeneration.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = KEYS
+    BINDINGS = bindings("regeneration")
+    first_pane = "tasks"
     view: RunView | None = None
     improvements = ""
     following: Following
@@ -128,13 +74,6 @@ class RunPanes(RunScreen):
         yield Building(id="building", classes="pane-group -off")
         yield Detail()
         yield Static("", id="nothing", classes="state")
-
-    def main_list(self) -> VirtualView:
-        return self.building.query_one(ExcludedList) if self.shows_building else self.table
-
-    @property
-    def reader(self) -> SessionReader | None:
-        return self.workbench.reader
 
     @property
     def selected_task(self) -> TaskLine | None:
@@ -156,10 +95,6 @@ class RunPanes(RunScreen):
         super()._make_current(current)
         self.set_class(current is self.detail.failing, "-at-failing")
         self.refresh_bindings()
-
-    def _refresh_tabs(self) -> None:
-        named = [(pane.short if isinstance(pane, Pane) else "", pane.has_class("-current")) for pane in self.panes]
-        self.query_one(PaneTabs).show(named)
 
     def uncover(self, pane: Widget) -> None:
         """Bring a pane to the front where only some have room."""
@@ -198,6 +133,9 @@ class RunPanes(RunScreen):
 
     def search_for(self, text: str) -> None:
         """Search for a text and go to the first hit in the selected task or below it."""
+        if self.shows_building:
+            self.building.find(text)
+            return
         reader, view, lines, selected = self.reader, self.view, tuple(self.table.rows), self.selected_task
         if reader is None or view is None:
             return
@@ -280,7 +218,7 @@ class RunPanes(RunScreen):
     def subject(self) -> Subject:
         """Return what has the focus: what was excluded, the failing tests, else the sample."""
         if self.shows_building:
-            listed = self.building.query_one(ExcludedList).rows
+            listed = self.building.listed.rows
             return Subject("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
         return self.detail.subject()
 

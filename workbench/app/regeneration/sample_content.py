@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,8 +15,8 @@ from workbench.app.toolkit.document import (
     COLOURED_AT_FIRST,
     Document,
     Line,
-    closed,
     code,
+    difference,
     heading,
     joined,
     note,
@@ -27,6 +26,7 @@ from workbench.app.toolkit.document import (
     styled,
 )
 from workbench.app.toolkit.pane import COPIED_AT_MOST
+from workbench.comparison.line_diff import line_diff, without_margin
 from workbench.glyphs import DOUBTFUL, VERDICTS, WAITING
 from workbench.results.samples import Sample, read_sample
 from workbench.session.labels import in_words
@@ -48,7 +48,7 @@ _MESSAGE = 4_000  # characters of one message
 _TESTS = 200  # tests whose tracebacks are laid out
 _ERROR = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")
 _OUTCOMES = VERDICTS | {"error": VERDICTS["crashed"], "missing": VERDICTS["invalid"], "skipped": WAITING}
-_AROUND = 3  # lines around a change
+_SHORT = 80  # lines of both bodies up to which all are shown
 _REPLACED = 3  # verdicts that were replaced, of which the pane tells
 GONE = "This task is no longer in the session."
 FORMER = "the former verdict: it stays until the sample has been tested again"
@@ -66,6 +66,16 @@ def read_all(reader: SessionReader, task_id: str, group: Group, number: int, tab
     """Read and lay out all of one tab of a sample."""
     sample = read_sample(reader, task_id, group, number)
     return laid_out(reader, sample, tab, COPIED_AT_MOST) if sample is not None else note(GONE)
+
+
+def read_texts(
+    reader: SessionReader, task_id: str, group: Group, number: int, tabs: Iterable[str], limit: int
+) -> tuple[Sample, dict[str, Document], tuple[str, Document]] | None:
+    """Read a sample with some of its tabs and, under their title, the tests that it failed; None where its task is gone."""
+    sample = read_sample(reader, task_id, group, number)
+    if sample is None:
+        return None
+    return sample, {tab: laid_out(reader, sample, tab, limit) for tab in tabs}, failures_of(reader, sample)
 
 
 def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN_AT_FIRST) -> Document:
@@ -140,12 +150,10 @@ def remarks_of(sample: Sample) -> tuple[tuple[str, bool], ...]:
 
 def _history(former: Sequence[FormerVerdictRow]) -> Iterator[tuple[str, bool]]:
     """Yield a line for each of the last verdicts that were replaced, the newest first."""
+    from workbench.reports.regenerated import former_words
+
     for row in reversed(former[-_REPLACED:]):
-        parts = [f"before: {VERDICTS.get(row.verdict, '?')} {row.verdict}"]
-        parts += [f"in {took(row.tested_s)}"] if row.tested_s is not None else []
-        parts += [one_line(row.route, 20)] if row.route else []
-        said = " ".join(parts) + (f": {one_line(row.verdict_reason, 200)}" if row.verdict_reason else "")
-        yield said, False
+        yield f"before: {one_line(former_words(row), 300)}", False
     if len(former) > _REPLACED:
         yield f"… and {len(former) - _REPLACED:,} verdicts before that; `workbench show` lists them", False
 
@@ -184,48 +192,19 @@ def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: 
     cut = f"Only the first {size_of(COMPARED)} of each body are compared." if too_long else None
     # A sentence instead of a body would be compared like one.
     try:
-        read = {digest: _lines(reader, digest, of) for digest, of in bodies.items()}
+        texts = {
+            digest: without_margin(reader.text(digest, COMPARED, of=of)).split("\n") for digest, of in bodies.items()
+        }
     except TextDamaged as error:
         return note(str(error))
-    changes = list(_changes(read[task.body_blob], read[candidate.body_blob or ""]))
-    return Document(closed(tuple(line for line, _ in changes), cut), "\n".join(text for _, text in changes), cut)
-
-
-def _lines(reader: SessionReader, digest: str, of: str) -> list[str]:
-    """Return the lines of a body without the indentation of its first: models indent as they like, splicing corrects it."""
-    lines = reader.text(digest, COMPARED, of=of).replace("\r\n", "\n").strip("\n").split("\n")
-    first = next((line for line in lines if line.strip()), "")
-    margin = len(first) - len(first.lstrip(" \t"))
-    return [line[min(margin, len(line) - len(line.lstrip(" \t"))) :] for line in lines]
-
-
-def _changes(before: list[str], after: list[str]) -> Iterator[tuple[Line, str]]:
+    before, after = texts[task.body_blob], texts[candidate.body_blob or ""]
+    whole = len(before) + len(after) <= _SHORT
     # Tabs and spaces that look the same are no difference.
-    old, new = ([prepared(line) for line in lines] for lines in (before, after))
-    if [line.rstrip() for line in old] == [line.rstrip() for line in new]:
-        same = "The candidate is the original body, line for line."
-        yield styled((same, "dim")), same
-        yield Line(""), ""
-        yield from (_marked("  ", line, "") for line in before)
-        return
-    # Long bodies of similar lines are what makes matching slow; there the popular lines are left out.
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=len(before) + len(after) > 1000)
-    small = len(before) + len(after) <= 80
-    groups = [matcher.get_opcodes()] if small else list(matcher.get_grouped_opcodes(_AROUND))
-    for group in groups:
-        if not small:
-            where = f"@@ lines {group[0][1] + 1}–{group[-1][2]} of the body → {group[0][3] + 1}–{group[-1][4]} @@"
-            yield styled((where, "hunk")), where
-        for tag, i1, i2, j1, j2 in group:
-            if tag == "equal":
-                yield from (_marked("  ", line, "") for line in before[i1:i2])
-                continue
-            yield from (_marked("- ", line, "removed") for line in before[i1:i2])
-            yield from (_marked("+ ", line, "added") for line in after[j1:j2])
-
-
-def _marked(sign: str, line: str, style: str) -> tuple[Line, str]:
-    return styled((sign + prepared(line), style), indent=2), sign + line
+    diff = line_diff([*map(prepared, before)], [*map(prepared, after)], _SHORT if whole else 3)
+    if diff.hunks:
+        return joined([difference(diff, before, after, places=not whole)], cut=cut)
+    same = plain("The candidate is the original body, line for line.", style="dim")
+    return joined([same, plain(""), plain("\n".join(f"  {line}" for line in after))], cut=cut)
 
 
 def _candidate(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit: int) -> Document:
@@ -250,40 +229,30 @@ def _docstring(reader: SessionReader, sample: Sample, limit: int) -> Document:
 
 
 def _prompt(reader: SessionReader, sample: Sample, limit: int) -> Document:
+    from workbench.comparison.texts import kept_prompt
+
     candidate, task = sample.candidate, sample.task
     call = reader.call(candidate.call_id) if candidate is not None and candidate.call_id is not None else None
-    if call is None:
-        if task.prompt_blob is None:
-            return note("The prompt is written when the model is asked.")
-        return _kept_prompt(reader.shown(task.prompt_blob, f"the prompt of task {task.id}"), limit)
-    sent = f"{call.prompt_tokens or 0:,} tokens in · {call.completion_tokens or 0:,} out"
-    title = heading(one_line(call.answered_by or call.model, 60), sent)
-    top = [title, plain(one_line(call.sampling, 300), style="dim")]
-    messages = reader.messages(call)
+    if call is not None:
+        sent = f"{call.prompt_tokens or 0:,} tokens in · {call.completion_tokens or 0:,} out"
+        parts = [heading(one_line(call.answered_by or call.model, 60), sent)]
+        parts.append(plain(one_line(call.sampling, 300), style="dim"))
+        messages = reader.messages(call)
+    elif task.prompt_blob is not None:
+        versions, messages = kept_prompt(reader, task)
+        named = zip(("prompt", "context"), versions, strict=False)
+        parts = [heading("Prompt", " · ".join(f"{what} {one_line(version, 40)}" for what, version in named))]
+    else:
+        return note("The prompt is written when the model is asked.")
     if not messages:
-        return joined([*top, note("", "The messages of this call cannot be read.")])
-    return _messages(top, messages, limit)
-
-
-def _kept_prompt(text: str, limit: int) -> Document:
-    try:
-        kept = json.loads(text)
-        messages = [(str(role), str(content)) for role, content in kept["messages"]]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return plain(text[:limit])
-    versions = f"prompt {one_line(str(kept.get('prompt')), 40)} · context {one_line(str(kept.get('context')), 40)}"
-    return _messages([heading("Prompt", versions)], messages, limit)
-
-
-def _messages(top: list[Document], messages: Sequence[tuple[str, str]], limit: int) -> Document:
-    parts = [*top]
+        parts.append(note("", "The messages cannot be read."))
     for role, content in messages:
-        shown = content[:limit]
-        more = len(content) - len(shown)
-        rest = f"{size_of(more)} more; {key_of('regeneration.more')} shows them." if more else None
-        parts += [plain(""), plain(role, style="role"), plain(shown, cut=rest)]
-    cut = f"{key_of('regeneration.more')} shows more of it." if any(part.cut for part in parts) else None
-    return joined(parts, cut=cut)
+        more = len(content) - limit
+        rest = f"{size_of(more)} more; {key_of('regeneration.more')} shows them." if more > 0 else None
+        parts += [plain(""), plain(role, style="role"), plain(content[:limit], cut=rest)]
+    return joined(
+        parts, cut=f"{key_of('regeneration.more')} shows more of it." if any(part.cut for part in parts) else None
+    )
 
 
 def _answer(reader: SessionReader, _: TaskRow, candidate: CandidateRow, limit: int) -> Document:

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING
 
 from textual import events, on, work
 
-from workbench.app.key_table import key_of, with_keys
+from workbench.app.key_table import key_of
 from workbench.app.location import Place
 from workbench.app.regeneration.actions import Actions
-from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine, headline
 from workbench.app.regeneration.run_panes import RunPanes
 from workbench.app.regeneration.standings import Standings, beside
+from workbench.app.regeneration.task_table import EVERYTHING, TaskFilter
 from workbench.app.regeneration.wording import header, trouble
 from workbench.app.toolkit.header import Part
 from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
-from workbench.app.toolkit.typed_line import PromptLine
 from workbench.results.regeneration_runs import Excluded, RunView
 from workbench.results.tasks import Figures, TaskLine
 from workbench.text import one_line
@@ -33,18 +32,16 @@ if TYPE_CHECKING:
 
 ABREAST = (190, 48)
 """Cells from which on difference, docstring, prompt and failing tests stand next to one another, below the tasks."""
-NO_SESSION = "No session is open.\n\nPress {regeneration.new} to test a repository's documentation by regeneration."
 
 
 class RegenerationScreen(RunPanes):
     """Figures on top, the table of tasks, and below it the selected sample with its failing tests."""
 
     actions: Actions
+    no_session = "No session is open.\n\nPress {regeneration.new} to test a repository's documentation by regeneration."
 
     def __init__(self) -> None:
         super().__init__()
-        self._goal: Place | None = None  # where somebody wanted to go in the run that is shown
-        self._place: Place | None = None  # the same until it is reached
         self._problem = -1  # which failed self-check was gone to last
         self.actions = Actions(self)
         self.following = Following(self)
@@ -52,22 +49,11 @@ class RegenerationScreen(RunPanes):
         self.improving = Live(self, "improvement", read, show, failed, kinds={"improvement"})
         self.standings = Standings()
 
-    def on_mount(self) -> None:
-        self.focus_pane(self.query_one("#tasks"))
-        self._show_no_session()
-        self.set_interval(1.0, self._tick)
-
-    def _show_no_session(self) -> None:
-        self._show_nothing("Opening the session…" if self.workbench.session_path else with_keys(NO_SESSION))
-
-    def _show_nothing(self, sentence: str) -> None:
-        self.set_class(bool(sentence), "-nothing")
-        self.query_one("#nothing", Static).update(sentence)
+    def show_nothing(self, sentence: str) -> None:
+        super().show_nothing(sentence)
         if sentence:
-            self.set_status("")
             self._show_trouble("")
             self.query_one(FiguresLine).view = self.query_one(EvaluatorLine).view = None
-        self.refresh_bindings()
 
     def _show_trouble(self, text: str) -> None:
         line = self.query_one("#trouble", Static)
@@ -76,44 +62,24 @@ class RegenerationScreen(RunPanes):
 
     # -- the run
 
-    def on_session_opened(self, reader: SessionReader | None) -> None:
-        self.finder.forget()
+    def forget(self) -> None:
         self.view = None
         self._problem = -1
         self.following.forget()
-        if reader is None:
-            self._show_no_session()
-            if self.workbench.session_path is None:
-                self.has_read()
-            return
-        # The run begins anew, perhaps after the goal was reached.
-        self._place = self._goal
-        self._load(reader, self.workbench.selected_run)
 
     def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
         """Show another run of the open session, with the samples of an evaluator as soon as there are some, and a place in it."""
         self.workbench.selected_run = run_id
-        self._goal = self._place = place
-        if self.workbench.reader is not None:
-            self._load(self.workbench.reader, run_id, evaluator)
+        if evaluator:
+            self.following.evaluator, self.following.group = evaluator, None
+        self.load_at(place)
 
-    def _load(self, reader: SessionReader, run_id: str | None, evaluator: str = "") -> None:
-        self.reading = True
-        self.following.load(reader, run_id, evaluator)
-
-    def show_reason(self, sentence: str) -> None:
-        """Say why the run cannot be shown."""
-        self._show_nothing(sentence)
-        self._read_if_last()
-
-    def _read_if_last(self) -> None:
-        # A result that came too late is not what was asked for last.
-        if self.reading and self.following.loading_run.idle:
-            self.has_read()
+    def load_wanted(self, reader: SessionReader) -> None:
+        self.following.load(reader, self.workbench.selected_run)
 
     def begin(self, lines: Sequence[TaskLine], ks: tuple[int, ...]) -> None:
         """Show the tasks of another run."""
-        self._show_nothing("")
+        self.show_nothing("")
         self.show_figures(None)
         self.table.set_filter(EVERYTHING)
         self.table.put_tasks(lines, ks)
@@ -131,10 +97,10 @@ class RegenerationScreen(RunPanes):
         self.improving.take(changes)
         if self.view is not None:
             self.following.take(changes, self.view)
-        elif any(change.kind == "run" for change in changes) and self.following.loading_run.idle:
+        elif any(change.kind == "run" for change in changes) and self.run_loader.idle:
             self.on_session_opened(self.workbench.reader)
 
-    def _tick(self) -> None:
+    def tick(self) -> None:
         if self.view is not None and self.view.live:
             self.following.refreshing.refresh_soon()  # rate and time left change by themselves
 
@@ -163,15 +129,13 @@ class RegenerationScreen(RunPanes):
             self.focus_pane(self.query_one("#counts" if building else "#tasks"))
         self.show_sample()
         self.refresh_bindings()
-        self._go_to_place()
-        self._read_if_last()
+        self.go_on_to_place()
+        self.has_read()
 
-    def _go_to_place(self) -> None:
-        place = self._place
-        # Another reading of the run may be under way, which would begin it anew.
-        if place is None or not self.following.loading_run.idle or not self.table.knows(place.item):
-            return
-        self._place = None
+    def can_go(self, place: Place) -> bool:
+        return self.table.knows(place.item)
+
+    def go_to_place(self, place: Place) -> None:
         self.go_to(place.item, place.number)
         self.search_for(place.needle)
 
@@ -209,18 +173,6 @@ class RegenerationScreen(RunPanes):
         self.show_sample()
         self._show_header()
         self._show_beside()
-
-    # -- the line below
-
-    def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
-        self.on_prompt_line_left()
-        if self.shows_building:
-            self.building.find(message.text)
-        else:
-            self.search_for(message.text)
-
-    def on_prompt_line_left(self) -> None:
-        self.focus_pane(self.query_one("#excluded" if self.shows_building else "#tasks"))
 
     # -- keys
 

@@ -1,59 +1,261 @@
-"""What went wrong in a run: groups of failures, tasks that nobody solves, tests that fail most, and pass@k by m."""
+"""What went wrong in a run: groups of failures, tasks that nobody solves, tests that fail most, and pass@k by m and by file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Final
 
-from textual import getters
-from textual.binding import BindingType
-from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.keys import bind
-from workbench.app.regeneration import findings
-from workbench.app.regeneration.findings import BY_FILE, CURVE, FAILURES, LEVELS, TABS, Detail, Entry, Findings, Listing
-from workbench.app.regeneration.wording import short_name
-from workbench.app.toolkit.columns import Columns
-from workbench.app.toolkit.document import note
-from workbench.app.toolkit.latest import Latest, Live
-from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.key_table import with_keys
+from workbench.app.keys import bindings
+from workbench.app.regeneration.findings import COMING, Entry, FindingsScreen, Listing, Texts, columns
+from workbench.app.regeneration.sample_content import laid_out
+from workbench.app.regeneration.wording import NOTHING, share, short_name, test_name
+from workbench.app.toolkit.document import EMPTY, Line, code, heading, joined, note, of_lines, plain, prepared, styled
+from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.pane import Pane, TabLine
-from workbench.app.toolkit.plot import CurvePlot
-from workbench.app.toolkit.row_list import RowList
-from workbench.app.toolkit.table import Table
-from workbench.app.toolkit.text_pane import TextPane
-from workbench.text import one_line
+from workbench.app.toolkit.plot import CurvePlot, PlotLine, bar
+from workbench.glyphs import VERDICTS
+from workbench.regeneration.failure_groups import (
+    FailedCandidate,
+    FailureGroup,
+    failure_groups,
+    same_error,
+    same_exception,
+)
+from workbench.regeneration.source_of_test import SourceOfTest, source_of_test, text_of_test_file
+from workbench.results.samples import Sample
+from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
-    from workbench.regeneration.failure_groups import FailedCandidate, FailureGroup
+    from workbench.regeneration.breakdown import TaskGroup
+    from workbench.regeneration.passk import Estimate
+    from workbench.results.failures import Diagnosis
     from workbench.results.regeneration_runs import RunView
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
+    from workbench.session.rows import FailingTestRow
 
-EVERYBODY = "all evaluators"
+FAILURES, UNSOLVED, TESTS, CURVE, BY_FILE = TABS = (
+    "Failures", "Nobody solves", "Failing tests", "pass@k by m", "pass@k by file",
+)  # fmt: skip
+"""The tabs."""
+LEVELS: Final = {FAILURES: None, f"{FAILURES} by error": same_error, f"{FAILURES} by exception": same_exception}
+"""How alike failures of one group are: the same tests and error, the same error whatever test, the same exception."""
+_BAR = 16  # cells of a bar that is full
+_TRACEBACK = 40_000  # bytes
+_GONE = "This run is not in the open session: press {went-wrong.back}."
+NOT_KEPT = "The source of this test is neither in this session nor in the cache; the traceback has what is known of it."
+_OF_FAILURES = columns(
+    ("cand.", 6, True), ("tasks", 5, True), ("tests", 5, True), ("what", 19, False), ("message", 0, False), ("place", 30, False),
+)  # fmt: skip
+_OF_MEMBERS = columns(
+    ("function", 0, False), ("sample", 6, True), ("changed", 7, True), ("evaluator", 24, False), ("message", 30, False),
+)  # fmt: skip
+_OF_UNSOLVED = columns(
+    ("task", 0, False), ("samples", 7, True), ("by", 4, True), ("fewest failing", 14, True), ("nearest", 40, False),
+)  # fmt: skip
+_OF_TESTS = columns(("test", 0, False), ("candidates", 10, True), ("tasks", 5, True))
 
 
-class FindingList(Table[Entry]):
-    """The entries of a listing."""
+def load_findings(
+    reader: SessionReader, run_id: str, group: Group | None, stopped: Callable[[], bool] = lambda: False
+) -> dict[str, Listing]:
+    """Read why candidates of a run fail, of one group or (None) of all: the lists by their titles."""
+    from workbench.results.failures import diagnose
+    from workbench.results.samples import results_by_group
 
-    LEAD = 1
-    BINDINGS: ClassVar[list[BindingType]] = [bind("went-wrong.open", "choose", "open candidate")]
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__((), key=lambda entry: entry.cells, id=id)
-
-    def show(self, listing: Listing, *, cursor: int = 1) -> None:
-        self.columns = Columns(listing.columns)
-        self.empty = listing.empty
-        self.cursor = -1
-        self.put(listing.entries)
-        self.set_cursor(max(1, cursor))
+    if reader.run(run_id) is None:
+        return dict.fromkeys(TABS, Listing((), (), "not here", with_keys(_GONE)))
+    names = {task.id: f"{task.path}::{task.qualified_name}" for task in reader.tasks(run_id)}
+    found = diagnose(reader, run_id, results_by_group(reader, run_id), group, stopped)
+    levels = {
+        title: _failures(found.candidates, found.groups if cause is None else failure_groups(found.failed, cause))
+        for title, cause in LEVELS.items()
+    }
+    return {**levels, UNSOLVED: _unsolved(found, names), TESTS: _tests(found)}
 
 
-class WentWrongScreen(ModeScreen):
-    """Findings on the left; on the right the test that says most and the difference of the candidate that stands for it.
+def _failures(failed: int, groups: Sequence[FailureGroup]) -> Listing:
+    def entry(group: FailureGroup) -> Entry:
+        counts = (f"{count:,}" for count in (len(group.candidates), group.tasks, len(group.tests)))
+        what = f"{VERDICTS.get(group.verdict, '?')} {one_line(group.exception.rpartition('.')[2], 60)}"
+        message = one_line(group.message.removeprefix(f"{group.exception}: "), 300)
+        place = one_line(group.place or _where(group.representative), 200)
+        return _entry((*counts, what, message, place), group.representative, of=group)
+
+    said = f"{plural(failed, 'candidate')} in {plural(len(groups), 'group')}"
+    return Listing(_OF_FAILURES, tuple(map(entry, groups)), said, "No candidate failed.")
+
+
+def members_of(group: FailureGroup) -> Listing:
+    """Return the candidates of a group, the one with the smallest difference to the original first."""
+
+    def entry(one: FailedCandidate) -> Entry:
+        message = one.lead.message if one.lead is not None and one.lead.message else one.reason
+        function, evaluator = one_line(f"{one.path}::{one.function}", 300), one_line(one.group.evaluator, 60)
+        return _entry((function, f"{one.sample + 1:,}", f"{one.changed:,}", evaluator, one_line(message, 300)), one)
+
+    entries = tuple(map(entry, group.candidates))
+    said = f"{plural(len(entries), 'candidate')} of {plural(group.tasks, 'task')} · {one_line(group.exception, 60)}"
+    return Listing(_OF_MEMBERS, entries, said, "")
+
+
+def _entry(
+    cells: tuple[str, ...], one: FailedCandidate | None, test: str = "", of: FailureGroup | None = None
+) -> Entry:
+    """Return a row for a candidate, with the test that is shown beside it, "" for its leading one."""
+    return Entry(cells, of or one, partial(load_texts, one=one, test=test) if one is not None else None)
+
+
+def _where(one: FailedCandidate) -> str:
+    return test_name(one.lead.test) if one.lead is not None else one.function
+
+
+def _unsolved(found: Diagnosis, names: dict[str, str]) -> Listing:
+    def distance(one: FailedCandidate) -> tuple[int, int]:
+        return len(one.tests) or 1_000_000, one.changed
+
+    nearest: dict[str, FailedCandidate] = {}
+    for one in (one for group in found.groups for one in group.candidates):
+        nearest[one.task] = min(nearest.get(one.task, one), one, key=distance)
+    entries = []
+    for task in found.unsolved:
+        best = nearest.get(task.task)
+        fewest = f"{len(best.tests):,}" if best is not None and best.tests else NOTHING
+        where = _where(best) if best is not None else NOTHING
+        name = one_line(names.get(task.task, task.task), 300)
+        entries.append(_entry((name, f"{task.samples:,}", f"{task.evaluators:,}", fewest, where), best))
+    said = f"{len(found.unsolved):,} of {plural(len(names), 'task')}, whoever wrote the body"
+    return Listing(_OF_UNSOLVED, tuple(entries), said, "Every task with a sample is solved by some candidate.")
+
+
+def _tests(found: Diagnosis) -> Listing:
+    first: dict[str, FailedCandidate] = {}
+    for group in found.groups:
+        for test in group.tests:
+            one = group.representative
+            first[test] = min(first.get(test, one), one, key=lambda known: known.changed)
+    entries = [
+        _entry((one_line(one.test, 400), f"{one.candidates:,}", f"{one.tasks:,}"), first.get(one.test), one.test)
+        for one in found.tests
+    ]
+    return Listing(_OF_TESTS, tuple(entries), plural(len(entries), "test"), "No test failed.")
+
+
+# -- curves
+
+
+def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[int]) -> dict[str, Listing]:
+    """Compute pass@k of a group by the number of samples and by k, both with intervals, and by file."""
+    from workbench.regeneration.breakdown import pass_by, pass_by_k, pass_by_samples
+    from workbench.results.failures import verdict_sequences
+    from workbench.results.samples import results_by_group
+
+    sequences = verdict_sequences(reader, run_id, group)
+    results = results_by_group(reader, run_id).get(group, ())
+    by_m = {k: {point.m: point.estimate for point in pass_by_samples(sequences, k)} for k in ks}
+    by_k = {estimate.k: estimate for estimate in pass_by_k(results)}
+    by_file = pass_by(((one.file, one) for one in results if one.counted), ks)
+    named = {f"pass@{k} of the first m samples": of for k, of in by_m.items()} | {"pass@k of all samples, by k": by_k}
+    lines = [
+        PlotLine(title, tuple((x, e.value, e.low, e.high) for x, e in of.items() if e.value is not None))
+        for title, of in named.items()
+    ]
+    return {CURVE: replace(_numbers(by_m, by_k), lines=tuple(lines)), BY_FILE: _bars(by_file, ks)}
+
+
+def _bars(files: Sequence[TaskGroup], ks: Sequence[int]) -> Listing:
+    """Return a row per file, the hardest first, with a bar of pass@k for each k; full is 1."""
+    declared = [("file", 0, False), ("tasks", 5, True)]
+    for k in ks:
+        declared += [(f"pass@{k}", 7, True), ("", _BAR, False)]
+    entries = []
+    for one in sorted(files, key=lambda one: next((e.value for e in one.pass_at if e.value is not None), 2.0)):
+        values = [(share(estimate.value), bar(estimate.value or 0.0, 1.0, _BAR)) for estimate in one.pass_at]
+        entries.append(Entry((one_line(one.name, 400), f"{one.tasks:,}", *(cell for pair in values for cell in pair))))
+    said = f"{plural(len(files), 'file')}, the hardest first"
+    return Listing(columns(*declared), tuple(entries), said, "No sample has a verdict yet.")
+
+
+def _numbers(by_m: dict[int, dict[int, Estimate]], by_k: dict[int, Estimate]) -> Listing:
+    declared = [("m or k", 6, True)]
+    for k in by_m:
+        declared += [(f"pass@{k}", 7, True), ("of first m", 14, False)]
+    declared += [("pass@k", 7, True), ("of all samples", 14, False), ("", 0, False)]
+    entries = []
+    for number in range(1, max([*(max(of, default=0) for of in by_m.values()), len(by_k)], default=0) + 1):
+        cells = [_estimate(of.get(number)) for of in (*by_m.values(), by_k)]
+        entries.append(Entry((f"{number:,}", *(cell for pair in cells for cell in pair), "")))
+    return Listing(columns(*declared), tuple(entries), "with 95 % intervals", "No sample has a verdict yet.")
+
+
+def _estimate(estimate: Estimate | None) -> tuple[str, str]:
+    if estimate is None or estimate.value is None:
+        return NOTHING, ""
+    known = estimate.low is not None and estimate.high is not None
+    return share(estimate.value), f"[{estimate.low:.2f}, {estimate.high:.2f}]" if known else ""
+
+
+# -- the candidate under the cursor
+
+
+def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> Texts:
+    """Read how a candidate fails a test, without one its leading test, and what it wrote."""
+    task, candidate = reader.task(one.task), reader.candidate(one.id)
+    if task is None or candidate is None:
+        return ("", note("This candidate is no longer in the session.")), ("", EMPTY)
+    sample = Sample(task, candidate, candidate.sample)
+    difference, docstring = (laid_out(reader, sample, tab) for tab in ("Diff", "Docstring"))
+    body = joined([difference, plain(""), heading("Docstring"), docstring])
+    title = f"{one_line(one.function, 60)} · {one_line(one.group.evaluator, 40)} · sample {candidate.sample + 1}"
+    failing = {row.test_id: row for row in reader.failing_tests(one.id)}
+    row = failing.get(test or (one.lead.test if one.lead is not None else ""))
+    if row is None:
+        said = f"{VERDICTS.get(one.verdict, '?')} {one.verdict}: {one.reason or 'no test said why.'}"
+        return ("no failing test", note(prepared(said))), (title, body)
+    trace = reader.shown(row.traceback_blob, "this traceback", _TRACEBACK) if row.traceback_blob else ""
+    found = source_of_test(text_of_test_file(reader, task, row.test_id), row.test_id, trace)
+    if found is not None:
+        shown = replace(of_lines(_source(found, row, one)), numbered=True)
+    else:
+        said_lines = prepared(trace or row.message).split("\n")
+        lines = [styled((part, "bad" if part[:1].strip() else ""), indent=4) for part in said_lines]
+        shown = of_lines([styled((NOT_KEPT, "dim"), indent=4), Line(""), *lines])
+    return (one_line(row.test_id, 200), shown), (title, body)
+
+
+def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> Iterator[Line]:
+    """Lay out a test with its line numbers; below the asserting line stands what it said."""
+
+    def told(below: str) -> Iterator[Line]:
+        indent = " " * (len(below) - len(below.lstrip(" ")))
+        for part in "\n".join(prepared(text) for text in found.said or (row.message,)).split("\n"):
+            yield styled((f"{indent}E  {part}", "bad"), indent=4)
+
+    lines = code("\n".join(found.lines), "test.py").lines
+    for number, line in enumerate(lines, found.first):
+        here = number == found.asserting
+        yield replace(line, number=number, fill="block" if here else "")
+        if here:
+            yield from told(line.text)
+    if found.asserting not in range(found.first, found.first + len(lines)):
+        yield Line("")
+        yield from told("")
+    place = one.lead.place if one.lead is not None and one.lead.test == row.test_id else None
+    if place is not None and place.path and place.path != found.path:
+        yield Line("")
+        yield styled((prepared(f"raised at {one_line(str(place), 200)}"), "warn"), indent=4)
+
+
+# -- the screen
+
+
+class WentWrongScreen(FindingsScreen):
+    """Findings; beside them the test that says most, and the difference of the candidate that stands for it.
 
     Args:
         view: The run, as it was when this was opened.
@@ -61,130 +263,79 @@ class WentWrongScreen(ModeScreen):
     """
 
     mode_name = "What went wrong"
-    CSS_PATH = "../styles/went_wrong.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("went-wrong.next-tab", "tab(1)", "tab", key_display="[ ]"),
-        bind("went-wrong.previous-tab", "tab(-1)", "Previous tab", show=False),
-        bind("went-wrong.evaluator", "evaluator", "next evaluator"),
-        bind("went-wrong.group", "group", "group by"),
-        bind("went-wrong.open-group", "members(True)", "members", key_display="l"),
-        bind("went-wrong.close-group", "members(False)", "All groups", show=False),
-        bind("went-wrong.back", "leave", "back"),
-    ]
+    names = ("What went wrong", "test", "difference")
+    BINDINGS = bindings("went-wrong")
 
     def __init__(self, view: RunView, opened: Callable[[FailedCandidate], None]) -> None:
         super().__init__()
         self._view, self._open_candidate = view, opened
         self.group: Group | None = view.group  # whose candidates; None for all
         self.tab = FAILURES
-        self.level = ""  # how alike failures of one group are, a key of LEVELS
-        self.opened: FailureGroup | None = None  # the group whose members are listed in place of all groups
-        self.findings: Findings | None = None
-        self.curves: findings.Curves | None = None
+        self._level = FAILURES  # how alike failures of one group are, a key of LEVELS
+        self._opened: FailureGroup | None = None  # the group whose members are listed in place of all groups
+        self.listings: dict[str, Listing] = {}  # what is there, by title
         kinds = {"candidate", "task"}
-        nothing = Findings({})
-        self.live = Live(self, "went-wrong", self._read, self._put, kinds=kinds, seconds=1.0, nothing=nothing)
-        self.drawing = Live(self, "curves", self._read_curves, self._draw)
-        self.detailing = Latest(self, "failed-candidate")
+        self.live = Live(self, "went-wrong", self._read, self._put, kinds=kinds, seconds=1.0, nothing={})
+        self.drawing = Live(self, "curves", self._read_curves, self._put)  # takes longer
         self._cursors: dict[str, int] = {}
-        self._group_cursor = 1
-        self._shown: Entry | None = None
 
-    def compose_body(self) -> Iterable[Widget]:
-        inside = (TabLine(TABS, id="went-wrong-tabs"), FindingList(id="findings"))
-        yield Pane(*inside, short=self.mode_name, id="findings-pane", classes="pane")
-        test = Pane(TextPane(id="test-text"), short="test", id="test-pane", classes="pane")
-        body = Pane(TextPane(id="body-text"), short="difference", id="body-pane", classes="pane")
-        plot = Pane(CurvePlot(id="plot"), short="pass@k by m", id="plot-pane", classes="pane -off")
-        yield Container(test, body, plot, id="beside", classes="pane-group")
+    def compose_list(self) -> Iterable[Widget]:
+        yield TabLine(TABS)
+        yield from super().compose_list()
+
+    def compose_beside(self) -> Iterable[Widget]:
+        yield Pane(CurvePlot(), short=CURVE, id="plot-pane", classes="pane -off")
 
     def on_mount(self) -> None:
         self.set_status("reading why candidates fail…")
-        self.list.show(findings.COMING)
-
-    list = getters.query_one("#findings", FindingList)
 
     @property
     def idle(self) -> bool:
-        return self.live.settled and self.drawing.settled and self.detailing.idle
+        return super().idle and self.drawing.settled
 
     # -- what is shown
 
-    def _read(self, reader: SessionReader) -> Callable[[], Findings]:
-        self.curves = None
+    def _read(self, reader: SessionReader) -> Callable[[], dict[str, Listing]]:
+        self.listings = {}
         self.drawing.refresh()
-        return partial(findings.load_findings, reader, self._view.run.id, self.group, lambda: self.live.outdated)
+        return partial(load_findings, reader, self._view.run.id, self.group, lambda: self.live.outdated)
 
-    def _read_curves(self, reader: SessionReader) -> Callable[[], findings.Curves] | None:
+    def _read_curves(self, reader: SessionReader) -> Callable[[], dict[str, Listing]] | None:
         view = self._view
-        if self.tab not in {CURVE, BY_FILE}:
+        if self.tab not in {CURVE, BY_FILE} or self.tab in self.listings:
             return None
-        return partial(findings.load_curves, reader, view.run.id, self.group or view.group, view.ks)
+        return partial(load_curves, reader, view.run.id, self.group or view.group, view.ks)
 
-    def _put(self, found: Findings) -> None:
-        self.findings = found
+    def _put(self, found: dict[str, Listing]) -> None:
+        self.listings |= found
         self._show_tab()
 
-    def _draw(self, curves: findings.Curves) -> None:
-        self.curves = curves
-        self.query_one(CurvePlot).lines = curves.lines
-        if self.tab in {CURVE, BY_FILE}:
-            self._show_tab()
-
-    def _listings(self) -> dict[str, Listing]:
-        """Return what is there, by the tabs."""
-        listings = dict(self.findings.listings) if self.findings is not None else {}
-        if self.findings is not None and self.findings.failures:
-            listings[FAILURES] = self.findings.failures[self.level]
-        if self.opened is not None:
-            listings[FAILURES] = findings.members_of(self.opened)
-        if self.curves is not None:
-            listings |= {CURVE: self.curves.listing, BY_FILE: self.curves.by_file}
-        return listings
+    @property
+    def _title(self) -> str:
+        return self._level if self.tab == FAILURES else self.tab
 
     def _show_tab(self) -> None:
-        tabs, listings = self.query_one(TabLine), self._listings()
+        tabs, title = self.query_one(TabLine), self._title
         tabs.current = self.tab
-        tabs.empty = frozenset(name for name, listing in listings.items() if not listing.entries)
+        tabs.empty = frozenset(tab for tab in TABS if tab in self.listings and not self.listings[tab].entries)
         self.query_one("#plot-pane").set_class(self.tab != CURVE, "-off")
-        for selector in ("#test-pane", "#body-pane"):
-            self.query_one(selector).set_class(self.tab in {CURVE, BY_FILE}, "-off")
+        self.query(".text").set_class(self.tab in {CURVE, BY_FILE}, "-off")
         self.query_one("#beside").set_class(self.tab == BY_FILE, "-off")  # the bars have all the room
-        listing = listings.get(self.tab, findings.COMING)
-        self.list.show(listing, cursor=self._cursors.get(self.tab, 1))
-        name = short_name(self.group.evaluator, self._view.name_of(self.group)) if self.group else EVERYBODY
-        whose = one_line(name, 60)
-        by = f" by {self.level}" if self.level and self.tab == FAILURES else ""
-        self.retitle("#findings-pane", f"{self.tab}{by} · {listing.said}", whose)
-        if self.findings is not None:
-            said = f"{self.findings.failed:,} failed in {self.findings.groups:,} ways"
-            self.set_status(f"what went wrong · {whose} · {said}")
-        self._show_entry()
+        listing = members_of(self._opened) if self._opened is not None else self.listings.get(title, COMING)
+        self.query_one(CurvePlot).lines = listing.lines
+        self.list.show(listing, 1 if self._opened is not None else self._cursors.get(title, 1))
+        name = self._view.name_of(self.group) if self.group else ""
+        whose = one_line(short_name(self.group.evaluator, name) if self.group else "all evaluators", 60)
+        self.retitle("#findings-pane", f"{title} · {listing.said}", whose)
+        if FAILURES in self.listings:
+            self.set_status(f"what went wrong · {whose} · {self.listings[FAILURES].said}")
+        self.show_entry()
         self.refresh_bindings()
 
-    def _show_entry(self) -> None:
-        entry, reader = self.list.selected, self.workbench.reader
-        if entry is None or entry.candidate is None or reader is None:
-            self._shown = None
-            self._show_detail(Detail())
-        elif entry != self._shown:
-            self._shown = entry
-            read = partial(findings.load_detail, reader, entry.candidate, entry.test)
-            self.detailing.ask(read, self._show_detail, lambda sentence: self._show_detail(Detail(note(sentence))))
-
-    def _show_detail(self, detail: Detail) -> None:
-        self.retitle("#test-pane", detail.test_title)
-        self.retitle("#body-pane", detail.body_title)
-        test = self.query_one("#test-text", TextPane)
-        test.show(detail.test)
-        self.query_one("#body-text", TextPane).show(detail.body)
-        asserting = next((at for at, line in enumerate(detail.test.lines) if line.fill), None)
-        if asserting is not None:
-            test.go_to(asserting)
-
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
-        self._cursors[self.tab] = self.list.cursor
-        self._show_entry()
+    def on_row_list_moved(self) -> None:
+        if self._opened is None:
+            self._cursors[self._title] = self.list.cursor
+        super().on_row_list_moved()
 
     def on_tab_line_chosen(self, message: TabLine.Chosen) -> None:
         self.show_tab(message.name)
@@ -195,15 +346,14 @@ class WentWrongScreen(ModeScreen):
         if action == "evaluator":
             return len(self._view.groups) > 1
         if action == "group":
-            return self.tab == FAILURES and self.opened is None
+            return self.tab == FAILURES and self._opened is None
         if action == "members":
-            return self.tab == FAILURES and (self.opened is None) is parameters[0]
+            return self.tab == FAILURES and (self._opened is None) is parameters[0]
         return super().check_action(action, parameters)
 
     def show_tab(self, name: str) -> None:
-        self.tab, self.opened, self._shown = name, None, None
-        if self.curves is None:
-            self.drawing.refresh()
+        self.tab, self._opened = name, None
+        self.drawing.refresh()
         self._show_tab()
 
     def action_tab(self, step: int) -> None:
@@ -211,39 +361,29 @@ class WentWrongScreen(ModeScreen):
 
     def action_group(self) -> None:
         levels = list(LEVELS)
-        self.level = levels[(levels.index(self.level) + 1) % len(levels)]
-        self._cursors.pop(FAILURES, None)
-        self._shown = None
+        self._level = levels[(levels.index(self._level) + 1) % len(levels)]
         self._show_tab()
 
     def action_evaluator(self) -> None:
         order = [*self._view.groups, None]
         self.group = order[(order.index(self.group) + 1) % len(order)] if self.group in order else order[0]
-        self._cursors, self.opened, self._shown = {}, None, None
+        self._cursors, self._opened = {}, None
         self.live.refresh()
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        entry = self.list.selected
-        if entry is not None and entry.candidate is not None:
+    def on_row_list_chosen(self) -> None:
+        of = self.list.selected.of if self.list.selected is not None else None
+        if of is not None:
             self.dismiss()
-            self._open_candidate(entry.candidate)
+            self._open_candidate(of.representative if isinstance(of, FailureGroup) else of)
 
     def action_members(self, listed: bool) -> None:
-        entry = self.list.selected
-        if not listed:
-            self.opened = None
-            self._cursors[FAILURES] = self._group_cursor
-        elif entry is None or entry.group is None:
-            return
-        else:
-            self._group_cursor = self.list.cursor
-            self.opened = entry.group
-            self._cursors.pop(FAILURES, None)
-        self._shown = None
-        self._show_tab()
+        of = self.list.selected.of if self.list.selected is not None else None
+        if not listed or isinstance(of, FailureGroup):
+            self._opened = of if listed else None
+            self._show_tab()
 
     def action_leave(self) -> None:
-        if self.opened is not None:
+        if self._opened is not None:
             self.action_members(False)
         else:
             super().action_leave()

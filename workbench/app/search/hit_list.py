@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual.binding import BindingType
-
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part
 from workbench.search.index import Found, Line
@@ -22,11 +20,7 @@ class HitList(RowList):
 
     ALLOW_SELECT = False
     narrows: ClassVar[bool] = False  # here / changes what is searched for
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("search.open", "choose", "open"),
-        bind("search.next", "move_cursor(1)", "Next hit", show=False),
-        bind("search.previous", "move_cursor(-1)", "Previous hit", show=False),
-    ]
+    BINDINGS = bindings("search/hits")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -35,12 +29,10 @@ class HitList(RowList):
         self.everywhere = False
 
     def put(self, found: Found, lines: Sequence[Line], *, cursor: int = 0) -> None:
-        """Show hits with the lines that are known so far."""
         self.found, self.lines = found, list(lines)
         self.rows_changed(cursor=cursor)
 
     def add_lines(self, lines: Sequence[Line]) -> None:
-        """Show the lines of the hits that follow."""
         self.lines += lines
         self.refresh()
 
@@ -91,7 +83,7 @@ class FacetList(RowList):
     """A heading per facet that has more than one value or is asked for, and a row per value."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [bind("search.facet", "choose", "only these")]
+    BINDINGS = bindings("search.facet")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

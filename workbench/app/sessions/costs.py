@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar
 
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.amounts import duration, money
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.latest import Latest
@@ -67,7 +65,7 @@ class CostsScreen(ModeScreen):
 
     mode_name = "Costs"
     CSS = "CostsScreen #costs-line { height: auto; max-height: 4; padding: 0 1; color: $text-muted; }"
-    BINDINGS: ClassVar[list[BindingType]] = [bind("costs.back", "leave", "back")]
+    BINDINGS = bindings("costs")
 
     def __init__(self) -> None:
         super().__init__()

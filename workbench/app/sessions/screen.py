@@ -6,19 +6,18 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import work
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
 from workbench import paths
 from workbench.app.key_table import key_of
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.location import Location
 from workbench.app.sessions.listing import Remembered
-from workbench.app.toolkit.labelling import Labelled
+from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
@@ -48,22 +47,7 @@ class SessionsScreen(ModeScreen):
     CSS_PATH = "../styles/sessions.tcss"
     OFFERED = (("Import files of other programs", "trajectories, samples, verdicts", "import_files"),)
     """What the command palette has beyond the keys."""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("sessions.reload", "reload", "read again", show=False),
-        bind("sessions.merge", "merge", "merge marked"),
-        bind("sessions.new", "new", "new"),
-        bind("sessions.use", "use", "for the next run"),
-        bind("sessions.name", "name", "rename"),
-        bind("sessions.export", "export", "export report"),
-        bind("sessions.cancel", "cancel", "cancel run"),
-        bind("sessions.bring-back", "bring_back", "bring back the one deleted last", show=False),
-        bind("sessions.all", "all", "show deleted ones", show=False),
-        bind("sessions.costs", "costs", "what models cost", show=False),
-        bind("labels.star", "star", "star", show=False),
-        bind("labels.tags", "tags", "tags", show=False),
-        bind("labels.remark", "remark", "remark", show=False),
-        bind("sessions.back", "app.mode('cases')", "back", show=False),
-    ]
+    BINDINGS = bindings("sessions")
 
     def __init__(self) -> None:
         super().__init__()

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
-
-from textual.binding import BindingType
+from typing import Any
 
 from workbench.app.key_table import key_of, with_keys
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.sessions.listing import SessionEntry, size_text
 from workbench.app.toolkit.amounts import age, spend_in_figures
 from workbench.app.toolkit.columns import Column
@@ -153,12 +151,7 @@ class SessionTable(Table[SessionEntry]):
     """The user's own sessions, then the examples that came with the program, then deleted ones; ``next_path`` gets the next run."""
 
     LEAD = 3
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("sessions.open", "choose", "open"),
-        bind("sessions.resume", "screen.resume", "resume"),
-        bind("sessions.delete", "screen.delete", "delete"),
-        bind("sessions.mark", "mark", "mark", show=False),
-    ]
+    BINDINGS = bindings("sessions/list")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda entry: entry.path, order="age", id=id)
@@ -199,6 +192,6 @@ class SessionTable(Table[SessionEntry]):
             self.marked.remove(entry.path)
         else:
             self.marked.append(entry.path)
-        self.action_move_cursor(1)
+        self.action_move(1)
         self.refresh()
         self.post_message(self.Moved(self, self.cursor))

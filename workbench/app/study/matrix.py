@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 from rich.cells import cell_len
-from textual.binding import BindingType
 
-from workbench.app.keys import bind
-from workbench.app.study.wording import cell_text, figure, mean_text, progress, share
+from workbench.app.keys import bindings
+from workbench.app.study.wording import cell_text, mean_text, progress
 from workbench.app.toolkit.cell_table import CellTable, Grid
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Group, Grouping
@@ -20,6 +18,7 @@ from workbench.studies.cells import Cell
 from workbench.studies.declaration import AGENTS
 from workbench.studies.grouping import Group as RowGroup
 from workbench.studies.outcome import ColumnSummary, RowSummary, StudyOutcome
+from workbench.studies.wording import figure, percent
 from workbench.text import one_line, shortened
 
 SPREAD = "spread"
@@ -29,12 +28,7 @@ SPREAD = "spread"
 class StudyMatrix(CellTable[RowSummary]):
     """The rows of a study, or the groups of rows or of parts of these; of the columns in ``marked`` the first is A."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("study.open", "choose", "open"),
-        bind("study.mark", "mark", "mark column"),
-        bind("study.matrix-left", "column(-1)", "Previous column", show=False),
-        bind("study.matrix-right", "column(1)", "Next column", show=False),
-    ]
+    BINDINGS = bindings("study/matrix")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(Grid(_names(""), ()), key=lambda row: (row.group, row.row, row.part), id=id)
@@ -45,10 +39,18 @@ class StudyMatrix(CellTable[RowSummary]):
 
     # -- what is in it
 
-    def put_study(self, outcome: StudyOutcome | None, measure: str) -> None:
-        """Show a study; cursor, order and marks stay where they still mean something."""
-        how = self._how()
+    def put_study(
+        self, outcome: StudyOutcome | None, measure: str, by: str = "", groups: Sequence[RowGroup] = ()
+    ) -> None:
+        """Show a study, grouped ``by`` something; cursor, order and marks stay where they still mean something."""
+        how, row = self._how(), self.row
         self.outcome, self.measure = outcome, measure
+        self._groups = {group.title: group for group in groups}
+        self.groupings = (Grouping(by, lambda row: row.group),) if groups else ()
+        regrouped = by != self.arrangement.grouping
+        if regrouped:
+            self.arrangement = replace(self.arrangement, grouping=by, folded=frozenset())
+            self.rows = ()
         names = {column.name for column in outcome.columns} if outcome is not None else set()
         self.marked = [name for name in self.marked if name in names]
         rows: Sequence[RowSummary] = outcome.by_row if outcome is not None else ()
@@ -62,6 +64,8 @@ class StudyMatrix(CellTable[RowSummary]):
             self.put(rows)
             # No higher than its rows, so that the means stand right below them.
             self.styles.max_height = max(1, self.row_count())
+        if regrouped and row and row != self.row:
+            self.go_to_cell(row)
 
     def _how(self) -> tuple[object, ...]:
         return self.measure, *map(self._heading, self._summaries)
@@ -93,16 +97,6 @@ class StudyMatrix(CellTable[RowSummary]):
 
         return Column(title=name, cell=cell, width=0, sort=lambda row: row.cells[name].means[self.measure].value,
                       descending=True, figure=mean)  # fmt: skip
-
-    def group(self, by: str, groups: Sequence[RowGroup] | None) -> None:
-        row, self._groups = self.row, {group.title: group for group in groups or ()}
-        self.groupings = (Grouping(by, lambda row: row.group),) if groups else ()
-        if by != self.arrangement.grouping:
-            self.arrangement = replace(self.arrangement, grouping=by if groups else "", folded=frozenset())
-            self.rows = ()
-        self.put_study(self.outcome, self.measure)
-        if row and row != self.row:
-            self.go_to_cell(row)
 
     def rank_of_group(self, group: Group[RowSummary]) -> int:
         return list(self._groups).index(group.name)
@@ -211,7 +205,7 @@ class StudyMatrix(CellTable[RowSummary]):
                 (f"common {common.items:,}", lambda one, _: figure(common.means.get(one.column.name), measure))
             )
         if not agents:
-            lines.append(("documented", lambda one, _: share(one.documented)))
+            lines.append(("documented", lambda one, _: percent(one.documented)))
         if not outcome.finished:
             lines.append(("done", lambda one, _: progress(one.done, one.planned)))
         styles = ["strong", *["dim"] * len(lines)]

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from textual import work
-from textual.binding import BindingType
+from textual import getters, work
 from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.key_table import with_keys
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.location import Location
 from workbench.app.study.actions import StudyActions, can_go_on, going
 from workbench.app.study.detail import Detail, detail_title, matrix_title
+from workbench.app.study.loading import StudyLoader, StudyView, Wanted
 from workbench.app.study.matrix import StudyMatrix
-from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, BeginList, Beginning, NothingHere
-from workbench.app.study.presenter import StudyLoader, StudyPresenter, StudyView
-from workbench.app.study.wording import CELL, COMPARISON, LEADERBOARD, RANKINGS, STUDIES, cell_sentence, header
+from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, BeginList, NothingHere
+from workbench.app.study.wording import CELL, COMPARISON, RANKINGS, STUDIES, cell_sentence, header
 from workbench.app.toolkit.cell_table import LinesBeside
-from workbench.app.toolkit.latest import Live
+from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import TabLine
@@ -29,19 +30,24 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.studies.comparing import columns_of
-from workbench.studies.declaration import AGENTS
 from workbench.text import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from textual.timer import Timer
+
     from workbench.session.reader import SessionReader
     from workbench.studies.cells import Cell
-    from workbench.studies.grouping import Group
     from workbench.studies.outcome import StudyOutcome
 
 _SHOWN = frozenset({"study", "run", "trial", "score", "check", "task", "candidate", "stage"})
 """Kinds of changes that a study shows."""
+REST_SECONDS = 1.0
+"""For so long nothing must change before anything is drawn: of a live study such figures would be stale when they come."""
+LEFT_SECONDS = 10.0
+"""Time between two looks at how long a study will still take."""
+_NO_GROUPS = "There is nothing to group these rows by: they are alike in all that is known of them."
 _HOW_TO_COMPARE = "Mark a column with {study.mark}, then go to another one and press {study.compare}."
 
 
@@ -52,35 +58,24 @@ class StudyScreen(ModeScreen):
     first_pane = "study-matrix-pane"
     own_resume = True
     CSS_PATH = "../styles/study.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("study.resume", "resume_study", "go on"),
-        bind("study.cancel", "cancel_study", "cancel"),
-        bind("study.compare", "compare", "compare"),
-        bind("study.measure", "measure", "measure"),
-        bind("study.sort", "sort_next", "sort"),
-        bind("study.reverse", "reverse", "reverse", show=False),
-        bind("study.group", "group", "group"),
-        bind("study.fold", "fold", "Fold or unfold a group", show=False),
-        bind("study.next-tab", "tab(1)", "tab", key_display="[ ]"),
-        bind("study.previous-tab", "tab(-1)", "Previous tab", show=False),
-        bind("study.weighting", "weighting", "weighting of rankings"),
-        bind("study.next-study", "study(1)", "Next study", show=False),
-        bind("study.previous-study", "study(-1)", "Previous study", show=False),
-        bind("study.export", "export", "export"),
-        bind("study.new", "new_study", "new study"),
-        bind("study.back", "leave", "Back to the matrix", show=False),
-    ]
+    BINDINGS = bindings("study")
 
     def __init__(self) -> None:
         super().__init__()
-        self.wanted_study = self.measure = ""
+        self.wanted = Wanted()
         loader = StudyLoader()
-        look = lambda reader: partial(loader.look, reader, self.wanted_study)  # noqa: E731
-        self.live = Live(self, "study", look, self.show_view, self.show_failure, kinds=_SHOWN)
-        self.presenter = StudyPresenter(self)
+        look = lambda reader: partial(loader.look, reader, self.wanted)  # noqa: E731
+        failed = partial(self._show_nothing, failed=True)
+        self.live = Live(self, "study", look, self.show_view, failed, kinds=_SHOWN)
+        self._drawing, self._estimating = Latest(self, "draws"), Latest(self, "study-left")
         self._actions = StudyActions(self)
         self.view: StudyView | None = None
         self.session: Path | None = None
+        self.pairs: list[tuple[str, str]] = []  # that were compared: their tests are adjusted for their number
+        self._orders = False  # whether rankings were looked at
+        self._resting: Timer | None = None
+        self._left: float | None = None  # seconds that the study will still take
+        self._estimated = -LEFT_SECONDS
 
     def compose_body(self) -> Iterable[Widget]:
         matrix = StudyMatrix(id="study-matrix")
@@ -104,17 +99,16 @@ class StudyScreen(ModeScreen):
         nothing = self.query_one(NothingHere)
         (nothing.query_one(BeginList) if nothing.begins else self.matrix).focus()
 
-    @property
-    def matrix(self) -> StudyMatrix:
-        return self.query_one("#study-matrix", StudyMatrix)
-
-    @property
-    def detail(self) -> Detail:
-        return self.query_one("#study-detail", Detail)
+    matrix = getters.query_one("#study-matrix", StudyMatrix)
+    detail = getters.query_one("#study-detail", Detail)
 
     @property
     def outcome(self) -> StudyOutcome | None:
         return self.view.outcome if self.view is not None else None
+
+    @property
+    def measure(self) -> str:
+        return self.view.wanted.measure if self.view is not None else ""
 
     @property
     def _names(self) -> list[str]:
@@ -124,21 +118,24 @@ class StudyScreen(ModeScreen):
 
     def show_study(self, name: str) -> None:
         """Show another study of the open session, the newest where ``name`` is none of it."""
-        self.wanted_study = name
+        if name != self.wanted.name:
+            self.wanted = Wanted(name, self.measure, self.wanted.tab)
+        self.live.refresh()
+
+    def _look_at(self, **what: Any) -> None:
+        """Have something else of the study computed and shown."""
+        self.wanted = replace(self.wanted, **what)
         self.live.refresh()
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
         path = reader.path if reader is not None else None
         if self.session not in (None, path):
-            self.wanted_study = ""
+            self.wanted = Wanted(tab=self.wanted.tab)
         self.session = path
         if reader is None:
             self._show_nothing(OPENING if self.workbench.session_path is not None else with_keys(NO_SESSION))
         else:
             self.live.refresh()
-
-    def show_failure(self, sentence: str) -> None:
-        self._show_nothing(sentence, failed=True)
 
     def _show_nothing(self, sentence: str, view: StudyView | None = None, *, failed: bool = False) -> None:
         self.view = view
@@ -148,21 +145,26 @@ class StudyScreen(ModeScreen):
     def show_view(self, view: StudyView) -> None:
         if view.session != self.session:
             return  # of a session that was closed meanwhile, or is just being opened: then it is read again
-        before, self.view, self.wanted_study = self.view, view, view.name
+        if view.asked is self.wanted:
+            self.wanted = view.wanted
+            if view.asked.step and view.alike:
+                self.notify(_NO_GROUPS)
+        before, self.view = self.view, view
         if not view.lines:
             self._show_nothing(NO_STUDY, view)
         elif view.outcome is None:
-            self._show_nothing(f"The study {view.name} cannot be shown: {view.problem}", view, failed=True)
-        elif before is None or before.outcome is not view.outcome or before.lines != view.lines:
-            if self.measure not in view.outcome.study.measures:
-                self.measure = view.outcome.study.measures[0]
-            if before is None or before.name != view.name:
-                self.presenter.forget()
-                self.matrix.marked = []
-                self.matrix.group("", None)
+            self._show_nothing(f"The study {view.wanted.name} cannot be shown: {view.problem}", view, failed=True)
+        else:
+            if before is None or before.wanted.name != view.wanted.name:
+                self.matrix.marked, self.pairs, self._orders = [], [], view.wanted.tab == RANKINGS
+            if before is None or before.outcome is not view.outcome or before.wanted.measure != view.wanted.measure:
+                self._drawing.asked = ()  # what was drawn is of no use
+                self._show_drawn()
+                if self._resting is not None:
+                    self._resting.stop()
+                self._resting = self.set_timer(REST_SECONDS, self._draw)
             self._say("")
             self._put()
-            self.presenter.group(0)
         self.refresh_bindings()
 
     def _say(self, sentence: str, *, failed: bool = False) -> None:
@@ -178,37 +180,33 @@ class StudyScreen(ModeScreen):
         self.detail.set_class(bool(sentence) and not several, "-off")
         if sentence and several:
             self.detail.choose(STUDIES)
-            self.title_detail()
+            self._title_detail()
             self.focus_pane(self.detail)
         self._refresh_tabs()
         if sentence:
             self.set_status("no study" if not failed else "✗ failed")
 
     def _put(self) -> None:
-        outcome = self.outcome
-        self.matrix.put_study(outcome, self.measure)
+        view, outcome = self.view, self.outcome
+        by, groups = (view.wanted.by, view.groups) if view is not None else ("", ())
+        self.matrix.put_study(outcome, self.measure, by, groups)
+        self.detail.show(view)
         self._lay_out_lines()
-        self.presenter.begin_anew()
-        self.detail.studies.show(self.view.lines if self.view is not None else (), self.wanted_study)
-        nothing = frozenset({LEADERBOARD} if outcome is not None and outcome.study.kind != AGENTS else ())
-        self.detail.mark_empty(nothing)
         if outcome is not None:
-            self.presenter.estimate()
-            self.show_status()
+            self._estimate(outcome)
+            self._show_status()
             self._title_matrix()
             problems = self.query_one("#study-problems", Static)
             said = (*outcome.problems, *outcome.notes)
             problems.update(one_line(" ".join(said), 1_000))
             problems.set_class(not said, "-off")
         self._show_cell()
-        self.presenter.compare()
-        self.presenter.fill()
 
-    def show_status(self) -> None:
+    def _show_status(self) -> None:
         outcome, names = self.outcome, self._names
         if outcome is not None:
-            place = f"{names.index(self.wanted_study) + 1} of {len(names)}" if len(names) > 1 else ""
-            self.set_status(header(outcome, self.measure, place, self.presenter.seconds_left))
+            place = f"{names.index(outcome.study.name) + 1} of {len(names)}" if len(names) > 1 else ""
+            self.set_status(header(outcome, self.measure, place, self._left))
 
     def _title_matrix(self) -> None:
         if self.outcome is not None:
@@ -216,23 +214,14 @@ class StudyScreen(ModeScreen):
 
     def _show_cell(self) -> None:
         outcome, cell = self.outcome, self.matrix.cell
-        text = (
-            cell_sentence(outcome, cell, self.measure, self.matrix.part)
-            if outcome is not None and cell is not None
-            else ""
-        )
+        text = cell_sentence(outcome, cell, self.measure, self.matrix.part) if outcome and cell else ""
         # Its height is fixed: the cursor moves without a layout of the screen.
         self.query_one("#study-line", Static).update(text, layout=False)
         self.detail.cell_items.show(outcome, cell, self.measure)
-        self.title_detail()
+        self._title_detail()
 
-    def title_detail(self) -> None:
+    def _title_detail(self) -> None:
         self.retitle("#study-detail", *detail_title(self.outcome, self.matrix, self.detail))
-
-    def show_groups(self, groups: Sequence[Group] | None) -> None:
-        self.matrix.group(self.presenter.by, groups)
-        self.on_table_arranged(Table.Arranged(self.matrix))
-        self.refresh_bindings()
 
     def _lay_out_lines(self) -> None:
         for lines in self.query(LinesBeside):
@@ -249,7 +238,7 @@ class StudyScreen(ModeScreen):
         if action in {"compare", "sort_next", "reverse", "tab", "export", "group"}:
             return outcome is not None
         if action == "fold":
-            return bool(self.presenter.by)
+            return bool(self.matrix.groupings)
         if action in {"resume_study", "cancel_study"}:
             return outcome is not None and (can_go_on(outcome) if action == "resume_study" else bool(going(outcome)))
         if action == "measure":
@@ -269,7 +258,9 @@ class StudyScreen(ModeScreen):
 
     def compare_columns(self, left: str, right: str) -> None:
         self.matrix.mark([left, right])
-        self.presenter.compare((left, right))
+        self.wanted = replace(self.wanted, pair=(left, right))
+        self.pairs += [] if (left, right) in self.pairs else [(left, right)]
+        self._show_drawn()
         self._choose(COMPARISON)
         self.focus_pane(self.detail)
         self.call_after_refresh(self.detail.comparison.focus)
@@ -277,8 +268,7 @@ class StudyScreen(ModeScreen):
     def action_measure(self) -> None:
         if self.outcome is not None:
             measures = self.outcome.study.measures
-            self.measure = measures[(measures.index(self.measure) + 1) % len(measures)]
-            self._put()
+            self._look_at(measure=measures[(measures.index(self.measure) + 1) % len(measures)])
 
     # Also where another pane has the focus.
 
@@ -292,7 +282,7 @@ class StudyScreen(ModeScreen):
         self.matrix.action_fold()
 
     def action_group(self) -> None:
-        self.presenter.group(1)
+        self._look_at(step=1)
 
     def action_tab(self, step: int) -> None:
         self._choose(self.detail.turn(step))
@@ -302,27 +292,29 @@ class StudyScreen(ModeScreen):
 
     def _choose(self, tab: str) -> None:
         self.detail.choose(tab)
-        self.presenter.fill()
-        self.title_detail()
-        self.presenter.draw()
+        self._orders = self._orders or tab == RANKINGS
+        self._look_at(tab=tab)
+        self._title_detail()
+        self._draw()
         self.refresh_bindings()
 
     def action_weighting(self) -> None:
         self.detail.rankings.weigh()
-        self.title_detail()
+        self._title_detail()
 
     def action_study(self, step: int) -> None:
         if names := self._names:
-            self.show_study(names[(names.index(self.wanted_study) + step) % len(names)])
+            at = names.index(self.wanted.name) if self.wanted.name in names else 0
+            self.show_study(names[(at + step) % len(names)])
 
     @work
     async def action_export(self) -> None:
         if self.session is not None:
-            await self._actions.ask_for_report(self.session, self.wanted_study)
+            await self._actions.ask_for_report(self.session, self.wanted.name)
 
     def action_resume_study(self) -> None:
         if self.session is not None:
-            self._actions.resume(self.session, self.wanted_study)
+            self._actions.resume(self.session, self.wanted.name)
 
     def action_cancel_study(self) -> None:
         if self.session is not None and self.outcome is not None:
@@ -333,8 +325,8 @@ class StudyScreen(ModeScreen):
         await self.workbench.ask_for_study()
 
     @work
-    async def _begin(self, way: Beginning) -> None:
-        await self._actions.begin(way.name)
+    async def _begin(self, way: str) -> None:
+        await self._actions.begin(way)
 
     def action_leave(self) -> None:
         if self.current_pane is self.detail and self.outcome is not None:
@@ -362,20 +354,19 @@ class StudyScreen(ModeScreen):
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         detail, outcome, chosen = self.detail, self.outcome, message.row_list
         if isinstance(chosen, BeginList) and chosen.selected is not None:
-            self._begin(chosen.selected)
+            self._begin(chosen.selected.name)
         elif chosen is self.matrix and self.matrix.cell is not None:
             self._open_cell(self.matrix.cell)
         elif chosen is detail.cell_items and detail.cell_items.cell is not None and detail.cell_items.selected:
             items = detail.cell_items.in_order()
             at = items.index(detail.cell_items.selected)
-            self._actions.go_to_item(self.wanted_study, detail.cell_items.cell, items, at)
-        elif chosen is detail.comparison and detail.comparison.selected_row:
-            _, right = self.presenter.pair or ("", "")
-            self.matrix.go_to_cell(detail.comparison.selected_row, right)
+            self._actions.go_to(self.wanted.name, detail.cell_items.cell, items, at)
         elif chosen is detail.comparison and outcome is not None:
-            compared, pair = detail.comparison.comparison, detail.comparison.selected
-            if compared is not None and pair is not None:
-                self._actions.go_to_pair(outcome, compared, pair)
+            compared, of = detail.comparison.comparison, detail.comparison.selected
+            if isinstance(of, str):
+                self.matrix.go_to_cell(of, compared.right.name if compared is not None else "")
+            elif compared is not None and of is not None:
+                self._actions.go_to_pair(outcome, compared, of)
         elif chosen is detail.rankings and detail.rankings.selected is not None and outcome is not None:
             ranking, order = detail.rankings.selected
             if order is None:
@@ -393,11 +384,47 @@ class StudyScreen(ModeScreen):
             self.focus_pane(self.detail)
             self.call_after_refresh(self.detail.cell_items.focus)
         elif cell.run or cell.work.trials:
-            self._actions.go_to_cell(self.wanted_study, cell)
+            self._actions.go_to(self.wanted.name, cell, cell.work.trials)
         else:
             self.notify(cell.problem or "Nothing is behind this cell yet.", timeout=6)
+
+    # -- what takes its time
+
+    def _estimate(self, outcome: StudyOutcome) -> None:
+        now, session, settings = time.monotonic(), self.session, self.workbench.settings
+        if session is None or not going(outcome):
+            self._left, self._estimated = None, -LEFT_SECONDS
+        elif now - self._estimated >= LEFT_SECONDS:
+            self._estimated = now
+
+            def work() -> float | None:
+                from workbench.engine.study_estimate import seconds_left
+
+                return seconds_left(session, outcome.study.name, settings.trials_at_once)
+
+            self._estimating.ask(work, self._show_left, lambda _: self._show_left(None))
+
+    def _show_left(self, seconds: float | None) -> None:
+        self._left = seconds
+        self._show_status()
+
+    def _draw(self) -> None:
+        """Have drawn what rests on chance, in a process of its own; called once the study is at rest, or is asked for something else."""
+        outcome, session = self.outcome, self.session
+        if outcome is None or session is None or not (self.pairs or self._orders):
+            return
+        from workbench.studies import drawing
+
+        asked = outcome.study.name, tuple(self.pairs), self.measure, self._orders
+        failed = lambda problem: self._show_drawn(problem=problem)  # noqa: E731
+        self._drawing.ask_for((outcome, *asked), lambda: drawing.drawn(session, *asked), self._show_drawn, failed)
+
+    def _show_drawn(self, drawn: Mapping[str, Any] | None = None, problem: str = "") -> None:
+        test = drawn["tests"].get(self.wanted.pair) if drawn is not None else None
+        self.detail.comparison.put_test(test, max(1, len(self.pairs)), problem)
+        self.detail.rankings.put_resampled(drawn["orders"] if drawn is not None and self._orders else None, problem)
 
     # -- where a person is
 
     def location(self) -> Location | None:
-        return Location(self.workbench.session_path, "study", self.wanted_study)
+        return Location(self.workbench.session_path, "study", self.wanted.name)

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from textual import events, widgets
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.document._document import Document
 from textual.document._document_navigator import DocumentNavigator
 from textual.document._wrapped_document import WrappedDocument
 
 from workbench.app.key_table import key_of
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Static
 from workbench.text import clean
 
-LONGEST_WRAPPED = 100_000
-"""Characters up to which long lines are wrapped; Textual measures a line anew for every key."""
+LONGEST_WRAPPED = 100_000  # characters up to which long lines are wrapped; Textual measures a line anew for every key
 
 
 class _Wrapped(WrappedDocument):
@@ -72,10 +68,7 @@ class EditScreen(Dialog[str | None]):
     """Ends with the edited text, or with None."""
 
     AUTO_FOCUS = "TextArea"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("edit.done", "done", "done", priority=True),
-        bind("edit.cancel", "dismiss(None)", "cancel", priority=True),
-    ]
+    BINDINGS = bindings("edit")
     DEFAULT_CSS = """
     EditScreen #frame { width: 96%; height: 92%; padding: 0 1; }
     EditScreen TextArea { height: 1fr; border: none; padding: 0; background: $surface; }

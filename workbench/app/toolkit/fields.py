@@ -7,11 +7,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import events, work
 from textual.app import ComposeResult, RenderResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
@@ -21,7 +20,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from workbench.app.key_table import key_of
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.row_list import RowList, fit
@@ -30,8 +29,7 @@ from workbench.app.toolkit.typed_line import LineInput
 from workbench.app.toolkit.virtual_view import Part
 from workbench.text import clean, one_line, shortened
 
-Values = Mapping[str, Any]
-"""What stands in a form, by the names of its fields: a text, or of a list its names."""
+Values = Mapping[str, Any]  # what stands in a form, by the names of its fields: a text, or of a list its names
 Words = str | Callable[[Values], str]
 
 
@@ -49,21 +47,12 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A line of a form.
+    """A line of a form, typed unless it has ``options`` (value, title, meaning), of which one is chosen, or ``offered``, of which any number are.
 
-    It is typed, unless it has ``options`` (value, title, meaning), of which one is chosen, or ``offered``, of which any number are.
-
-    Attributes:
-        name: What stands before it; the id of its widget.
-        value: What stands in it at first.
-        help: What is said of it while it has the focus.
-        known: What completes it.
-        paths: Whether what is on the disk completes it, too.
-        most: The largest number that may stand in it, 0 where it is a text; with a ``placeholder`` it may be empty.
-        others: What may be typed beside what is offered, "" for nothing.
-        needed: What is said where it is empty, "" where it may be.
-        check: Raises a WorkbenchError for what cannot stand in it.
-        shown: Whether it is there.
+    ``name`` stands before it and is the id of its widget; ``help`` is said of it while it has the focus. ``known`` completes it, with
+    ``paths`` also what is on the disk. ``most`` is the largest number that may stand in it, 0 where it is a text; with a ``placeholder``
+    it may be empty. ``others`` is what may be typed beside what is offered, ``needed`` what is said where it must not be empty;
+    ``check`` raises a WorkbenchError for what cannot stand in it.
     """
 
     name: str
@@ -107,22 +96,18 @@ class Completion(Suggester):
         self._known, self._paths = tuple(known), paths
 
     async def get_suggestion(self, value: str) -> str | None:
-        for name in self._known:
-            if name.startswith(value) and name != value:
-                return name
-        return await asyncio.to_thread(completed_path, value) if self._paths else None
+        known = next((name for name in self._known if name.startswith(value) and name != value), None)
+        return await asyncio.to_thread(completed_path, value) if known is None and self._paths else known
 
 
-_MOST_ENTRIES = 2_000
-"""Entries of a folder that are looked at: completing must not take time."""
+_MOST_ENTRIES = 2_000  # entries of a folder that are looked at: completing must not take time
 _PREFIXES = ("folder:", "source:", "samples:", "replay:")
 
 
 def completed_path(text: str) -> str | None:
     """Return a text that names the beginning of a path with the first entry that goes on so, None where nothing does.
 
-    What stands before a path is kept: ``folder:``, ``source:``, ``samples:``, ``replay:``. Folders end in ``/``; hidden
-    entries are named only where the dot was typed. A text without a slash or tilde is no path.
+    Folders end in ``/``; hidden entries are named only where the dot was typed. A text without a slash or tilde is no path.
     """
     lead = next((prefix for prefix in _PREFIXES if text.startswith(prefix)), "")
     path = text[len(lead) :]
@@ -157,10 +142,7 @@ class Choice(Widget, can_focus=True):
     Choice { height: 1; width: 1fr; background: $panel; }
     Choice:focus { background: $primary-muted; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("choice.next", "step(1)", "next", show=False),
-        bind("choice.previous", "step(-1)", "previous", show=False),
-    ]
+    BINDINGS = bindings("choice")
     at = reactive(0)
 
     def __init__(self, options: Sequence[tuple[str, str, str]], value: str, *, id: str | None = None) -> None:
@@ -198,7 +180,7 @@ class Several(Widget, can_focus=True):
     Several { height: 1; width: 1fr; background: $panel; }
     Several:focus { background: $primary-muted; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [bind("several.pick", "pick", "choose", show=False)]
+    BINDINGS = bindings("several")
 
     def __init__(self, field: Field) -> None:
         super().__init__(id=field.name)
@@ -223,8 +205,7 @@ class Several(Widget, can_focus=True):
         return Content(named(self.value, max(1, self.size.width)))
 
 
-_LONGEST = 40
-"""Characters of one of them."""
+_LONGEST = 40  # characters of one of them
 
 
 def named(names: Sequence[str], width: int) -> str:
@@ -243,18 +224,14 @@ def named(names: Sequence[str], width: int) -> str:
     return best
 
 
-_NAMES = 44
-"""Cells of the names at most, where there is something to say beside them."""
+_NAMES = 44  # cells of the names at most, where there is something to say beside them
 
 
 class PickRows(RowList):
     """A row for each name, marked or not; what is marked and not offered stands below what is."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("pick.mark", "mark", "mark"),
-        bind("pick.mark-all", "mark_all", "all or none"),
-    ]
+    BINDINGS = bindings("pick/rows")
 
     def __init__(self, offered: Sequence[Offer], chosen: Sequence[str]) -> None:
         super().__init__(id="pick-rows")
@@ -268,14 +245,12 @@ class PickRows(RowList):
         return tuple(option.name for option in self.options if option.name in self.marked)
 
     def add(self, name: str) -> None:
-        """Mark a name, which is added where it is not offered."""
-        names = [option.name for option in self.options]
-        if name not in names:
+        if (names := [*(option.name for option in self.options), name]).index(name) == len(self.options):
             self.options.append(Offer(name))
         self.marked.add(name)
         self.narrow("")
-        self.rows_changed(cursor=names.index(name) if name in names else len(names))
-        self.post_message(self.Moved(self, self.cursor))
+        self.rows_changed(cursor=names.index(name))
+        self._show_marks()
 
     def row_count(self) -> int:
         return len(self.options)
@@ -294,7 +269,7 @@ class PickRows(RowList):
     def action_mark(self) -> None:
         if 0 <= self.cursor < len(self.options):
             self.marked ^= {self.options[self.cursor].name}
-            self.action_move_cursor(1)
+            self.action_move(1)
             self._show_marks()
 
     def action_mark_all(self) -> None:
@@ -311,11 +286,7 @@ class PickList(Dialog[tuple[str, ...] | None]):
     """Ends with what is marked, or with None; a line below takes what the list does not offer."""
 
     AUTO_FOCUS = "PickRows"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("pick.done", "done", "done"),
-        bind("pick.cancel", "dismiss(None)", "as before"),
-        bind("pick.type", "other", "Type another one", show=False),
-    ]
+    BINDINGS = bindings("pick")
     DEFAULT_CSS = """
     PickList #frame { width: 96; max-height: 92%; padding: 0 1; }
     PickList PickRows { height: auto; max-height: 70vh; background: $surface; }

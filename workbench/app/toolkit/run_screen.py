@@ -1,4 +1,4 @@
-"""What the modes share that follow a run: a line of remarks, a line that asks, actions, and keys for panes that paint."""
+"""What the modes share that follow a run: a place in it to go to, a line of remarks, a line that asks, a search, actions."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
 
-from workbench.app.key_table import WHY_NOT
-from workbench.app.toolkit.document import prepared
+from workbench.app.key_table import WHY_NOT, with_keys
+from workbench.app.toolkit.document import places_of, prepared
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.typed_line import PromptLine
-from workbench.app.toolkit.virtual_view import VirtualView
 
 if TYPE_CHECKING:
+    from workbench.app.location import Place
     from workbench.app.toolkit.actions import RunActions
+    from workbench.app.toolkit.document import Subject
     from workbench.session.reader import SessionReader
 
 HITS_LIMIT = 10_000
 
 
 class Needle:
-    """A text that is looked for: in lower case it matches any case. Each distinct blob is read once."""
+    """A text that is looked for; each distinct blob is read once."""
 
     def __init__(self, reader: SessionReader, text: str) -> None:
         self._reader = reader
@@ -36,15 +37,7 @@ class Needle:
 
     def in_text(self, text: str) -> list[int]:
         """Return where it begins in a text, by the characters that are shown of that."""
-        text = prepared(text)
-        if self._text == self._text.lower():
-            text = text.lower()
-        places: list[int] = []
-        at = text.find(self._text)
-        while at >= 0 and len(places) < HITS_LIMIT:
-            places.append(at)
-            at = text.find(self._text, at + len(self._text))
-        return places
+        return list(islice(places_of(self._text, prepared(text)), HITS_LIMIT))
 
     def in_blob(self, digest: str | None) -> list[int]:
         if digest is None:
@@ -66,18 +59,9 @@ class Finder:
         self.at = -1
 
     def begin(
-        self,
-        text: str,
-        hits: Callable[[Needle, Callable[[], bool]], Iterator[Any]],
-        first: Callable[[Sequence[Any]], int],
-    ) -> None:
-        """Search in a thread and go to a hit.
-
-        Args:
-            text: What is looked for.
-            hits: Yields the hits in their order; its second argument says whether to stop.
-            first: Returns the place of the hit to go to.
-        """
+        self, text: str, hits: Callable[[Needle, Callable[[], bool]], Iterator[Any]], first: Callable[[Sequence[Any]], int]
+    ) -> None:  # fmt: skip
+        """Search in a thread for ``hits`` in their order, told whether to stop, and go to the one at the place that ``first`` returns."""
         screen, reader = self._screen, self._screen.workbench.reader
         self.forget()
         if reader is None or not text:
@@ -95,7 +79,6 @@ class Finder:
         screen.searching.ask(lambda: list(islice(hits(needle, stop.is_set), HITS_LIMIT + 1)), done)
 
     def forget(self) -> None:
-        """Drop the search and its marks."""
         self._stop.set()
         self.found, self.at = None, -1
         self._screen.mark_hits("")
@@ -126,46 +109,106 @@ _OTHER = "It was not done: something else is shown now."
 class RunScreen(ModeScreen):
     """A mode that follows a run.
 
-    A subclass says which list takes keys while no painted pane has the focus (:meth:`main_list`), sets ``actions``, and shows
+    A subclass sets ``actions``, loads a run with ``run_loader``, calls :meth:`has_read` or :meth:`show_reason` then, and shows
     the hits of its ``finder``.
     """
 
     searches = True
     actions: RunActions
+    no_session: ClassVar[str]
+    """What to do where no session is open."""
 
     def __init__(self) -> None:
         super().__init__()
         self.finder = Finder(self)
         self.searching = Latest(self, "search")
         self.doing = Latest(self, "actions", every=True)
+        self.run_loader = Latest(self, "run")
+        self._goal: Place | None = None  # where somebody wanted to go in what is shown
+        self._place: Place | None = None  # the same until it is reached
         self._remark = ""
         self.reading = True  # what is to be shown has not been read yet
-        self._once_read: dict[
-            str, tuple[Path | None, Callable[[], object]]
-        ] = {}  # by action, with the session it is for
+        # By action, with the session that it is for.
+        self._once_read: dict[str, tuple[Path | None, Callable[[], object]]] = {}
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
         yield Static("", id="remark")
         yield PromptLine()
 
-    def main_list(self) -> VirtualView:
-        """Return the pane that keys move in while no other painted one has the focus."""
-        raise NotImplementedError
+    # -- what subclasses say
 
-    def mark_hits(self, needle: str) -> None:
-        """Mark a text wherever it is shown, "" for no marks."""
-        raise NotImplementedError
+    forget: Callable[[], None]
+    """Another session is shown: nothing of its run is known."""
+    load_wanted: Callable[[SessionReader], None]
+    """Load the run that was shown last in this app, else the one that tells most."""
+    can_go: Callable[[Place], bool]
+    """Whether a place has been read."""
+    go_to_place: Callable[[Place], None]
+    subject: Callable[[], Subject]
+    mark_hits: Callable[[str], None]
+    go_to_hit: Callable[[Any], None]
+    search_for: Callable[[str], None]
 
-    def go_to_hit(self, hit: Any) -> None:
-        raise NotImplementedError
+    def on_mount(self) -> None:
+        self.focus_pane(self.query_one(f"#{self.first_pane}"))
+        self._show_no_session()
+        self.set_interval(1.0, self.tick)
+
+    def tick(self) -> None:
+        """Show what changes by itself, such as the time left; called every second."""
 
     def remark_on(self, hit: Any) -> str:
-        """Return what stands behind the number of a hit."""
         return ""
 
+    # -- what is shown
+
+    @property
+    def reader(self) -> SessionReader | None:
+        return self.workbench.reader
+
+    def show_nothing(self, sentence: str) -> None:
+        """Show a sentence in place of the panes, or ("") the panes."""
+        self.set_class(bool(sentence), "-nothing")
+        self.query_one("#nothing", Static).update(sentence)
+        if sentence:
+            self.set_status("")
+        self.refresh_bindings()
+
+    def _show_no_session(self) -> None:
+        self.show_nothing("Opening the session…" if self.workbench.session_path else with_keys(self.no_session))
+
+    def show_reason(self, sentence: str) -> None:
+        """Say why what was asked for cannot be shown."""
+        self.show_nothing(sentence)
+        self.has_read()
+
+    def on_session_opened(self, reader: SessionReader | None) -> None:
+        self.finder.forget()
+        self.forget()
+        if reader is not None:
+            self.load_at(self._goal)  # it begins anew, perhaps after the goal was reached
+        else:
+            self._show_no_session()
+            if self.workbench.session_path is None:
+                self.has_read()
+
+    def load_at(self, place: Place | None) -> None:
+        """Load what is wanted from its beginning, and go to a place in it."""
+        self._goal = self._place = place
+        if self.reader is not None:
+            self.reading = True
+            self.load_wanted(self.reader)
+
+    def go_on_to_place(self) -> None:
+        """Go where somebody wanted to go, where that has been read."""
+        place = self._place
+        # Another reading may be under way, which would begin it anew.
+        if place is not None and self.run_loader.idle and self.can_go(place):
+            self._place = None
+            self.go_to_place(place)
+
     def offers(self, action: str) -> bool:
-        """Return whether an action on the run makes sense now, or may once the run has been read."""
         return (self.reading and action in _WHILE_READING) or self.actions.can(action)
 
     def do(self, action: str, what: Callable[[], object]) -> None:
@@ -178,6 +221,9 @@ class RunScreen(ModeScreen):
 
     def has_read(self) -> None:
         """What is to be shown was read: do what was asked for meanwhile, or say why not."""
+        # A result that came too late is not what was asked for last.
+        if not self.reading or not (self.run_loader.idle or self.reader is None):
+            return
         self.reading = False
         waiting, self._once_read = self._once_read, {}
         for action, (session, what) in waiting.items():
@@ -190,7 +236,6 @@ class RunScreen(ModeScreen):
         self.refresh_bindings()
 
     def leave_run(self) -> None:
-        """Something else is asked for: what waits for the one before is not done, and that is said."""
         if self._once_read:
             self._once_read.clear()
             self.notify(_OTHER, severity="warning")
@@ -210,22 +255,9 @@ class RunScreen(ModeScreen):
 
     # -- keys
 
-    def current_view(self) -> VirtualView:
-        return self.focused if isinstance(self.focused, VirtualView) else self.main_list()
-
-    def action_move(self, rows: int) -> None:
-        self.current_view().move(rows)
-
-    def action_page(self, step: int) -> None:
-        pane = self.current_view()
-        pane.move(step * max(1, pane.page_height() - 1))
-
-    def action_edge(self, last: bool) -> None:
-        self.current_view().go_to_end(last)
-
     def action_search(self) -> None:
         self.workbench.forget_hits()
-        self.query_one(PromptLine).ask("search", "/")
+        self.query_one(PromptLine).ask(self.search_for)
 
     def action_hit(self, step: int) -> None:
         if not (self.workbench.goes_through_hits and self.workbench.go_on(step)):

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from textual import work
+from textual import events, work
 
 from workbench.app.key_table import with_keys
 from workbench.app.location import Place
-from workbench.app.toolkit.document import Subject
+from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.pane import Pane, Target
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
-from workbench.app.toolkit.typed_line import PromptLine
 from workbench.app.trajectory import loading
 from workbench.app.trajectory.actions import Actions
 from workbench.app.trajectory.check_list import CheckList
-from workbench.app.trajectory.loading import Following, Hit, Look, TrialState
+from workbench.app.trajectory.loading import Hit, Look, TrialState
 from workbench.app.trajectory.outcome import CHECK, METADATA, README
 from workbench.app.trajectory.repository_pane import RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
@@ -35,21 +35,27 @@ if TYPE_CHECKING:
     from workbench.session.rows import Change
 
 
+REFRESH_SECONDS = 0.1
+"""Time between two looks at a trial that changes: a person sees no difference, a slow machine does."""
+TREE_SECONDS = 0.5
+"""Time between two looks at the repository of a live trial: its tree may have thousands of files."""
+
+
 class TrajectoryScreen(TrialPanes):
     """Steps of a trial, what the agent saw, what it wrote and how that was scored."""
 
     mode_name = "Trajectory"
     actions: Actions
     CSS_PATH = "../styles/trajectory.tcss"
+    no_session = (
+        "No session is open: press {app.sessions} to choose one, or {app.cases} to pick a case and start a run."
+    )
 
     def __init__(self) -> None:
         super().__init__()
-        self.actions = Actions(self.workbench, self.doing, self)
-        self.following = Following(self)
-        self._wanted: str | None = None
-        self._goal: Place | None = None  # where somebody wanted to go in it
-        self._place: Place | None = None  # the same until it is reached
-        self._remarked = Subject("", "", "")
+        self.actions = Actions(self)
+        self.looking = Live(self, "look", self._look, self._looked, seconds=REFRESH_SECONDS)
+        self._tree: tuple[TrialState | None, float] = None, 0.0  # the state whose tree is shown, and since when
         self._evidence: tuple[Criterion | None, int] = (None, -1)  # that was shown last
         self._state_shown = ""
         self._legend_lines = 0
@@ -58,73 +64,48 @@ class TrajectoryScreen(TrialPanes):
     def on_mount(self) -> None:
         for pane in self.query(Pane):
             pane.titled(pane.short)
-        self.focus_pane(self.steps)
-        self.set_interval(1.0, self._tick)
-        self._show_no_session()
 
     # -- the trial
 
-    def _show_no_session(self) -> None:
-        opening = self.workbench.session_path is not None
-        self._show_nothing("Opening the session…" if opening else with_keys(loading.NO_SESSION))
-
-    def on_session_opened(self, reader: SessionReader | None) -> None:
-        self.finder.forget()
+    def forget(self) -> None:
         self.state = None
-        if reader is None:
-            self._show_no_session()
-            if self.workbench.session_path is None:
-                self.has_read()
-            return
-        self.reading = True
+
+    def load_wanted(self, reader: SessionReader) -> None:
         wanted = self.workbench.selected_trial
-        if wanted:
-            self.show_trial(wanted, self._goal)
-        else:
-            self.following.load_latest(reader)
+
+        def done(look: Look | None) -> None:
+            if reader is not self.reader:
+                return
+            if look is None:
+                self.show_reason(with_keys(loading.NO_TRIALS if wanted is None else loading.GONE))
+            elif self.workbench.selected_trial == wanted:
+                self._begin(look)
+
+        self.looking.drop_waiting()
+        self.run_loader.ask(lambda: loading.first_look(reader, wanted), done, self.show_reason)
 
     def show_trial(self, trial_id: str, place: Place | None = None) -> None:
         """Show another trial of the open session, and where ``place`` is given that place in it."""
-        self._wanted = self.workbench.selected_trial = trial_id
-        self._goal = self._place = place
-        if self.reader is not None:
-            self.reading = True
-            self.following.load(self.reader, trial_id)
+        self.workbench.selected_trial = trial_id
+        self.load_at(place)
 
-    def show_reason(self, sentence: str) -> None:
-        """Say why the trial cannot be shown."""
-        self._show_nothing(sentence)
-        if self.following.loading_trial.idle:
-            self.has_read()
-
-    def begin(self, look: Look | None) -> None:
-        """Show a trial from its beginning; None says that it is gone."""
-        if look is None:
-            self.show_reason(with_keys(loading.GONE))
-            return
-        if look.state.trial.id != self._wanted:
-            return
+    def _begin(self, look: Look) -> None:
+        self.workbench.selected_trial = look.state.trial.id
         self.finder.forget()
-        self._show_nothing("")
+        self.show_nothing("")
         self.step_list.begin(following=look.state.live)
         self.apply(look)
-        if self.following.loading_trial.idle:
-            self.has_read()
+        self.has_read()
 
-    def _go_to_place(self) -> None:
-        """Go where somebody wanted to go in this trial, as soon as that step has been read."""
-        place = self._place
-        # Another reading of the trial may be under way, which would begin it anew.
-        if place is None or not self.following.loading_trial.idle:
-            return
-        if place.number and place.number not in {step.number for step in self.step_list.steps}:
-            return
-        self._place = None
+    def can_go(self, place: Place) -> bool:
+        return not place.number or place.number in {step.number for step in self.step_list.steps}
+
+    def go_to_place(self, place: Place) -> None:
         if place.number:
             self.step_list.select_number(place.number)
             self._show_step()
         if place.item:
-            self.score.go_to(place.item)
+            self.score_pane.go_to(place.item)
             self.focus_pane(self.score)
         if place.needle:
             self.search_for(place.needle, place.number or loading.OUTCOME)
@@ -132,12 +113,24 @@ class TrajectoryScreen(TrialPanes):
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         state = self.state
         if state is None:
-            if any(change.kind == "trial" for change in changes) and self.following.loading_trial.idle:
+            if any(change.kind == "trial" for change in changes) and self.run_loader.idle:
                 self.on_session_opened(self.reader)
             return
         mine = {state.trial.id, state.trial.run_id, state.place.previous}
         if any(change.item in mine or change.kind == "trial" for change in changes):
-            self.following.looking.refresh_soon()
+            self.looking.refresh_soon()
+
+    def _look(self, reader: SessionReader) -> Callable[[], Look | None] | None:
+        state, tail, (tree_of, at) = self.state, self.step_list.known_tail(), self._tree
+        tree_of = tree_of if monotonic() - at > TREE_SECONDS else None
+        return None if state is None else lambda: loading.next_look(reader, state, tail, tree_of)
+
+    def _looked(self, look: Look | None) -> None:
+        if look is not None and self.state is not None and look.state.trial.id == self.state.trial.id:
+            self.apply(look)
+            shown = self._tree[0]
+            if shown is not None and shown.seen is not look.state.seen:
+                self.looking.refresh_soon()
 
     def apply(self, look: Look) -> None:
         """Show how the trial stands now."""
@@ -154,30 +147,29 @@ class TrajectoryScreen(TrialPanes):
         more = len(step_list.steps) < state.step_count
         step_list.following = step_list.following and (state.live or more)
         if look.tree is not None:
-            self.following.tree_shown(state)
-            entries, coverage = look.tree
+            self._tree = state, monotonic()
+            entries, legend = look.tree
             waiting = "waiting for the engine…" if loading.state_of(state) == "queued" else "nothing was seen yet"
             self.repository.show(entries, waiting)
-            legend = coverage.legend()
             same, self._legend_lines = legend.count("\n") == self._legend_lines, legend.count("\n")
             self.query_one("#legend", Static).update(legend, layout=not same)
             self.query_one("#repository", Pane).titled(one_line(state.trial.case_name or "Repository", 20))
         self._show_step()
         self.steps.titled(*step_list.titles(state))
-        self.score.show_scores(reader, state)
+        self.score_pane.show(reader, state)
         self._show_header(state)
         self.outcome.show_trial(reader, state)
         if loading.state_of(state) != self._state_shown:
             self._state_shown = loading.state_of(state)
             self.refresh_bindings()
         if more and len(step_list.steps) > known:
-            self.following.looking.refresh_soon()
-        self._go_to_place()
+            self.looking.refresh_soon()
+        self.go_on_to_place()
 
     def _waited(self) -> float:
         return monotonic() - self._waiting_since
 
-    def _tick(self) -> None:
+    def tick(self) -> None:
         if self.state is not None and self.is_current and loading.waiting_for(self.state):
             self._show_header(self.state)
             self._show_step()
@@ -239,16 +231,6 @@ class TrajectoryScreen(TrialPanes):
 
     # -- what is looked for
 
-    def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
-        self.on_prompt_line_left()
-        if message.purpose == "search":
-            self.search_for(message.text)
-        else:
-            self.actions.annotate(self._remarked, message.text)
-
-    def on_prompt_line_left(self) -> None:
-        self.focus_pane(self.current_pane or self.steps)
-
     def search_for(self, text: str, near: int | None = None) -> None:
         """Search for a text and go to the first hit from step ``near`` on, by default from the selected one."""
         reader, state = self.reader, self.state
@@ -301,7 +283,7 @@ class TrajectoryScreen(TrialPanes):
     # -- keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in {"resume", "cancel", "rerun", "rerun_model", "fork", "export", "annotate"}:
+        if action in {"resume", "cancel", "rerun", "rerun_model", "fork", "export", "remark"}:
             return self.offers(action)
         if action == "check_readme":
             return self.state is not None and self.state.trial.readme_blob is not None
@@ -315,12 +297,12 @@ class TrajectoryScreen(TrialPanes):
         return True
 
     def action_step(self, step: int) -> None:
-        self.step_list.move(step)
+        self.step_list.action_move(step)
 
     def action_trial(self, step: int) -> None:
         if self.workbench.go_on(step):
             return
-        at = self._wanted
+        at = self.workbench.selected_trial
         target = self.state.place.beside(at, step) if self.state and at else None
         if target is not None:
             self.leave_run()
@@ -330,10 +312,7 @@ class TrajectoryScreen(TrialPanes):
     def action_trials(self) -> None:
         from workbench.app.trials.screen import TrialsScreen
 
-        self.app.push_screen(TrialsScreen(self._wanted or ""))
-
-    def action_tab(self, step: int) -> None:
-        self.tabbed.turn(step)
+        self.app.push_screen(TrialsScreen(self.workbench.selected_trial or ""))
 
     def action_more(self) -> None:
         (self.outcome if self.outcome.has_class("-current") else self.content).more()
@@ -348,17 +327,21 @@ class TrajectoryScreen(TrialPanes):
 
     def action_scores(self) -> None:
         if isinstance(self.focused, ScorePane):
-            self.on_score_title_clicked()
+            self._next_card()
         else:
             self.focus_pane(self.score)
 
     def action_score_view(self) -> None:
-        self.score.turn(1)
+        self.score_pane.turn(1)
         self.focus_pane(self.score)
 
-    def on_score_title_clicked(self) -> None:
+    def on_click(self, event: events.Click) -> None:
+        if event.widget is self.score and event.y == 0:  # its title, where ``▾`` says that there are several
+            self._next_card()
+
+    def _next_card(self) -> None:
         if self.state is not None:
-            self.score.next_rubric()
+            self.score_pane.next_card()
             self._show_header(self.state)
 
     def action_rerun_model(self) -> None:
@@ -406,7 +389,3 @@ class TrajectoryScreen(TrialPanes):
         own = self.finder.found is not None and not self.workbench.goes_through_hits
         if own or not self.workbench.go_back_to_list():
             self.finder.forget()
-
-    def action_annotate(self) -> None:
-        self._remarked = self.subject()
-        self.query_one(PromptLine).ask("annotate", self._remarked.question)

@@ -47,7 +47,7 @@ class StepList(HeadedList):
 
     def titles(self, state: TrialState) -> tuple[str, str]:
         """Return what stands above: how many steps there are and, while live, whether the newest is followed."""
-        behind, last = len(self.steps) - self.cursor, key_of("trajectory.last")
+        behind, last = len(self.steps) - self.cursor, key_of("list.last")
         live = "▸ following" if self.following else f"{f'{behind:,} newer · ' if behind > 0 else ''}{last} follows"
         return f"Steps {state.step_count:,}", live if state.live else ""
 

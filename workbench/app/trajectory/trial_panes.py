@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters
-from textual.binding import BindingType
 from textual.widget import Widget
 
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
+from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.document import Subject
-from workbench.app.toolkit.labelling import Labelled
-from workbench.app.toolkit.pane import Pane, PaneTabs
+from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
@@ -22,58 +20,17 @@ from workbench.app.trajectory.loading import TrialState
 from workbench.app.trajectory.outcome import CHECK
 from workbench.app.trajectory.outcome_pane import OutcomePane
 from workbench.app.trajectory.repository_pane import RepositoryPane
-from workbench.app.trajectory.score_pane import Score, ScorePane
+from workbench.app.trajectory.score_pane import ScorePane
 from workbench.app.trajectory.scores import plain_text
 from workbench.app.trajectory.step_content import ContentPane
 from workbench.app.trajectory.step_list import StepList
 from workbench.session.labels import criterion_of
 
-if TYPE_CHECKING:
-    from workbench.session.reader import SessionReader
-
 
 class TrialPanes(RunScreen):
     """The widgets of a trial; ``state`` is None before one was read."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("trajectory.resume", "resume", "resume"),
-        bind("trajectory.next-step", "step(1)", "step", key_display="h/l"),
-        bind("trajectory.previous-step", "step(-1)", "Previous step", show=False),
-        bind("trajectory.next-trial", "trial(1)", "trial", key_display="H/L"),
-        bind("trajectory.previous-trial", "trial(-1)", "Previous trial", show=False),
-        bind("trajectory.trials", "trials", "all trials"),
-        bind("trajectory.search", "search", "search"),
-        bind("trajectory.next-hit", "hit(1)", "next hit"),
-        bind("trajectory.previous-hit", "hit(-1)", "Previous hit", show=False),
-        bind("trajectory.scores", "scores", "scores"),
-        bind("trajectory.score-view", "score_view", "what it takes", show=False),
-        bind("trajectory.evidence", "evidence", "evidence"),
-        bind("trajectory.where-from", "where", "where from"),
-        bind("trajectory.check", "check_readme", "check"),
-        bind("trajectory.check-block", "check_block", "run this block again", show=False),
-        bind("trajectory.rerun", "rerun", "rerun"),
-        bind("trajectory.rerun-model", "rerun_model", "rerun with another model"),
-        bind("trajectory.fork", "fork", "edit, go on from here"),
-        bind("trajectory.cancel", "cancel", "cancel"),
-        bind("trajectory.export", "export", "export"),
-        bind("trajectory.next-tab", "tab(1)", "tab", key_display="[ ]"),
-        bind("trajectory.previous-tab", "tab(-1)", "Previous tab", show=False),
-        bind("trajectory.raw", "raw", "source"),
-        bind("trajectory.annotate", "annotate", "annotate"),
-        bind("labels.star", "star", "star", show=False),
-        bind("labels.tags", "tags", "tags"),
-        bind("trajectory.copy", "copy", "Copy what has the focus", show=False),
-        bind("trajectory.open", "open_outside", "open in editor"),
-        bind("trajectory.more", "more", "Show more of a long text", show=False),
-        bind("trajectory.down", "move(1)", "Down", show=False),
-        bind("trajectory.up", "move(-1)", "Up", show=False),
-        bind("trajectory.page-down", "page(1)", "Page down", show=False),
-        bind("trajectory.page-up", "page(-1)", "Page up", show=False),
-        bind("trajectory.first", "edge(False)", "First", show=False),
-        bind("trajectory.last", "edge(True)", "Last, and follow while live", show=False),
-        bind("trajectory.enter", "open_here", "Open what is under the cursor", show=False),
-        bind("trajectory.escape", "leave", "Leave the search", show=False),
-    ]
+    BINDINGS = bindings("trajectory")
     first_pane = "steps-pane"
     state: TrialState | None = None
 
@@ -83,15 +40,9 @@ class TrialPanes(RunScreen):
         yield Pane(StepList(id="steps"), short="Steps", id="steps-pane", classes="pane")
         yield ContentPane(id="content", classes="pane")
         yield OutcomePane(id="outcome", classes="pane")
-        yield Score(id="score", classes="pane")
+        scores = ScorePane(id="criteria"), Static("", id="score-remarks")
+        yield Pane(*scores, short="Score", id="score", classes="pane")
         yield Static("", id="nothing", classes="state")
-
-    def main_list(self) -> VirtualView:
-        return self.step_list
-
-    @property
-    def reader(self) -> SessionReader | None:
-        return self.workbench.reader
 
     @property
     def step_number(self) -> int:
@@ -101,17 +52,15 @@ class TrialPanes(RunScreen):
     steps = getters.query_one("#steps-pane", Pane)
     step_list = getters.query_one(StepList)
     repository = getters.query_one(RepositoryPane)
-    score = getters.query_one(Score)
+    score = getters.query_one("#score", Pane)
     score_pane = getters.query_one(ScorePane)
     content = getters.query_one(ContentPane)
     outcome = getters.query_one(OutcomePane)
 
     def _make_current(self, current: Widget) -> None:
         super()._make_current(current)
-        named = [(pane.short if isinstance(pane, Pane) else "", pane is current) for pane in self.panes]
-        self.query_one(PaneTabs).show(named)
         # Reasons are read, not glanced at: the scores take more room while they have the focus.
-        self.set_class(isinstance(current, Score), "-at-score")
+        self.set_class(current is self.score, "-at-score")
 
     def focus_pane(self, pane: Widget) -> None:
         super().focus_pane(pane)
@@ -123,14 +72,6 @@ class TrialPanes(RunScreen):
         """Bring a pane to the front where only one has room."""
         if self.has_class("-w-tabs") or self.has_class("-h-tabs"):
             self.focus_pane(pane)
-
-    def _show_nothing(self, sentence: str) -> None:
-        """Show a sentence over the panes, or ("") the panes."""
-        nothing = self.query_one("#nothing", Static)
-        nothing.update(sentence)
-        nothing.display = bool(sentence)
-        if sentence:
-            self.set_status("")
 
     # -- what is selected
 
@@ -164,11 +105,11 @@ class TrialPanes(RunScreen):
             return Labelled(chosen[0], state.trial.id, chosen[1])
         return Labelled(f"{self.files_of} · {state.trial.agent}", state.trial.id)
 
-    @property
-    def tabbed(self) -> OutcomePane | Score | ContentPane:
-        """The pane whose tabs or views are turned: outcome or scores where one of these is used, else what the step says."""
+    def action_tab(self, step: int) -> None:
         current = self.current_pane
-        return current if isinstance(current, OutcomePane | Score) else self.content
+        (self.score_pane if current is self.score else self.outcome if current is self.outcome else self.content).turn(
+            step
+        )
 
     @property
     def _criterion(self) -> str:
@@ -180,22 +121,18 @@ class TrialPanes(RunScreen):
         """Return what has the focus: the scores, the outcome, the files, else the selected step."""
         current = self.current_pane
         if current is self.score:
-            item, card = self.score_pane.selected, self.score_pane.card
-            text = plain_text(card) if card is not None else ""
-            about = item.title if item is not None else "score"
-            return Subject("the scores", text, ".txt", about=about, criterion=self._criterion)
+            card = self.score_pane.card
+            return Subject("the scores", plain_text(card) if card is not None else "", ".txt")
         if current is self.outcome:
             tab = self.outcome.tab
             if tab == CHECK:
-                return Subject("the check", self.outcome.checks.plain_text(), ".txt", about=tab)
+                return Subject("the check", self.outcome.checks.plain_text(), ".txt")
             suffix = {"README": ".md", "Metadata": ".json"}.get(tab, ".diff")
-            return Subject(tab, self.outcome.text.document.text, suffix, about=tab, whole=self.outcome.whole)
+            return Subject(tab, self.outcome.text.document.text, suffix, self.outcome.whole)
         if current is not None and current.id == "repository":
-            chosen = self.repository.current
-            return Subject("the files", self.repository.plain_text(), ".txt", about=chosen.path if chosen else "files")
+            return Subject("the files", self.repository.plain_text(), ".txt")
         step, tab = self.step_list.selected, self.content.tab
         named = Path(step.target).suffix if step is not None and tab == "Observation" else ""
         suffix = named if named[1:].isalnum() else ".txt"
-        number = step.number if step is not None else None
-        of = f"the {tab.lower()} of step {number}" if number is not None else "the step"
-        return Subject(of, self.content.text.document.text, suffix, number, whole=self.content.whole)
+        of = f"the {tab.lower()} of step {step.number}" if step is not None else "the step"
+        return Subject(of, self.content.text.document.text, suffix, self.content.whole)

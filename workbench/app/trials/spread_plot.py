@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
-from textual.binding import BindingType
-
-from workbench.app.keys import bind
+from workbench.app.keys import bindings
 from workbench.app.toolkit.plot import axis, interval_bar, stacked
 from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.virtual_view import Part
@@ -24,7 +21,7 @@ class SpreadPlot(HeadedList):
     """Row 0 has the axis; below it two rows for each agent with its model, the best mean first."""
 
     ALLOW_SELECT = False
-    BINDINGS: ClassVar[list[BindingType]] = [bind("trials.plot-open", "choose", "show these")]
+    BINDINGS = bindings("trials.plot-open")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

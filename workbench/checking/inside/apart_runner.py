@@ -1,10 +1,9 @@
-"""Runs chains of a page's steps apart from the page: ``python -I -B apart_runner.py STEPS RESULTS SECONDS PASSED``.
+"""Runs chains apart from the page: ``python -I -B apart_runner.py STEPS RESULTS SECONDS PASSED``.
 
-As process 1 of a sandbox of its own, standard library only. STEPS is a JSON object with all orders of the page and the chains to run, first
-the last one of the page. Each chain begins as if nothing had been run before it: only what a reader would bring is there, and for
-snippets the imports of those before it. Snippets with the same imports share a process where the last ones left nothing in it, each chain
-with names of its own. PASSED is a file that the host writes: the last step that the page itself has come to. A chain
-that leaves something behind ends it.
+Runs as process 1 of its own sandbox, standard library only. STEPS is a JSON object with all steps of the page and the
+chains to run, the last one first. Each chain starts afresh: only the reader's files are there, and for snippets the imports
+of those before. Snippets with the same imports share a process as long as nothing is left behind in it. The host writes the
+last step that the page has reached to PASSED. A chain that leaves something behind ends this process.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from traces import Traces, files, told  # type: ignore[import-not-found]
 
 
 class Kept:
-    """The process of the last chain of snippets, which the next one may begin in where it is as a new one would be."""
+    """The process of the last chain of snippets; the next one may reuse it where it is as good as new."""
 
     def __init__(self) -> None:
         self.snippets = Snippets()
         self.imports: set[str] = set()
 
     def ready(self, chain: list[int], steps: list[dict[str, Any]]) -> bool:
-        """Make ready for a chain; return whether it begins in a process that has run another."""
+        """Prepare for a chain; return whether it reuses a process."""
         before = [one for one in steps if one["id"] <= chain[-1]]
         imports = {text for one in before for text in one.get("imports", ())}
         is_python = any(one["id"] == chain[0] and one["kind"] != "shell" for one in steps)
@@ -46,7 +45,7 @@ class Kept:
 def run_chain(
     chain: list[int], steps: list[dict[str, Any]], seconds: float, traces: Traces, kept: Kept
 ) -> dict[str, Any]:
-    """Run a chain; return the results of its steps, and whether it left nothing behind."""
+    """Run a chain; return the results of its steps and whether it left nothing behind."""
     renewed = kept.ready(chain, steps)
     made, results, last = [], {}, -1
     traces.python = False

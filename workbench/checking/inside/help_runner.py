@@ -1,4 +1,4 @@
-"""Asks commands and their subcommands for their help: ``python -I help_runner.py RESULT SECONDS COMMAND…``; standard library only."""
+"""Asks commands and subcommands for help: ``python -I help_runner.py RESULT SECONDS COMMAND…``; standard library only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def asked(words: list[str], seconds: float) -> str:
 
 
 def subcommands(text: str) -> list[str]:
-    """Return the names that a help lists as commands: of argparse in braces, of click and typer in a section."""
+    """Command names in a help: argparse lists them in braces, click and typer in a section."""
     found = [name for group in re.findall(r"\{([\w,.-]+)\}", text) for name in group.split(",")]
     section = re.split(r"^\W*(?:commands|subcommands)\b.*$", text, flags=re.I | re.M)
     for part in section[1:]:

@@ -1,12 +1,12 @@
-"""Runs the blocks of a page, as process 1 of a sandbox: ``python -I -B page_runner.py STEPS RESULTS SECONDS [APART]``.
+"""Runs the blocks of a page as process 1 of a sandbox: ``python -I -B page_runner.py STEPS RESULTS SECONDS [APART]``.
 
-Needs nothing but the standard library of any Python from 3.9 on, of Unix. STEPS is a JSON list; a line of JSON is appended to RESULTS
-for each step, and a first one that proves the isolation. Commands for a shell share working directory and exported variables,
-snippets of Python share a namespace; each step has its own time limit. Nothing has a terminal; a command that ends with an error and
-says that it wants one is run again on one of a fixed size whose input has ended.
+Needs only the standard library of Python 3.9 or later. STEPS is a JSON list. RESULTS gets one line of JSON that proves the
+isolation, then one for each step. Shell commands share working directory and exported variables, snippets share a
+namespace, and each step has its own time limit. There is no terminal; a command that fails for want of one runs again on a
+terminal of fixed size at end of input.
 
-With APART, a file that the host writes, steps that were run in another sandbox (:mod:`apart_runner`) are left out, as long as nothing
-that came before them has a part in them: of snippets only the imports are repeated.
+APART is a file in which the host names steps that ran in another sandbox (:mod:`apart_runner`). They are skipped, except
+for their imports, as long as nothing before them affects them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WRAPPED = (
 
 
 def isolation() -> str:
-    """Return why this is no sandbox: anything but process 1, other processes, a network, or a writable system; "" if it is."""
+    """Why this is no sandbox (not process 1, other processes, a network, a writable system); "" if it is one."""
     if os.getpid() != 1:
         return "it is not process 1 of a namespace of its own"
     others = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
@@ -64,7 +64,6 @@ def limit() -> None:
 
 
 def end_all(spared: set[int]) -> None:
-    """Kill every process but this one and those spared, however they were started."""
     for _ in range(100):
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
         pids = [pid for pid in pids if pid != 1 and pid not in spared and not ended(pid)]
@@ -88,7 +87,7 @@ def ended(pid: int) -> bool:
 
 
 def reap(spared: set[int]) -> None:
-    """Take leave of what has ended, since process 1 inherits all orphans; they count against the limit of processes."""
+    """Reap orphans, which process 1 inherits: they count against the process limit."""
     try:
         while True:
             found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -107,7 +106,7 @@ def tail(file: BinaryIO) -> str:
 
 
 class Snippets:
-    """The process in which snippets of Python run one after another."""
+    """The process in which Python snippets run one after another."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
@@ -169,7 +168,7 @@ class Snippets:
 
 
 def shell(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[str, Any]:
-    """Run a command in bash, from where the last one left off."""
+    """Run a command in bash with the state that the last one left."""
     with open("/tmp/.out", "w+b") as out, open("/tmp/.err", "w+b") as err:
         began = time.monotonic()
         process = subprocess.Popen(
@@ -205,7 +204,7 @@ CROWD = 60
 
 
 def on_terminal(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[str, Any]:
-    """Run a command in bash on a terminal that nobody types at: what is read from it is its end."""
+    """Run a command in bash on a terminal at end of input."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
     began, data, late = time.monotonic(), b"", False
@@ -248,7 +247,7 @@ def done(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[str, 
 
 
 def provide(step: dict[str, Any], traces: Traces | None = None) -> list[str]:
-    """Write the files that a reader would bring along; return those that were not there."""
+    """Write the files that a reader would bring; return the new ones."""
     made = []
     for path, content in step.get("files", ()):
         if not os.path.exists(path):
@@ -270,7 +269,7 @@ def make_room(snippets: Snippets) -> None:
 
 
 def result_of(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[str, Any]:
-    """Run a step; where something before it has left no room for another process, once more with room."""
+    """Run a step, once more with room where earlier processes left none."""
     make_room(snippets)
     try:
         return done(step, seconds, snippets)
@@ -285,7 +284,6 @@ def goes_on(snippets: Snippets) -> bool:
 
 
 def traced() -> Traces:
-    """Return what compares the sandbox before and after steps; the shell is looked at as it is at its start."""
     shell({"code": ":"}, 10.0, set())
     plain = shell_state(STATE)
     try:
@@ -296,7 +294,6 @@ def traced() -> Traces:
 
 
 def run(steps: list[dict[str, Any]], seconds: float, tell: Any, apart: str) -> None:
-    """Run steps in order; those of ``apart`` that were run elsewhere are told as such."""
     snippets = Snippets()
     traces = traced() if apart else None
     began, looking = time.monotonic(), 0.0

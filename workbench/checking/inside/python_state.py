@@ -1,7 +1,7 @@
-"""What a snippet of Python leaves behind in its process besides its own names: the state of modules, compared before and after.
+"""What a snippet leaves behind in its process besides its own names: module state, compared before and after.
 
-Standard library only. Every value that modules of the environment hold is compared, and of the standard library what programs usually
-set. What cannot be compared (extension modules, objects of unknown types, too many of them) counts as left behind.
+Standard library only. It compares every value in the environment's modules and what programs usually set in the standard
+library. What cannot be compared (extension modules, unknown types, too many objects) counts as left behind.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Unsure(Exception):
 
 
 class Walk:
-    """All that can be reached from modules, as a list of what is to be the same again."""
+    """Everything reachable from modules, as a list to compare."""
 
     def __init__(self) -> None:
         self.atoms: list[tuple[bool, Any]] = []  # whether it is compared by identity, and the value
@@ -114,7 +114,6 @@ class Walk:
             self.value(one)
 
     def attributes(self, value: Any, kind: type) -> bool:
-        """Go through an object's attributes; return whether it can have any."""
         found = False
         held = getattr(value, "__dict__", None)
         if isinstance(held, dict):
@@ -141,7 +140,6 @@ def cell_filled(cell: Any) -> bool:
 
 
 def is_compared(module: Any) -> bool:
-    """Tell whether a module is none of the standard library."""
     return isinstance(module, str) and module.split(".")[0] not in STDLIB
 
 
@@ -152,7 +150,7 @@ def own_modules() -> dict[str, types.ModuleType]:
 
 
 def standard() -> dict[tuple[str, str], tuple[int | None, Any]]:
-    """Return the globals of the standard library that are no modules or caches, with their lengths."""
+    """Globals of the standard library that are no modules or caches, with their lengths."""
     found = {}
     for module, one in list(sys.modules.items()):
         if is_compared(module) or module in NOISY or not isinstance(one, types.ModuleType):
@@ -165,7 +163,7 @@ def standard() -> dict[tuple[str, str], tuple[int | None, Any]]:
 
 
 def world() -> dict[str, Any]:
-    """Return what programs usually set for all that comes after them."""
+    """Process state that programs usually set."""
 
     def of(module: str, function: Any) -> Any:
         return function(sys.modules[module]) if module in sys.modules else None
@@ -215,7 +213,7 @@ def same(before: tuple[bool, Any], now: tuple[bool, Any]) -> bool:
 
 
 class State:
-    """The state of this process: taken after imports, compared after everything else."""
+    """State of this process, taken after imports."""
 
     def __init__(self) -> None:
         self.modules: dict[str, types.ModuleType] = {}
@@ -248,7 +246,6 @@ class State:
         return walk.atoms
 
     def changed(self) -> bool:
-        """Tell whether anything is not what it was, or cannot be compared."""
         if self.unsure:
             return True
         try:

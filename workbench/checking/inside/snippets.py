@@ -1,6 +1,6 @@
-"""The process in which snippets of Python run one after another: orders come as lines of JSON, answers go as such.
+"""The process in which Python snippets run one after another; orders and answers are lines of JSON.
 
-Standard library only. Output of a snippet goes to the files that process 1 has made for it.
+Standard library only. Output goes to files that process 1 made.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ OUT, ERR = "/tmp/.out", "/tmp/.err"
 
 
 def printed(path: str, since: int) -> tuple[str, int]:
-    """Return what was printed to a file since its length was so, and its length now.
+    """Text printed to a file after position ``since``, and its new length.
 
-    Streams stay as they are while examples run, as handlers of logging keep those that they saw first.
+    Streams are not replaced: handlers of ``logging`` keep those that they saw first.
     """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
@@ -44,7 +44,7 @@ RAN: list[str] = []  # other programs that the snippets of this process started
 
 
 def watch(event: str, given: tuple[Any, ...]) -> None:
-    """Note that a snippet asked for a network, or ran a program: one that goes on without says nothing of it."""
+    """Note a use of the network or of a program, even where the snippet goes on without."""
     if event == "socket.getaddrinfo" and str(given[0]) not in ("localhost", "127.0.0.1", "::1", "", "None", "0.0.0.0"):
         ASKED.append("a network")
     elif event == "webbrowser.open":
@@ -66,7 +66,6 @@ NAMES = module()
 
 
 def described(error: BaseException, page: str) -> dict[str, Any]:
-    """Return what the judge needs to know about an exception."""
     shown = error.__traceback__
     while shown is not None and shown.tb_frame.f_code.co_filename == __file__:
         shown = shown.tb_next  # our own frames
@@ -152,9 +151,9 @@ def execute_tree(tree: Any, page: str, mode: str) -> None:
 
 
 def import_left_out(code: str, modules: list[str]) -> list[str]:
-    """Import what a snippet uses and no snippet has imported, of the standard library and the project; return these names.
+    """Import what a snippet uses and no snippet imports, of the standard library and the project; return the names.
 
-    Pages leave such imports out; without them all that could be said is that a name is not defined.
+    Pages leave such imports out; without them every such snippet would only be a NameError.
     """
     import builtins
 
@@ -222,7 +221,6 @@ def examples(step: dict[str, Any], watch: Watch | None) -> dict[str, Any]:
 
 
 def repeat(imports: list[str]) -> None:
-    """Make the imports of snippets that are run elsewhere; what these print belongs to them."""
     if not imports:
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -238,13 +236,11 @@ def repeat(imports: list[str]) -> None:
 
 
 def renew() -> None:
-    """Begin anew, without the names of snippets that were run here."""
     global NAMES
     NAMES = module()
 
 
 def watched(step: dict[str, Any]) -> bool:
-    """Tell whether what a step changes in this process is noted; one that waits, or imports from the future, is one piece."""
     return bool(step.get("traced")) and "await" not in step["code"] and "__future__" not in step["code"]
 
 

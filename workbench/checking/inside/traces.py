@@ -1,7 +1,6 @@
-"""What a step leaves behind in a sandbox: files, the shell's folder and variables, processes. Standard library only.
+"""What a step leaves behind in a sandbox: files, shell state, processes. Standard library only.
 
-A step that leaves nothing behind has no part in what comes after it; where nothing was left behind before it, it may have been run
-anywhere.
+A step that leaves nothing behind cannot affect later ones, and may run anywhere where nothing was left before it.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ BY_ITSELF = re.compile(r"declare -x (?:OLDPWD|SHLVL|_)(?:=|$)")
 
 
 def files(folder: str) -> dict[str, tuple[int, ...]]:
-    """Return all that may be written to, with what changes when it is: a check's folder and those in memory."""
+    """Every writable path in the check's folder and the in-memory folders, with what changes on a write."""
     found: dict[str, tuple[int, ...]] = {}
     pending = [os.path.join(folder, place) for place in PLACES]
     while pending:
@@ -47,7 +46,7 @@ def files(folder: str) -> dict[str, tuple[int, ...]]:
 
 
 def shell_state(path: str) -> list[str] | None:
-    """Return the lines of the state that commands for a shell go on from, without what bash sets by itself."""
+    """Saved shell state without what bash sets by itself; None where there is none."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return [line for line in file.read().splitlines() if not BY_ITSELF.match(line)]
@@ -66,13 +65,12 @@ class Traces:
         self.failed: set[int] = set()
 
     def provided(self, path: str) -> None:
-        """Take a file that was written for a step, not by it, for one that was there."""
+        """Count a file that was written for a step as one that was there."""
         now = files(self.folder)
         absolute = os.path.join(self.folder, "repo", path)
         self.before = {**self.before, **{name: seen for name, seen in now.items() if name.startswith(absolute)}}
 
     def note(self, step: dict[str, Any], result: dict[str, Any], alive: bool) -> None:
-        """Note what a step has left behind; ``alive`` says whether a process of it goes on."""
         late = bool(result.get("timeout") or result.get("ended"))
         if step["kind"] != "shell":
             self.python = self.python or late or bool(result.get("trace", True) or result.get("asked"))
@@ -84,14 +82,13 @@ class Traces:
             self.rest = alive or files(self.folder) != self.before
 
     def allow(self, step: dict[str, Any]) -> bool:
-        """Tell whether what was said of a step elsewhere holds here: nothing that came before it has a part in it."""
+        """Whether the result that a step had elsewhere holds here: nothing was left behind before it."""
         return not (
             self.rest or (step["kind"] != "shell" and (self.python or self.failed.intersection(step.get("uses", ()))))
         )
 
 
 def told(path: str) -> Any:
-    """Return what the host has written to a file, None where it has not."""
     try:
         with open(path, encoding="utf-8") as file:
             return json.load(file)

@@ -1,7 +1,7 @@
 """Doc systems that are other people's programs: RepoAgent, OSA, any command.
 
-``doc_program(name, asker)`` gives the doc system; ``workbench.documenters.programs.installing`` gets the programs. One is
-an adapter (one file: how it is started, where it leaves its docstrings) in a :class:`DocProgram`, which has all the rest.
+Each is an adapter (one file: how it is started, where it leaves its docstrings) in a :class:`DocProgram`, which does
+the rest.
 """
 
 import lazy_loader

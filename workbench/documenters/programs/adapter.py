@@ -1,4 +1,4 @@
-"""What tells one program that documents repositories from another: how it is started, and where it leaves its docstrings."""
+"""The differences between programs that document repositories: how they start, where they leave their docstrings."""
 
 from __future__ import annotations
 
@@ -20,53 +20,37 @@ Texts = Mapping[tuple[str, DefinitionKey], str]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a program works, as it sees it.
+    """Where a program works, as it sees it."""
 
-    Attributes:
-        folder: Absolute path of the copy to document; a git repository with one commit.
-        beside: Absolute path of the folder that holds the copy, in which it may leave other files.
-        base_url: The endpoint without a path, ``http://127.0.0.1:PORT``; chat completions are answered below any path.
-        area: The folder ``beside`` on this machine, for files that the program needs beforehand.
-    """
-
-    folder: str
-    beside: str
-    base_url: str
+    folder: str  # the copy to document; a git repository with one commit
+    beside: str  # holds the copy; it may leave other files here
+    base_url: str  # ``http://127.0.0.1:PORT``; chat completions are answered below any path
     model: str
     key: str
-    area: Path
+    area: Path  # ``beside`` on this machine, for files that it needs beforehand
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How a program is started.
-
-    Attributes:
-        python: An interpreter that it sees.
-        mounts: Files and folders that it sees read-only, at the same path.
-        scratch: Existing folders below those in which it may write; what it leaves there is gone afterwards.
-    """
+    """How a program is started."""
 
     command: Sequence[str]
-    python: Path
+    python: Path  # an interpreter that it sees
     variables: Mapping[str, str] = field(default_factory=dict)
-    mounts: Sequence[Path] = ()
-    scratch: Sequence[Path] = ()
+    mounts: Sequence[Path] = ()  # visible read-only, at the same path
+    scratch: Sequence[Path] = ()  # existing folders below those in which it may write; discarded afterwards
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a program has written: docstrings by path and definition, those that the repository had before where they still stand there.
-
-    ``edited`` is why one is not used although the rest of its file is.
-    """
+    """The docstrings by path and definition, including old ones that are still there."""
 
     texts: Texts
     refused: Mapping[str, str] = field(default_factory=dict)
-    edited: Texts = field(default_factory=dict)
+    edited: Texts = field(default_factory=dict)  # why one is not used although the rest of its file is
 
     def docstring(self, path: str, key: DefinitionKey, otherwise: str) -> Docstring:
-        """Return the docstring of a definition, else none with the reason, which is ``otherwise`` where none is known."""
+        """Return the docstring of a definition, else none with the reason, by default ``otherwise``."""
         if path in self.refused:
             return Docstring(None, (f"refused: {self.refused[path]}",))
         if (path, key) in self.edited:
@@ -79,9 +63,9 @@ class Adapter(Protocol):
     """One program.
 
     Attributes:
-        name: As it stands in identities: program, version, model and whatever else changes what it writes.
+        name: As in identities: program, version, model and whatever else changes its output.
         title: For sentences, ``RepoAgent 0.2.0``.
-        model: The model that answers its requests; "" where it asks none.
+        model: The model that answers its requests; "" if it asks none.
         basis: What else its docstrings rest on, such as the digest of a script; a change makes it document anew.
     """
 
@@ -90,19 +74,14 @@ class Adapter(Protocol):
     model: str
     basis: str
 
-    def start(self, place: Place) -> Start:
-        """Return how to start it in ``place``."""
-        ...
+    def start(self, place: Place) -> Start: ...
 
     def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> Written:
-        """Return what it has written about the Python files ``paths`` of the folder ``pristine``.
+        """Return its docstrings for the Python files ``paths`` of the folder ``pristine``.
 
-        ``area`` held the copy, which is ``COPY`` in it, and whatever the program left beside it.
-
-        Raises:
-            DocumentationFailed: It left nothing that can be read.
+        ``area`` holds the documented copy ``COPY`` and whatever the program left beside it. DocumentationFailed:
+        nothing is readable.
         """
-        ...
 
 
 def read_edited(pristine: Path, copy: Path, paths: Iterable[str]) -> Written:
@@ -111,7 +90,7 @@ def read_edited(pristine: Path, copy: Path, paths: Iterable[str]) -> Written:
 
 
 def seen_of(python: Path) -> tuple[Path, ...]:
-    """Return the folders outside ``/usr`` that must be seen for an interpreter to run: its environment, and what that rests on."""
+    """Return the folders outside ``/usr`` that an interpreter needs to run: its environment, and what that rests on."""
     environment, real = python.parent.parent, python.resolve().parent.parent
     folders = [environment] if (environment / "pyvenv.cfg").is_file() else []
     if python == Path(sys.executable):

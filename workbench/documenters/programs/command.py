@@ -1,8 +1,10 @@
 """``command:PROGRAM…``: any program that documents a folder in place.
 
-The words are a shell's, without a shell: ``NAME=VALUE`` in front is an environment variable, and ``{folder}``, ``{base_url}``,
-``{model}``, ``{key}`` stand for the copy to document, the endpoint (``…/v1``), the model's name and the key. ``{model=NAME}`` says
-which model; ``OPENAI_BASE_URL``, ``OPENAI_API_KEY`` and ``OPENAI_MODEL`` are set for programs that read those.
+The words are a shell's, without a shell: ``NAME=VALUE`` in front is an environment variable, and ``{folder}``,
+``{base_url}``,
+``{model}``, ``{key}`` stand for the copy to document, the endpoint (``…/v1``), the model's name and the key.
+``{model=NAME}`` names
+the model; ``OPENAI_BASE_URL``, ``OPENAI_API_KEY`` and ``OPENAI_MODEL`` are set too.
 """
 
 from __future__ import annotations
@@ -119,7 +121,7 @@ def _filled(word: str, values: dict[str, str]) -> str:
 
 
 def _program(word: str) -> Path:
-    """Return the program that a word means: ``python`` is the interpreter of this workbench."""
+    """Return the path of a program; ``python`` is the interpreter of this workbench."""
     if word in _PYTHONS:
         return Path(sys.executable)
     found = shutil.which(str(Path(word).expanduser()) if "/" in word else word)
@@ -129,9 +131,9 @@ def _program(word: str) -> Path:
 
 
 def _seen(word: str) -> list[Path]:
-    """Return what of the machine is seen because a word names it: a folder, or a file with the folder around it.
+    """Return what is visible because a word names it: a folder, or a file with the folder around it.
 
-    Of a file that lies in the home folder, in a folder above that or in the temporary one, only the file itself.
+    Of a file directly in the home folder, in a folder above that or in the temporary one, only the file itself.
     """
     path = Path(word)
     if not path.is_absolute() or not path.exists() or path.is_relative_to("/usr") or path == Path("/"):

@@ -1,4 +1,4 @@
-"""Programs that document repositories are installed on demand, each into an environment of its own in the data folder."""
+"""Install programs that document repositories, each into an environment of its own in the data folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LIMIT_SECONDS = 3600
 
 @dataclass(frozen=True, slots=True)
 class Installable:
-    """A program that can be installed; ``name`` is the one in ``--docs``, ``version`` the one that its adapter knows."""
+    """A program that can be installed, by its name in ``--docs``, in the version that its adapter knows."""
 
     name: str
     title: str
@@ -50,7 +50,7 @@ def environment(program: Installable, version: str = "") -> Path:
 
 
 def installed(program: Installable, version: str = "") -> Installed | None:
-    """Return what is installed of a program, None where nothing is or the installation did not end."""
+    """Return the installed program, None if there is none or its installation did not end."""
     folder = environment(program, version)
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         record = json.loads((folder / "complete.json").read_text(encoding="utf-8"))
@@ -59,7 +59,6 @@ def installed(program: Installable, version: str = "") -> Installed | None:
 
 
 def interpreter(program: Installable, version: str = "") -> Path:
-    """Return the interpreter of a program's environment."""
     found = installed(program, version)
     if found is None:
         wanted = version or program.version
@@ -72,10 +71,9 @@ def interpreter(program: Installable, version: str = "") -> Path:
 
 
 def install(program: Installable, say: Callable[[str], None]) -> Installed:
-    """Install a program, or go on with an installation that was interrupted; what is complete stays as it is.
+    """Install a program, or resume an interrupted installation; a complete one stays.
 
-    Raises:
-        WorkbenchError: The installer failed, or the disk is full; the sentence says why.
+    WorkbenchError says why it failed.
     """
     if (found := installed(program)) is not None:
         return found
@@ -141,7 +139,7 @@ def _install(program: Installable, folder: Path, say: Callable[[str], None]) -> 
 
 
 def _run(command: Sequence[str], growing: Path | None, say: Callable[[str], None]) -> tuple[int, str]:
-    """Run an installer; say what it says, and every few seconds how large the folder has become."""
+    """Run an installer; pass on its output, and every few seconds how large the folder has become."""
     variables = {key: value for key, value in os.environ.items() if not key.startswith(("VIRTUAL_ENV", "PYTHON"))}
     began, tail = time.monotonic(), ""
     with subprocess.Popen(

@@ -61,7 +61,6 @@ class Osa:
 
 
 def _without_fallbacks(settings: str) -> str:
-    """Return OSA's settings with an empty list of other models to ask."""
     lines = ["fallback_models = []" if line.startswith("fallback_models") else line for line in settings.splitlines()]
     text = "\n".join([*lines, ""])
     try:
@@ -74,7 +73,7 @@ def _without_fallbacks(settings: str) -> str:
 
 
 def _encodings() -> Path:
-    """Return the folder in which LiteLLM ships tiktoken's encodings, under the names of tiktoken's own cache."""
+    """Return LiteLLM's folder of tiktoken's encodings, under the names of tiktoken's own cache."""
     spec = importlib.util.find_spec("litellm")
     folders = spec.submodule_search_locations if spec is not None else None
     folder = Path(next(iter(folders or ("",))), "litellm_core_utils", "tokenizers")

@@ -1,7 +1,6 @@
-"""A program of other people as a doc system: run once on a copy of the repository, its docstrings taken out and kept.
+"""Another program as a doc system: run once on a copy of the repository, its docstrings extracted and cached.
 
-Its only network is :class:`workbench.models.endpoint.ChatEndpoint`, so that the session has every request. What the programs
-differ in is in an :class:`~workbench.documenters.programs.adapter.Adapter`.
+Its only network is :class:`workbench.models.endpoint.ChatEndpoint`, so that the session has every request.
 """
 
 from __future__ import annotations
@@ -40,10 +39,11 @@ _KINDS = {"function": "functions", "class": "classes", "module": "modules"}
 
 
 class DocProgram:
-    """A program that documents a repository, in a sandbox unless its user asked for it to be without (``confined``).
+    """A program that documents a repository, by default ``confined`` to a sandbox.
 
-    ``sampled_as`` is the model whose answers have the limit of the embedded one, or none, where recorded ones are replayed;
-    ``summary`` says how much it documented and what that took, once :meth:`prepare` is through.
+    ``sampled_as`` is the model whose answers are replayed, for their token limit; ``summary`` says how much it
+    documented and what that
+    took, once :meth:`prepare` is through.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class DocProgram:
         self._documented: Documented | None = None
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
-        """Run the program, unless what it wrote about these files is kept.
+        """Run the program, unless its output for these files is cached.
 
         Raises:
             DocumentationFailed: It crashed, hung, was stopped at a limit or wrote nothing that can be used.
@@ -221,7 +221,7 @@ def _program(start: Start, folder: Path, inside: str, socket: Path, *, home: str
 
 
 def _counts(snapshot: Snapshot, files: Sequence[str], written: Written) -> dict[str, float]:
-    """Return how many functions, classes and modules there are, have a docstring now, and have the one that they had before."""
+    """Return how many functions, classes and modules there are, have a docstring now, and have an unchanged one."""
     counts: dict[str, float] = {kind + part: 0 for kind in _KINDS for part in ("", "_documented", "_unchanged")}
     counts |= {"written": 0, "refused": len(written.refused), "edited": len(written.edited)}
     for path in files:
@@ -278,13 +278,13 @@ INSTALLABLE: Mapping[str, Installable] = {one.name: one for one in (repoagent.IN
 def doc_program(
     docs: DocsName, asker: Asker | None, *, seconds: float = 0.0, confined: bool = True, sampled_as: str = ""
 ) -> DocProgram:
-    """Return the doc system that a name of one of these programs means; whether it is installed is seen when it runs."""
+    """Return the doc system for one of these programs; whether it is installed is checked when it runs."""
     limits = ProgramLimits(seconds=seconds) if seconds else ProgramLimits()
     return DocProgram(_adapter(docs), asker, limits, confined=confined, sampled_as=sampled_as)
 
 
 def kept_place(docs: DocsName, snapshot: Snapshot) -> Path:
-    """Return the file in which what a program wrote about a repository is kept, whether or not it is there."""
+    """Return the path of the cached output of a program for a repository."""
     adapter = _adapter(docs)
     return WorkFolder(snapshot, adapter.name, adapter.basis).folder / KEPT
 
@@ -301,10 +301,7 @@ def _adapter(docs: DocsName) -> Adapter:
 
 
 def written_out(docs: DocsName, default_model: str) -> tuple[DocsName, str]:
-    """Return a program's name with what changes its docstrings written out, and the model that it asks ("" for none).
-
-    That is the version of one that is installed, and paths and the model of a command.
-    """
+    """Return a program's name with its version, or its command with paths and model, and the model ("" for none)."""
     if docs.kind == "command":
         text = command_written_out(docs.rest, default_model)
         return replace(docs, rest=text), Command(text).model

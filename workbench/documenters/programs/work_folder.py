@@ -1,4 +1,4 @@
-"""What a program wrote about a repository, made once and kept; and the copy of the repository that it works on meanwhile."""
+"""The cached output of a program for a repository, and the copy of the repository that it works on."""
 
 from __future__ import annotations
 
@@ -36,10 +36,7 @@ _GIT_SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class Documented:
-    """A documented repository as it is kept.
-
-    ``counts`` has requests, tokens, dollars, seconds and how much is documented; ``program``, ``source`` and ``digest`` are "" in what an older version kept.
-    """
+    """A documented repository; ``counts`` has requests, tokens, dollars, seconds and how much is documented."""
 
     texts: dict[tuple[str, DefinitionKey], str]
     refused: dict[str, str]
@@ -69,7 +66,7 @@ def read_documented(folder: Path) -> Documented | None:
 
 
 class WorkFolder:
-    """The folder in the cache that belongs to one program and one repository; ``basis`` is what else its docstrings rest on."""
+    """The cache folder of one program and one repository; ``basis`` is what else its docstrings rest on."""
 
     def __init__(self, snapshot: Snapshot, name: str, basis: str) -> None:
         self._snapshot = snapshot
@@ -82,7 +79,7 @@ class WorkFolder:
 
     @asynccontextmanager
     async def alone(self, waiting: Callable[[], None]) -> AsyncIterator[None]:
-        """Keep other engines out; ``waiting`` is called while another one documents the same."""
+        """Lock other engines out; ``waiting`` is called while another one documents the same."""
         await asyncio.to_thread(self.folder.mkdir, parents=True, exist_ok=True)
         lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -98,7 +95,7 @@ class WorkFolder:
             os.close(lock)
 
     def save(self, documented: Documented) -> None:
-        """Keep it, and remove the copy and whatever lies beside it."""
+        """Save the result, and remove the copy and whatever is beside it."""
         data = asdict(documented)
         for name in _BY_DEFINITION:
             data[name] = [[path, *key, text] for (path, key), text in getattr(documented, name).items()]
@@ -109,10 +106,11 @@ class WorkFolder:
         remove_tree(self.area)
 
     def fresh_copy(self) -> Path:
-        """Copy the repository anew, as a git repository with one commit that holds every file; return the folder.
+        """Copy the repository as a git repository with one commit that holds every file; return the folder.
 
-        Always anew: a program that begins again from the same files asks what it asked before, and the session has
-        the answers. One that goes on in a half edited copy would ask, and be paid for, something else.
+        Always anew: a program that starts again from the same files repeats its requests, and the session has the
+        answers. In a half edited
+        copy it would ask, and be paid for, something else.
         """
         remove_tree(self.area)
         for entry in self._snapshot.files:
@@ -177,7 +175,7 @@ _ID = 8
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A work folder; ``documented`` is None where the program was interrupted, or what it left cannot be read."""
+    """A work folder; ``documented`` is None if the program was interrupted, or its output is unreadable."""
 
     id: str
     folder: Path
@@ -200,8 +198,7 @@ def kept() -> list[Kept]:
 def forget(names: Sequence[str]) -> list[Kept]:
     """Remove work folders by the first characters of their names, or "all", and return them.
 
-    Raises:
-        UsageError: A name fits none or several, or an engine is using one; nothing is removed then.
+    UsageError: a name fits none or several, or an engine is using one; nothing is removed then.
     """
     every = kept()
     chosen: dict[Path, Kept] = {}

@@ -1,8 +1,10 @@
 """The process in which one candidate is tested: pytest, with a plugin that reports every test over a pipe.
 
-The same code serves the three routes. ``warm`` forks it from the server, ``cold`` starts it in a fresh interpreter,
-``hot`` forks it after collection. It always ends with ``os._exit`` once the report is written: a thread that outlives
-the tests does not change a verdict (a rule, not an accident: it would otherwise hang on one route and pass on another).
+``warm`` forks it from the server, ``cold`` starts it in a fresh interpreter, ``hot`` forks it after collection. It
+always ends with
+``os._exit`` once the report is written: a thread that outlives the tests does not change a verdict (a rule, not an
+accident: it
+would otherwise hang on one route and pass on another).
 """
 
 from __future__ import annotations
@@ -41,7 +43,6 @@ class Wire:
         self.nonce = nonce
 
     def emit(self, kind: str, **fields: Any) -> None:
-        """Write one event, whole."""
         line = json.dumps(dict(fields, e=kind, n=self.nonce)).encode("utf-8", "replace") + b"\n"
         while line:
             line = line[os.write(self.descriptor, line) :]
@@ -82,7 +83,7 @@ def enter(spec: dict[str, Any], descriptor: int, keep: Collection[int] = ()) -> 
 
 
 def check_syntax(spec: dict[str, Any], wire: Wire) -> None:
-    """Report ``invalid`` and end the process when the candidate's file does not parse."""
+    """Report ``invalid`` and end the process if the candidate's file does not parse."""
     if not spec["path"].endswith((".py", ".pyi")):
         return
     with open(os.path.join(spec["root"], spec["path"]), "rb") as file:
@@ -110,10 +111,7 @@ def arguments(spec: dict[str, Any]) -> list[str]:
 def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
     """Test the candidate; never returns.
 
-    Args:
-        spec: What to test, and how.
-        descriptor: Where the report goes.
-        start: The process before the repository is imported, which may call the candidate already.
+    ``start`` is the process before the repository is imported, which may call the candidate already.
     """
     from . import processes
 
@@ -148,7 +146,7 @@ def _tracer(spec: dict[str, Any]) -> Tracer | None:
 
 
 def candidate(spec: dict[str, Any]) -> tuple[str, str]:
-    """Return the file that was changed and the function in it, as code objects name them."""
+    """Return the changed file and the function in it, as code objects name them."""
     return os.path.join(spec["root"], spec["path"]), (spec["function"] or [""])[0]
 
 
@@ -196,7 +194,7 @@ class Reporter:
         self.modules = OwnModules(spec)
 
     def pytest_addoption(self, parser: Any) -> None:
-        """Know the options of the plugin that is off, and heed none: they choose tests by former runs, of which there are none."""
+        """Define the options of the cache plugin, which is off, and ignore them: there are no former runs."""
         from _pytest import cacheprovider, stepwise
 
         for module in (cacheprovider, stepwise):
@@ -242,7 +240,7 @@ class Reporter:
             self.compared = True
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
-        """Take pytest's own frames out of a failure before pytest turns it into text, which is the dearest part of it."""
+        """Drop pytest's own frames from a failure before it becomes text, which is the most expensive part."""
         excinfo = call.excinfo
         if not isinstance(excinfo, pytest.ExceptionInfo) or isinstance(excinfo.value, pytest.skip.Exception):
             return
@@ -320,9 +318,8 @@ class Reporter:
 def refusal(text: str, whole: str) -> str:
     """Return in one line why something cannot be collected.
 
-    Args:
-        text: Its traceback without pytest's own frames, or pytest's own words, which take several lines.
-        whole: The same with all frames.
+    ``text`` is its traceback without pytest's own frames, or pytest's message of several lines; ``whole`` has all
+    frames.
     """
     lines = [line for line in text.splitlines() if line.strip()]
     if any(line.startswith(("Traceback", '  File "')) for line in lines):

@@ -1,8 +1,9 @@
 """What a Linux process can give up for good without a daemon and without namespaces: Landlock, seccomp, its user id.
 
-Run as a script (``python -I -S confine.py PLAN -- COMMAND…``) it gives up what the plan says and becomes the command, so
-that not a line of the environment's or the repository's code runs before. A measure of the plan that fails ends it.
-Sources: ``linux/landlock.h``, ``linux/seccomp.h``, ``linux/capability.h``; numbers of system calls from ``asm/unistd.h``.
+``python -I -S confine.py PLAN -- COMMAND…`` gives up what the plan says and becomes the command, before a line of the
+environment's
+or the repository's code runs. A measure that fails ends it. Sources: ``linux/landlock.h``, ``linux/seccomp.h``,
+``linux/capability.h``; numbers of system calls from ``asm/unistd.h``.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def _prctl(*values: int) -> int:
 
 @functools.lru_cache(maxsize=1)
 def landlock_abi() -> int:
-    """Return the version of the kernel's Landlock interface; 0 where there is none."""
+    """Return the version of the kernel's Landlock interface; 0 if there is none."""
     if not sys.platform.startswith("linux"):
         return 0
     try:
@@ -144,7 +145,7 @@ def landlock(readable: Iterable[str], writable: Iterable[str], devices: Iterable
 
 
 def filter_program(*, sockets: bool) -> bytes:
-    """Return the BPF program of the filter; ``sockets`` where namespaces separate them and shared memory already."""
+    """Return the BPF program of the filter; ``sockets`` if namespaces separate them and shared memory already."""
     machine = platform.machine()
     allow, name = [(0x06, 0, 0, _ALLOW)], machine
     refuse = [(0x06, 0, 0, _ERRNO | _EPERM)]
@@ -173,7 +174,6 @@ def filter_program(*, sockets: bool) -> bytes:
 
 
 def seccomp(*, sockets: bool) -> None:
-    """Refuse the system calls of :func:`filter_program` from now on; no new privileges must be set."""
     program = filter_program(sockets=sockets)
     buffer = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("@HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
@@ -183,7 +183,7 @@ def seccomp(*, sockets: bool) -> None:
 
 
 def become(user: int, *, read_search: bool) -> None:
-    """Give root up for the user id ``user``, without capabilities but, on request, reading past folders' permissions."""
+    """Drop root for the user id ``user``, without capabilities but, on request, reading past folders' permissions."""
     for capability in range(_LAST_CAPABILITY + 1):
         if not (read_search and capability == _CAP_DAC_READ_SEARCH):
             _prctl(_CAPBSET_DROP, capability)
@@ -200,7 +200,7 @@ def become(user: int, *, read_search: bool) -> None:
 
 
 def confine(plan: dict[str, Any]) -> None:
-    """Do what the plan says: ``user``, ``read_search``, ``landlock`` with ``read``/``write``/``devices``, ``seccomp``."""
+    """Apply the plan: ``user``, ``read_search``, ``landlock`` with ``read``/``write``/``devices``, ``seccomp``."""
     if plan.get("user") is not None:
         become(plan["user"], read_search=plan["read_search"])
     if _prctl(_NO_NEW_PRIVS, 1):
@@ -212,7 +212,6 @@ def confine(plan: dict[str, Any]) -> None:
 
 
 def main() -> NoReturn:
-    """Confine this process and become the command."""
     split = sys.argv.index("--")
     try:
         confine(json.loads(sys.argv[1]))

@@ -1,8 +1,9 @@
 """What a hot candidate's process leaves out of pytest because nobody reads it, and no test can tell that it is missing.
 
-A candidate's tests take some milliseconds, and so does pytest around them: every test asks thrice which hooks hold for
-its file, every phase empties the captured output into a report that nobody prints, and every failure becomes a traceback
-of which only the first ones are kept. Whatever another version of pytest has named differently is left as it is.
+Every test asks thrice which hooks hold for its file, every phase empties the captured output into a report that nobody
+prints, and
+every failure becomes a traceback of which only the first ones are kept. What another version of pytest names
+differently stays.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ _MUCH_OUTPUT = 256 * 1024
 
 
 def settle() -> None:
-    """Freeze what lives: a collection would touch, and so copy, every page that a fork shares with its parent."""
+    """Freeze live objects: a collection would touch, and so copy, every page that a fork shares with its parent."""
     gc.collect()
     gc.freeze()
 
 
 def remember_hooks(session: Any) -> None:
-    """Let ``session`` look up once which hooks hold for a test's file; after collection the answer is always the same."""
+    """Cache which hooks hold for a test's file; after collection the answer is always the same."""
     original = getattr(session, "gethookproxy", None)
     if original is None:
         return
@@ -42,7 +43,7 @@ def remember_hooks(session: Any) -> None:
 
 
 def silence(manager: Any) -> None:
-    """Take the terminal's reporter off the hooks: nobody reads what it writes; tests may still ask for it."""
+    """Take the terminal's reporter off the hooks: nobody reads its output; tests may still ask for it."""
     terminal = manager.getplugin("terminalreporter")
     for caller in (manager.get_hookcallers(terminal) or ()) if terminal is not None else ():
         with contextlib.suppress(AttributeError, ValueError):  # another version of pluggy: it stays
@@ -50,7 +51,7 @@ def silence(manager: Any) -> None:
 
 
 def begin_capture(manager: Any) -> None:
-    """Empty the files that take the output: siblings, all of them gone by now, wrote into the same ones."""
+    """Empty the files that take the output: earlier forks wrote into the same ones."""
     try:
         for stream in (manager._global_capturing.out, manager._global_capturing.err):
             stream.tmpfile.seek(0)
@@ -63,13 +64,9 @@ def begin_capture(manager: Any) -> None:
 
 
 class Capture:
-    """Output is captured once for all tests and thrown away, instead of being collected after every phase of a test.
+    """Captures output once for all tests and discards it, instead of collecting it after every phase of a test.
 
-    Args:
-        manager: pytest's capture manager, in a fork.
-
-    Raises:
-        AttributeError: It captures in another way than by descriptors, or is of another version.
+    AttributeError: pytest's capture manager is of another version, or captures in another way than by descriptors.
     """
 
     def __init__(self, manager: Any) -> None:
@@ -111,7 +108,7 @@ class Capture:
 
 
 class Brief:
-    """A failure of which only the message will be kept: what pytest's own text has of it, without the traceback."""
+    """A failure of which only the message will be kept: pytest's own text without the traceback."""
 
     def __init__(self, message: str) -> None:
         self.reprcrash = self
@@ -122,7 +119,7 @@ class Brief:
 
 
 def brief_failures(item: Any) -> bool:
-    """Let a function's further failures cost their message only; False for items that say themselves what they say."""
+    """Keep only the message of a function's further failures; False for items with their own text."""
     import pytest
 
     brief = item.__class__ is pytest.Function

@@ -79,7 +79,7 @@ class ForkServer:
         return report, ""
 
     def warm_up(self, job: dict[str, Any]) -> None:
-        """Start the hot process if it may be of use: the bytecode that it writes makes the slower routes faster as well."""
+        """Start the hot process if it may be of use: its bytecode makes the slower routes faster as well."""
         if job["tests"] and not self._server.harvested:
             with contextlib.suppress(NotTheSame):
                 self._start(job)
@@ -138,7 +138,6 @@ class _Answer:
         self.peak = 0
 
     def poll(self) -> int | None:
-        """Return its wait status, or None while it runs."""
         return self.wait(0.0)
 
     def wait(self, seconds: float) -> int | None:

@@ -1,8 +1,10 @@
-"""The hot process: the repository imported, its tests collected; a fork per candidate patches one function and runs T_i.
+"""The hot process: the repository imported, its tests collected; a fork per candidate patches a function and runs T_i.
 
-It is pytest itself, stopped where the tests would start: a plugin's ``pytest_runtestloop`` waits for commands instead. In
-a forked child it returns None, and pytest goes on with the selected tests as if nothing had been. The fork is made ahead
-of its time: it waits, ready but for the patch, while the candidate before it runs.
+It is pytest itself, stopped where the tests would start: a plugin's ``pytest_runtestloop`` waits for commands. In a
+forked child it
+returns None, and pytest goes on with the selected tests. The fork is made ahead: it waits, ready but for the patch,
+while the
+candidate before it runs.
 """
 
 from __future__ import annotations
@@ -74,7 +76,7 @@ class Loop(child.Reporter):
         os._exit(0)
 
     def _fork(self) -> tuple[int, int] | None:
-        """Make the next candidate's process while the present one runs; None in the fork, once its command is there."""
+        """Fork the next candidate's process while the present one runs; None in the fork, once its command is there."""
         reader, writer = os.pipe()
         pid = os.fork()
         if pid:
@@ -100,7 +102,7 @@ class Loop(child.Reporter):
         return None
 
     def _become(self, session: Any, items: dict[str, tuple[int, Any]], index: Index) -> None:
-        """In the fork: limits, patch, selection; then pytest goes on."""
+        """In the fork: set limits, patch and select; then pytest goes on."""
         command = self._command
         self.wire.nonce = command["nonce"]
         self.wire.emit("begun")
@@ -178,12 +180,12 @@ class Hot:
         return self._answers
 
     def send(self, command: dict[str, Any]) -> None:
-        """Send one command; raises OSError when the process is gone."""
+        """Send one command; raises OSError if the process is gone."""
         self.spare = 0  # it becomes the candidate; the next one will be told
         _write(self._commands, json.dumps(command).encode() + b"\n")
 
     def answer(self, deadline: float) -> dict[str, Any] | None:
-        """Return the next answer, or None when there is none before the deadline or the process is gone."""
+        """Return the next answer, or None if there is none before the deadline or the process is gone."""
         while b"\n" not in self._pending:
             wait = max(0.0, deadline - time.monotonic())
             if not select.select([self._answers], [], [], wait)[0]:
@@ -198,13 +200,12 @@ class Hot:
         return answer
 
     def drain(self) -> None:
-        """Throw away what a former candidate left in the report's pipe."""
+        """Discard what a former candidate left in the report's pipe."""
         while select.select([self.reader], [], [], 0)[0]:
             if not os.read(self.reader, 1 << 20):
                 return
 
     def close(self) -> None:
-        """End the process and close the pipes."""
         try:
             os.kill(self.pid, 9)
             os.waitpid(self.pid, 0)

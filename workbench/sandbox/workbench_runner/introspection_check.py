@@ -1,8 +1,8 @@
 """Code that looks into its own process is never given the hot one, whose memory once held the original body.
 
-A repository that was imported leaves pieces of its bytecode in freed memory, and a fork inherits them. On the cold route
-the interpreter has never seen the original, so whoever wants to look may look there. The rule reads the text only: what
-it suspects wrongly just takes longer.
+A repository that was imported leaves pieces of its bytecode in freed memory, and a fork inherits them. On the cold
+route the
+interpreter has never seen the original. The rule reads the text only: what it suspects wrongly just takes longer.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ _OPENS = re.compile(rb"\b(?:open|fdopen|FileIO|read_bytes|read_text|preadv?)\b")
 def uses_introspection(text: bytes, original: bytes) -> bool:
     """Return whether a function's text names something by which a process can look at its own memory or frames.
 
-    Args:
-        text: The candidate's lines.
-        original: The original's lines: a function that opens files may go on doing so.
+    A function that opens files in ``original`` may go on doing so.
     """
     return _WORDS.search(text) is not None or (_OPENS.search(text) is not None and _OPENS.search(original) is None)

@@ -1,7 +1,8 @@
-"""From what a candidate's process said and how it ended to a verdict. Pure functions: no processes, no files.
+"""The verdict on a candidate by what its process reported and how it ended. Pure functions: no processes, no files.
 
 Passed means: the report is complete and carries the job's nonce, every required test ran and passed, pytest's own exit
-status is 0, the process's exit status is the same, the tested module came from the tree, and pytest is unpatched.
+status is
+0, the process's exit status is the same, the tested module came from the tree, and pytest is unpatched.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def judge(
     Args:
         events: What the process reported under the right nonce, in order.
         required: Node ids that must pass; empty means every collected test.
-        status: Wait status of the process, or None when it had to be killed.
+        status: Wait status of the process, or None if it had to be killed.
         ended: ``exit`` (by itself), ``timeout`` or ``flood`` (by us).
         memory_exceeded: Whether it was killed for the memory that it used.
     """
@@ -81,7 +82,7 @@ def judge(
 
 
 def _before_tests(events: list[dict[str, Any]], required: Sequence[str]) -> str:
-    """Return what was going on before the first test began; runs of the whole suite tell."""
+    """Return what was going on before the first test began; runs of the whole suite report it."""
     if required or any(event.get("e") == "collect" for event in events):
         return " while importing the tests"
     files = [event["id"] for event in events if event.get("e") == "collecting" and event["id"] not in ("", ".")]

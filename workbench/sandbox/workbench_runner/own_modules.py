@@ -9,13 +9,12 @@ from typing import Any
 
 
 def belongs(name: str, own: Collection[str]) -> bool:
-    """Return whether a module is the repository's: one of ``own`` (dotted for a part of a namespace package) or inside."""
     parts = name.split(".")
     return any(".".join(parts[:length]) in own for length in range(1, len(parts) + 1))
 
 
 class OwnModules:
-    """The repository's modules so far: a fork need only look at those that are new or exchanged.
+    """The repository's modules so far: a fork need only look at new or replaced ones.
 
     Going through all of ``sys.modules`` writes to every module's reference count, and each costs the fork a page.
     """
@@ -29,7 +28,7 @@ class OwnModules:
         self._last: str | None = None
 
     def remember(self) -> None:
-        """Take note of what is imported now, before a fork."""
+        """Record what is imported now, before a fork."""
         self._known = [(name, module) for name, module in list(sys.modules.items()) if self._is_own(name)]
         self._astray = [name for name, module in self._known if self._strays(name, module)]
         self._last = next(reversed(sys.modules))
@@ -46,7 +45,7 @@ class OwnModules:
         return [[name, str(here[name].__file__)] for name in sorted(suspects) if self._strays(name, here[name])]
 
     def _newest(self) -> list[str]:
-        """Return the modules imported since ``remember``, or all when its mark is gone."""
+        """Return the modules imported since ``remember``, or all if its mark is gone."""
         names = []
         try:
             for name in reversed(sys.modules):

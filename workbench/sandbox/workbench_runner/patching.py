@@ -1,9 +1,12 @@
-"""When is patching a function in memory provably the same as importing the changed file? And how it is done.
+"""When patching a function in memory is provably the same as importing the changed file, and how it is done.
 
 The unit of patching is the outermost function around the changed body: its code object contains those of all functions
-inside. The file must be the pristine one but for the unit's lines; the unit must parse by itself to exactly one function
-with the same decorators and parameters; its code must have the same free variables and be the same kind (plain,
-generator, coroutine). Whoever runs at import is excluded by the caller, who has traced it.
+inside. The
+file must be the pristine one but for the unit's lines; the unit must parse by itself to exactly one function with the
+same
+decorators and parameters; its code must have the same free variables and be the same kind (plain, generator,
+coroutine). Functions
+that run at import are excluded by the caller, who has traced them.
 """
 
 from __future__ import annotations
@@ -70,7 +73,7 @@ def header(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
 
 
 def snippet(pristine: bytes, content: bytes, unit: dict[str, Any]) -> bytes:
-    """Return the unit's new lines; raises :class:`NotTheSame` when anything else of the file changed."""
+    """Return the unit's new lines; raises :class:`NotTheSame` if anything else of the file changed."""
     lines = pristine.splitlines(keepends=True)
     prefix, suffix = b"".join(lines[: unit["first"] - 1]), b"".join(lines[unit["last"] :])
     if len(content) < len(prefix) + len(suffix) or not content.startswith(prefix) or not content.endswith(suffix):

@@ -1,12 +1,14 @@
-"""What a candidate changed in its own process: classes, modules, functions, and what of ``sys`` decides how code runs.
-
-Also which files of the tree were opened: a body may take from the tests' data what they expect, or put it there.
+"""What a candidate changed in its own process: classes, modules, functions, ``sys``; and which files it opened.
 
 Library calls set attributes of any name, so a body that looks harmless can exchange the ``==`` of a class, and what it
-returns is then equal to whatever a test expects. No rule about its text can know that; the process can be compared.
+returns is
+then equal to whatever a test expects. No rule about its text can know that; the process can be compared. A body may
+also take from
+the tests' data what they expect, or put it there.
 
-CPython numbers every change of a class and of a dictionary. All numbers are read in half a millisecond, and attributes are
-compared only where one moved: reading attributes counts references, and every count costs a fork the page it stands on.
+CPython numbers every change of a class and of a dictionary. All numbers are read in half a millisecond, and attributes
+are compared
+only where one moved: reading attributes counts references, and every count costs a fork the page it stands on.
 """
 
 from __future__ import annotations
@@ -70,7 +72,7 @@ _MOST = 200
 
 
 class _Versions:
-    """The numbers of the changes of some objects; all count as changed where this Python has no such numbers."""
+    """The version numbers of some objects; all count as changed if this Python has no such numbers."""
 
     def __init__(self, objects: Sequence[object], place: int | None, number: type[Any]) -> None:
         self._number = number
@@ -84,7 +86,6 @@ class _Versions:
         return array.array("I" if self._number is ctypes.c_uint else "Q", data)
 
     def moved(self) -> Collection[int]:
-        """Return the places of the objects that changed."""
         if self._views is None:
             return range(self._count)
         now = b"".join(self._views)
@@ -126,13 +127,11 @@ class ProcessState:
         )
 
     def listen(self, emit: Callable[..., None], root: str, file: str, function: str) -> None:
-        """Take note of what can be seen only when it happens: functions that become others, classes that come and go, files.
+        """Record what can be seen only when it happens: functions that become others, classes that come and go, files.
 
-        Args:
-            emit: Reports an event at once: what is written into the tree may be run, and could take any note back.
-            root: The folder of the tree.
-            file: The candidate's file.
-            function: The qualified name of the function whose body it is; special methods that it defines count.
+        ``emit`` reports an event at once: what is written into the tree may be run, and could take any note back.
+        ``function`` is the
+        qualified name of the candidate's function; special methods that it defines count.
         """
         self._body = (file, f"{function}.<locals>.")
         self._emit = emit
@@ -204,7 +203,7 @@ class ProcessState:
         return sorted(framework)[:_MOST], sorted(found - framework)[:_MOST]
 
     def changes_by_import(self) -> list[str]:
-        """Return what changed since the repository was not yet imported, without what pytest and its plugins set up."""
+        """Return what changed since before the repository was imported, without what pytest and its plugins set up."""
         found = set(self._changes_by_import(self._class_versions.moved()))
         # Not after every hot verdict: whoever names the table of modules is never tested there.
         found.update(
@@ -250,7 +249,7 @@ class ProcessState:
                     yield f"{name}.{attribute}"
 
     def _is_ordinary(self, module: str, before: dict[str, object], attribute: str, new: object) -> bool:
-        """Return whether modules do that by themselves: caches, what is made or imported when it is first used."""
+        """Return whether modules do that by themselves: caches, what is made or imported on first use."""
         old = before.get(attribute, _MISSING)
         if module == "sys":
             return attribute in _OF_SYS
@@ -362,7 +361,7 @@ _is_code = _Kinds().is_code
 
 
 def _tokens(names: Iterable[Any]) -> dict[str, object]:
-    """Return the code under some names, and the identity of everything else, which must not live longer for us."""
+    """Return the code under some names, and the identity of everything else, which must not be kept alive."""
     return {name: value if _is_code(value) else id(value) for name, value in dict(names).items()}
 
 
@@ -388,7 +387,7 @@ def _system() -> dict[str, object]:
 
 
 def _made_by(value: object, file: str, prefix: str) -> bool:
-    """Return whether a method's code stands in a file, in a function whose qualified name begins so."""
+    """Return whether a method's code is in a file, in a function whose qualified name begins so."""
     for part in (value, getattr(value, "__func__", None), getattr(value, "fget", None), getattr(value, "func", None)):
         if isinstance(part, types.FunctionType):
             code = part.__code__
@@ -398,13 +397,13 @@ def _made_by(value: object, file: str, prefix: str) -> bool:
 
 
 def _is_method(value: object) -> bool:
-    """Return whether a value is what classes have for ``==``: a function of theirs, one of Python's, a mock's, or none."""
+    """Return whether a value is what classes have for ``==``: a function of theirs, Python's, a mock's, or none."""
     kinds = (types.FunctionType, types.WrapperDescriptorType, types.MethodDescriptorType)
     return value is None or isinstance(value, kinds) or type(value).__module__ == "unittest.mock"
 
 
 def _place(read: Any, changes: Sequence[Any]) -> int | None:
-    """Return the index of the one number that moves with every change; None where there is none."""
+    """Return the index of the one number that moves with every change; None if there is none."""
     seen = [read()]
     for change in changes:
         change()

@@ -44,7 +44,7 @@ def harden() -> None:
 
 
 def soften_child() -> None:
-    """Give a candidate's process back what a normal process has."""
+    """Undo :func:`harden` in a candidate's process."""
     _prctl(_PR_SET_DUMPABLE, 1)
     for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGQUIT"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
@@ -96,14 +96,14 @@ def own_limits() -> list[tuple[str, tuple[int, int]]]:
 
 
 def wake(pids: Iterable[int]) -> None:
-    """Let processes go on that a candidate may have stopped."""
+    """Continue processes that a candidate may have stopped."""
     for pid in pids:
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGCONT)
 
 
 def limits_of(pid: int) -> bytes:
-    """Return the resource limits of another process, as the kernel prints them; empty when it is gone."""
+    """Return the resource limits of another process, as the kernel prints them; empty if it is gone."""
     try:
         with open(f"/proc/{pid}/limits", "rb") as file:
             return file.read()
@@ -172,7 +172,7 @@ def _proportional(pid: int) -> int:
 
 
 def end_all(keep: Collection[int] = (), patience: float = 2.0) -> bool:
-    """Kill everything that came from here except ``keep``; True when nothing is left.
+    """Kill everything that came from here except ``keep``; True if nothing is left.
 
     Stops before it kills, so that a fork bomb cannot outrun the walk through ``/proc``.
     """
@@ -195,7 +195,7 @@ def end_all(keep: Collection[int] = (), patience: float = 2.0) -> bool:
 
 
 def remove_segments() -> None:
-    """Remove System V shared memory, semaphores and queues: they outlive processes; in an IPC namespace all are ours."""
+    """Remove System V shared memory, semaphores and queues, which outlive processes."""
     if os.getpid() != 1:
         return  # without namespaces nobody may make them
     for name, arguments in (("shm", (0, None)), ("sem", (0, 0, None)), ("msg", (0, None))):
@@ -209,7 +209,7 @@ def remove_segments() -> None:
 
 
 def reap(keep: Collection[int] = ()) -> dict[int, tuple[int, int]]:
-    """Collect dead children, ``keep`` excepted; return their exit statuses and the most memory they used by process id."""
+    """Collect dead children except ``keep``; return their exit statuses and peak memory by process id."""
     ended: dict[int, tuple[int, int]] = {}
     while True:
         try:

@@ -1,8 +1,10 @@
-"""What a body reaches by a name or through a value that its text does not show, checked when it reaches for it.
+"""Checks at run time: what a body reaches by a name or through a value that its text does not show.
 
-A body that asks for an attribute by a computed name is mostly honest, and reading it cannot tell. So it is tested once more
-with such places rewritten to call :class:`Reach` (:mod:`workbench.sandbox.plain`). What leads to frames, modules,
-the reporter or the tests is refused; a body that passes without it needs none of it.
+A body that asks for an attribute by a computed name is mostly honest, and reading it cannot tell. So it is tested once
+more with
+such places rewritten to call :class:`Reach` (:mod:`workbench.sandbox.plain`). What leads to frames, modules, the
+reporter or the
+tests is refused; a body that passes without it needs none of it.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ _TOLD = frozenset(["__name__", "__qualname__", "__doc__", "__module__"])
 
 
 class Refused(BaseException):
-    """Nothing a test expects."""
+    """An exception that no test expects."""
 
 
 class Reach:
@@ -41,7 +43,7 @@ class Reach:
 
     @staticmethod
     def value(found: Any) -> Any:
-        """Return what an expression gave, unless it leads out of the project and its data."""
+        """Return the value of an expression, unless it leads out of the project and its data."""
         if not _is_harmless(found):
             raise Refused(f"it reaches a {type(found).__name__}")
         return found
@@ -60,7 +62,6 @@ class Reach:
 
     @staticmethod
     def get(thing: Any, name: Any, *default: Any) -> Any:
-        """Do what ``getattr`` does."""
         if not _may_name(thing, name):
             raise Refused(f"it reaches {name!r}")
         found = getattr(thing, name, *default)
@@ -75,17 +76,15 @@ class Reach:
 
     @staticmethod
     def set(thing: Any, name: Any, value: Any) -> None:
-        """Do what ``setattr`` does."""
         setattr(Reach.target(thing, name), name, value)
 
     @staticmethod
     def delete(thing: Any, name: Any) -> None:
-        """Do what ``delattr`` does."""
         delattr(Reach.target(thing, name), name)
 
     @staticmethod
     def namespace(thing: Any) -> dict[str, Any]:
-        """Do what ``vars`` does."""
+        """``vars``."""
         if not _is_instance(thing):
             raise Refused(f"it reaches the names of a {type(thing).__name__}")
         found: dict[str, Any] = vars(thing)
@@ -93,7 +92,7 @@ class Reach:
 
     @staticmethod
     def template(text: Any) -> Any:
-        """Return a text that is about to be filled, unless it walks along attributes."""
+        """Return a text that is about to be formatted, unless it walks along attributes."""
         if isinstance(text, str):
             _check_fields(text)
         else:
@@ -125,7 +124,7 @@ def _is_harmless(value: Any) -> bool:
 
 
 def _is_instance(thing: Any) -> bool:
-    """Return whether an object is one of the project's, or holds data alone, so that setting its attributes changes nothing else."""
+    """Return whether setting an object's attributes changes nothing else: it is the project's, or holds data alone."""
     return not isinstance(thing, type) and type(thing) not in _FUNCTIONS and _is_harmless(thing)
 
 

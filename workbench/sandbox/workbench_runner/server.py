@@ -1,8 +1,8 @@
 """The server inside a sandbox: keeps the pristine tree, starts a process per candidate, watches it and decides.
 
-It never executes the repository's code. It preloads pytest and third-party packages, so that a forked candidate only
-imports the repository; the repository's own modules are blocked while it does (a preloaded copy would make every
-candidate pass). Speaks JSON lines on its standard input and output.
+It never executes the repository's code. It preloads pytest and third-party packages; the repository's own modules are
+blocked while
+it does (a preloaded copy would make every candidate pass). Speaks JSON lines on its standard input and output.
 """
 
 from __future__ import annotations
@@ -102,7 +102,6 @@ class Server:
         return failed
 
     def specification(self, job: dict[str, Any], nonce: str) -> dict[str, Any]:
-        """Return what the candidate's process needs to know."""
         settings = self.settings
         return {
             "root": settings["root"],

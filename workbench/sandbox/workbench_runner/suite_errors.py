@@ -1,7 +1,6 @@
-"""What a run of the whole suite says on its standard error: there pytest says why it refuses a repository.
+"""The standard error of a run of the whole suite: there pytest says why it refuses a repository.
 
-Only such runs have it. They run the pristine tree, so that nobody gains by it, and their report has no other place for
-what is said before a test is run. A candidate's standard error leads nowhere.
+Only such runs have it: they run the pristine tree, so nobody gains by it. A candidate's standard error leads nowhere.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class SuiteErrors:
         os.close(self.writer)
 
     def drain(self) -> None:
-        """Take what is there, and not more than a few pipes full: who never stops talking must not hold up the clock."""
+        """Read what is there, a few pipes full at most: endless output must not hold up the clock."""
         for _ in range(16):
             if not select.select([self.descriptor], [], [], 0)[0]:
                 return
@@ -43,7 +42,7 @@ class SuiteErrors:
             self._last = (self._last + data[room:])[-_LAST:]
 
     def close(self, root: str) -> str:
-        """Return what was said, with paths of the tree at ``root`` relative to it."""
+        """Return the output, with paths of the tree at ``root`` relative to it."""
         self.drain()
         os.close(self.descriptor)
         return (self._first + self._last).decode("utf-8", "replace").replace(root + os.sep, "")
@@ -53,7 +52,7 @@ class SuiteErrorWriter:
     """The process's end."""
 
     def __init__(self, descriptor: int, seconds: float) -> None:
-        """Let standard error lead to ``descriptor``, also when the process dies, or hangs for most of ``seconds``."""
+        """Redirect standard error to ``descriptor``, also if the process dies, or hangs for most of ``seconds``."""
         self._descriptor = descriptor
         os.set_inheritable(descriptor, False)
         os.dup2(descriptor, 2)
@@ -66,22 +65,21 @@ class SuiteErrorWriter:
         faulthandler.cancel_dump_traceback_later()
 
     def say(self, text: str) -> None:
-        """Say what pytest would say on the terminal only."""
+        """Write what pytest would print on the terminal only."""
         data = text.encode("utf-8", "replace") + b"\n"
         with contextlib.suppress(OSError):
             while data:
                 data = data[os.write(self._descriptor, data) :]
 
     def say_exception(self) -> None:
-        """Say what ends the process from within; ``SystemExit`` would say nothing by itself."""
+        """Write what ends the process from within; ``SystemExit`` would print nothing by itself."""
         self.say(traceback.format_exc())
 
     def close(self) -> None:
-        """Say what is still held back."""
+        """Write what is still held back."""
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.flush()
 
 
 def of_suite(job: dict[str, Any]) -> bool:
-    """Return whether a job runs the whole suite on the tree as it is."""
     return not job["path"] and not job["tests"]

@@ -36,8 +36,10 @@ class Tracer:
 
         ``{"contexts": [ids], "masks": [hex], "files": {path: {"statements": [lines], "lines": {line: mask number},
         "branches": [[from, to, mask number or -1]]}}}``. Bit n of a mask stands for the n-th context; lines that the
-        same tests execute share one mask. ``branches`` are all arcs out of lines with several exits, a negative line
-        being the exit of a function; -1 says that nothing took it.
+        same tests execute
+        share one mask. ``branches`` are all arcs out of lines with several exits, a negative line being the exit of a
+        function; -1 says
+        that nothing took it.
         """
         self._coverage.stop()
         self._ledger.close(self._data())
@@ -66,7 +68,7 @@ class Tracer:
     def _measure(
         self, name: str, executed: dict[tuple[int, int], int]
     ) -> tuple[set[int], dict[int, int], dict[tuple[int, int], int]] | None:
-        """Return statements, lines with their masks, and branches with theirs; None when it is not Python, or gone."""
+        """Return statements, lines with their masks, and branches with theirs; None if it is not Python, or gone."""
         from coverage.exceptions import CoverageException
         from coverage.python import PythonFileReporter
 
@@ -80,7 +82,6 @@ class Tracer:
         firsts: dict[int, int] = {}
 
         def first(line: int) -> int:
-            """Return the line on which the statement of ``line`` begins."""
             if abs(line) not in firsts:
                 firsts[abs(line)] = next(iter(reporter.translate_lines([abs(line)])))
             return firsts[line] if line > 0 else -firsts[-line]
@@ -100,8 +101,9 @@ class Tracer:
 class _Ledger:
     """Takes the measured arcs from coverage.py at every switch of the context, before they go into its database.
 
-    The database would take several times as long as the tests. Should a version of coverage.py not hand the arcs over in
-    this way, they are read from its database at the end.
+    The database would take several times as long as the tests. If a version of coverage.py does not hand the arcs over
+    in this way,
+    they are read from its database at the end.
     """
 
     def __init__(self, data: Any) -> None:

@@ -54,7 +54,6 @@ class Tree:
                 folder = os.path.dirname(folder)
 
     def source(self, path: str) -> bytes | None:
-        """Return the pristine bytes of ``path`` or None."""
         entry = self._entries.get(path)
         return None if entry is None else entry[0][entry[1] : entry[1] + entry[2]]
 
@@ -86,7 +85,7 @@ class Tree:
         return found
 
     def place(self, path: str, content: bytes) -> None:
-        """Put the candidate's file where the original was, and take away every bytecode file of the original."""
+        """Put the candidate's file where the original was, and remove every bytecode file of the original."""
         target = os.path.join(self.root, path)
         self._remove(target)
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -102,7 +101,6 @@ class Tree:
                 self._signatures.pop(relative, None)
 
     def reset(self) -> None:
-        """Bring the tree and the scratch folders back to how the first candidate found them."""
         with contextlib.suppress(PermissionError):  # Podman's: not ours, so nobody here can have changed it
             os.chmod(self.root, 0o755)
         self._sweep(self.root, "")
@@ -176,7 +174,7 @@ class Tree:
 
 
 def _remove_folder(path: str) -> None:
-    """Remove a folder, however deep: what is inside is moved beside it first, so that neither names nor memory run out."""
+    """Remove a folder, however deep: its content is moved beside it first, so that neither names nor memory run out."""
     beside = os.path.join(os.path.dirname(path), "." + secrets.token_hex(8) + "-")
     number, pending = 0, [path]
     while pending:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """Events under the right nonce, wait status or None, how it ended (``exit``, ``timeout``, ``flood``, ``memory``)."""
+    """Events under the right nonce, wait status or None, and the end: ``exit``, ``timeout``, ``flood``, ``memory``."""
 
     events: list[dict[str, Any]]
     status: int | None
@@ -30,9 +30,7 @@ class Outcome(NamedTuple):
 class End(Protocol):
     """How to notice that a process ended.
 
-    Attributes:
-        descriptor: Becomes readable then, if there is one.
-        peak: The most memory that it used, in bytes; known when it has ended.
+    ``descriptor``, if there is one, becomes readable then; ``peak`` is then the most memory that it used, in bytes.
     """
 
     descriptor: int | None
@@ -62,13 +60,11 @@ class Exit:
             self.descriptor = os.pidfd_open(pid)
 
     def close(self) -> None:
-        """Give the descriptor back."""
         if self.descriptor is not None:
             os.close(self.descriptor)
             self.descriptor = None
 
     def poll(self) -> int | None:
-        """Return its wait status, or None while it runs."""
         ended = processes.reap().get(self.pid)
         if ended is None:
             return None
@@ -86,13 +82,7 @@ def watch(
 ) -> Outcome:
     """Read events from ``reader`` until the process ends, or until a limit is reached; kills nothing.
 
-    Args:
-        reader: The report.
-        nonce: What its events must carry.
-        job: Limits, and whether much is to be said.
-        end: How to notice the end.
-        keep: Gives the processes whose memory is not the candidate's.
-        words: What it says on its standard error, where that is kept.
+    ``keep`` gives the processes whose memory is not the candidate's; ``words`` is its standard error, if that is kept.
     """
     deadline = time.monotonic() + job["limits"]["seconds"]
     room = job["limits"]["output_kb"] * 1024 * (64 if job["trace"] else 1)
