@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 
 from workbench.engine.candidate_rows import TAKEN_OUT, Work
 from workbench.engine.evaluators import CUT, Evaluators, Given, ModelEvaluator, read_answer
+from workbench.engine.rechecking import Recheck, write_verdict
 from workbench.engine.sandbox_provider import Sandboxes
 from workbench.engine.stages import StageProgress
-from workbench.engine.verdict_rows import Recheck, decide_task, write_verdict
+from workbench.engine.task_rows import decide_task
 from workbench.errors import WorkbenchError
 from workbench.models.types import MissingKey, ModelError, SpendLimit
 from workbench.regeneration.extraction import Extraction

@@ -26,10 +26,9 @@ from workbench.engine.plan import ImprovementPlan, RegenerationPlan, as_text
 from workbench.engine.process import serve
 from workbench.engine.regeneration_client import carried_out, order_regeneration
 from workbench.errors import UsageError, WorkbenchError
-from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share, share_of
+from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share, share_of, standings
 from workbench.improving.changes import written
 from workbench.improving.gates import check_docstring, longest_for, read_docstring
-from workbench.improving.standing import standings
 from workbench.improving.writer_prompt import ONE_LITERAL, failing_bodies, writer_prompt
 from workbench.models import Gateway
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local, sampling_for
@@ -125,36 +124,32 @@ class Improvement:
         if order is None:
             left = self._left()
             order = order_regeneration(self._session, replace(plan, spend_limit=left))
-            self._limit(order.run, left)
+            if left:
+                with (
+                    SessionWriter(self._session) as writer,
+                    writer.transaction(),
+                    SessionReader(self._session) as reader,
+                ):
+                    row = reader.run(order.run)
+                    assert row is not None
+                    config = replace(RegenerationPlan.from_json(row.config), spend_limit=row.spend_usd + left)
+                    writer.set_run(order.run, config=as_text(config))
         self._runs.add(order.run)
         self._at(stage, order.run)
         if finished:
             return order
         serve(self._session, order.run)
         self.check()
-        self._settle(order)
-        return order
-
-    def _settle(self, order: Order) -> None:
         with SessionReader(self._session) as reader:
             row = reader.run(order.run)
             if said := refusal(reader, order):
                 raise UsageError(said)
             if is_finished(reader, order):
-                return
+                return order
         self._left()
         if row is not None and row.state == "cancelled":
             raise Cancelled("The run was cancelled.")
         raise WorkbenchError((row.error if row is not None else "") or "The regeneration came to no end.")
-
-    def _limit(self, run: str, left: float) -> None:
-        if not left:
-            return
-        with SessionWriter(self._session) as writer, writer.transaction(), SessionReader(self._session) as reader:
-            row = reader.run(run)
-            assert row is not None
-            config = replace(RegenerationPlan.from_json(row.config), spend_limit=row.spend_usd + left)
-            writer.set_run(run, config=as_text(config))
 
     def begin(self, stage: str, run: str) -> float:
         """Begin a stage in which only the writer is asked; returns what the run may have cost at most, 0 for no limit."""
@@ -199,15 +194,8 @@ class Improvement:
                 writer.update("improvements", {"id": self._id, "state": "queued"}, {"state": "running"})
 
     def tell(self, attempt: Attempt) -> None:
-        state = (
-            "refused"
-            if attempt.refusal
-            else "kept"
-            if attempt.is_kept
-            else "testing"
-            if attempt.docstring
-            else "asking"
-        )
+        state = "kept" if attempt.is_kept else "testing" if attempt.docstring else "asking"
+        state = "refused" if attempt.refusal else state
         key = (attempt.task.id, attempt.number)
         if key in self._known and state in ("asking", "testing"):
             return

@@ -16,9 +16,8 @@ from workbench.engine.orders import Order, ordered_work
 from workbench.engine.plan import Ask, ImprovementPlan, PlanDamaged, RegenerationPlan, as_text, filled
 from workbench.engine.plan_checks import check_place
 from workbench.errors import UsageError
-from workbench.improving.attempts import Attempt, Gain, Refusal, Share
+from workbench.improving.attempts import Attempt, Gain, Refusal, Share, Standing, standings
 from workbench.improving.changes import Change, commit_message
-from workbench.improving.standing import Standing, standings
 from workbench.read_only import must_write
 from workbench.repository.functions import Function, find_functions
 from workbench.results.kinds import BELOW

@@ -27,7 +27,7 @@ from workbench.engine.regeneration_estimate import building_first, documentation
 from workbench.engine.study_client import document_plan, regeneration_plan
 from workbench.engine.trial_contents import ordered_case
 from workbench.errors import UsageError, WorkbenchError
-from workbench.improving.standing import standings
+from workbench.improving.attempts import standings
 from workbench.models.names import keys_unneeded
 from workbench.results.kinds import Kind
 from workbench.session import SessionReader

@@ -21,7 +21,6 @@ from workbench.documenters import (
 )
 from workbench.engine.plan import Ask, chosen
 from workbench.engine.stages import StageProgress
-from workbench.engine.verdict_rows import decide_task
 from workbench.errors import WorkbenchError
 from workbench.models.types import ModelError
 from workbench.regeneration import build_prompt, measure_leakage
@@ -29,6 +28,7 @@ from workbench.regeneration.tasks import Dropped, Task
 from workbench.repository import Snapshot
 from workbench.repository.functions import Function, find_functions
 from workbench.session import SessionReader, SessionWriter
+from workbench.session.groups import CONTROLS
 from workbench.session.identity import task_id, tested_by
 from workbench.session.json_forms import picked
 from workbench.session.row_reader import TextDamaged
@@ -368,3 +368,25 @@ class TaskTable:
                         "UPDATE tasks SET prompt_blob = ? WHERE id = ? AND prompt_blob IS NULL",
                         (self._writer.blob(text), item.id),
                     )
+
+
+def decide_task(writer: SessionWriter, task: str) -> bool:
+    """Record what the verdicts of its controls imply for a task; return whether it is excluded."""
+    held: dict[str, bool] = {}
+    reasons = []
+    with writer.transaction() as connection:
+        rows = connection.execute(
+            "SELECT evaluator, verdict, verdict_reason FROM candidates WHERE task_id = ? AND sample = 0 "
+            "AND verdict IS NOT NULL AND evaluator IN (?, ?) ORDER BY evaluator",
+            (task, *CONTROLS),
+        ).fetchall()
+        for name, verdict, reason in rows:
+            held[name] = verdict != "error" and (verdict == "passed") == (name == "reference")
+            if verdict == "error":
+                reasons.append(f"The control {name} could not be tested: {reason}")
+            elif not held[name]:
+                words = f"{verdict} with the original body" if name == "reference" else "passed with a stub"
+                reasons.append(f"Its tests: {words}.")
+        values = {"controls": json.dumps(held), "reason": " ".join(reasons) or None}
+        writer.update("tasks", {"id": task}, {**values, "state": "excluded" if reasons else "ready"})
+    return bool(reasons)
