@@ -39,8 +39,12 @@ LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such 
 
 def resolved(plan: DocumentPlan) -> DocumentPlan:
     """Return the plan with this machine's defaults and its folders of classes: a resume elsewhere does the same."""
+    from workbench.rubric.judging import parse_judge
+
     plan = with_defaults(plan)
-    return replace(plan, import_folders=import_folders(_extensions(plan), plan.import_folders))
+    named = [("agent", plan.agent)] if is_dotted(plan.agent) else []
+    named += [("judge", judge) for judge in plan.asked_judges if parse_judge(judge).kind == "extension"]
+    return replace(plan, import_folders=import_folders(named, plan.import_folders))
 
 
 def with_defaults(plan: DocumentPlan) -> DocumentPlan:
@@ -108,13 +112,6 @@ def resolved_judge(text: str) -> str:
     return judge
 
 
-def _extensions(plan: DocumentPlan) -> list[tuple[str, str]]:
-    from workbench.rubric.judging import parse_judge
-
-    agent = [("agent", plan.agent)] if is_dotted(plan.agent) else []
-    return agent + [("judge", judge) for judge in plan.asked_judges if parse_judge(judge).kind == "extension"]
-
-
 def replay_plan(session: Path) -> DocumentPlan:
     """Return the plan of the first document run of a session, whose limits a replay uses. Raises UsageError: there is none."""
     with SessionReader(resolve_session(str(session))) as reader:
@@ -141,7 +138,9 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
         def look_up(sql: str, arguments: Sequence[object]) -> list[Any]:
             return connection.execute(sql, tuple(arguments)).fetchall()
 
-        first = {case.text: plan.first_repeat or _next_repeat(connection, plan, case.text) for case in cases}
+        same = "SELECT max(repeat) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND parent = ''"
+        had = {case.text: look_up(same, (case.text, plan.agent, plan.model))[0][0] or 0 for case in cases}
+        first = {case.text: plan.first_repeat or had[case.text] + 1 for case in cases}
         meant = [(case, first[case.text] + number) for number in range(plan.repeats) for case in cases]
         wanted = {case.identity(look_up, plan.agent, plan.model, repeat): (case, repeat) for case, repeat in meant}
         plan = replace(plan, cases=tuple(case.text for case in cases), trials=tuple(wanted))
@@ -221,11 +220,6 @@ def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
         if min(repeats, default=plan.judge_repeats) < plan.judge_repeats:
             return "anew"
     return "missing"
-
-
-def _next_repeat(connection: sqlite3.Connection, plan: DocumentPlan, case: str) -> int:
-    same = "SELECT coalesce(max(repeat), 0) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND parent = ''"
-    return int(connection.execute(same, (case, plan.agent, plan.model)).fetchone()[0]) + 1
 
 
 def cancel(session: Path, run: str) -> None:

@@ -89,7 +89,7 @@ def _precedence(run: RunRow) -> tuple[bool, bool, float]:
 def resolved(plan: RegenerationPlan) -> RegenerationPlan:
     """Return the plan with this machine's defaults filled in, so that a resume elsewhere does the same."""
     from workbench.catalog import check_python, resolve_case
-    from workbench.documenters import parse_scope
+    from workbench.documenters import parse_docs, parse_scope
     from workbench.regeneration.selections import parse_selection
     from workbench.sandbox.names import backend_info
     from workbench.settings import load
@@ -99,7 +99,9 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
     if sandbox:
         sandbox = backend_info(sandbox).name
     check_python(resolve_case(plan.source))
-    ask = full_ask(plan)
+    ask, docs = full_ask(plan), parse_docs(plan.docs)
+    named = [("sandbox", sandbox)] if is_dotted(sandbox) else []
+    named += [("doc system", docs.rest)] if docs.kind == "extension" else []
     return replace(
         plan,
         source=absolute_source(plan.source),
@@ -112,7 +114,7 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
         spend_limit=plan.spend_limit or load().spend_limit,
         asks=(ask,),
         engine=_engine(plan.engine or load().engine),
-        import_folders=import_folders(_extensions(plan, sandbox), plan.import_folders),
+        import_folders=import_folders(named, plan.import_folders),
     )
 
 
@@ -258,14 +260,6 @@ def _absolute_docs(text: str) -> str:
             elif model and not model.startswith("replay:"):
                 defaults.check_model(model, "the doc system")
     return docs.text
-
-
-def _extensions(plan: RegenerationPlan, sandbox: str) -> list[tuple[str, str]]:
-    from workbench.documenters import parse_docs
-
-    docs = parse_docs(plan.docs)
-    back_end = [("sandbox", sandbox)] if is_dotted(sandbox) else []
-    return back_end + ([("doc system", docs.rest)] if docs.kind == "extension" else [])
 
 
 # -- a run that grows

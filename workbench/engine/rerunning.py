@@ -129,7 +129,10 @@ def _meant(session: Path, reader: SessionReader, item: str, failed: bool) -> lis
 def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples: int) -> RegenerationPlan:
     plan = RegenerationPlan.from_json(run.config)
     tasks = tuple(dict.fromkeys(row.task_id for row in rows))
-    evaluator = model or _evaluator_of(plan, rows)
+    names = list(dict.fromkeys(row.evaluator for row in rows if not row.control))
+    if len(names) > 1 and not model:
+        raise UsageError(f"There are samples of {', '.join(names[:-1])} and {names[-1]}; say whose with --model.")
+    evaluator = model or (names[0] if names else plan.evaluator)
     # The evaluator's own wording: another one would be other work, and the samples that it has would not count.
     before = next((ask for ask in reversed(plan.asks) if ask.evaluator == evaluator), None)
     again = replace(
@@ -145,10 +148,3 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
     check_regeneration(again)
     ask = full_ask(again)
     return replace(again, **repeating(ask), asks=(ask,))
-
-
-def _evaluator_of(plan: RegenerationPlan, rows: Sequence[CandidateRow]) -> str:
-    names = list(dict.fromkeys(row.evaluator for row in rows if not row.control))
-    if len(names) > 1:
-        raise UsageError(f"There are samples of {', '.join(names[:-1])} and {names[-1]}; say whose with --model.")
-    return names[0] if names else plan.evaluator
