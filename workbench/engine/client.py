@@ -30,6 +30,7 @@ from workbench.session import SessionReader, SessionWriter, engine_starts, ensur
 from workbench.session.identity import run_id
 from workbench.session.pending_work import unfinished
 from workbench.session.rows import RunRow, TrialRow
+from workbench.settings import load
 
 if TYPE_CHECKING:
     from workbench.engine.trial_contents import OrderedCase
@@ -48,8 +49,6 @@ def resolved(plan: DocumentPlan) -> DocumentPlan:
 
 
 def with_defaults(plan: DocumentPlan) -> DocumentPlan:
-    from workbench.settings import load
-
     settings = load()
     model = plan.model or defaults.agent_model(settings)
     judge = resolved_judge(plan.judge)
@@ -99,7 +98,6 @@ def with_card(plan: DocumentPlan) -> DocumentPlan:
 def resolved_judge(text: str) -> str:
     """Return a judge with this machine's default written out. Raises UsageError: nothing that can be asked is named so."""
     from workbench.rubric.judging import parse_judge
-    from workbench.settings import load
 
     settings = load()
     judge = text or defaults.judge(settings)

@@ -12,7 +12,7 @@ from workbench.engine.extension_check import import_folders
 from workbench.engine.launching import WarmEngine, launch
 from workbench.engine.orders import Order, check_samples, is_finished, is_same_work
 from workbench.engine.plan import Ask, RegenerationPlan, as_text, repeating, same_but_samples
-from workbench.engine.plan_checks import check_place, check_regeneration
+from workbench.engine.plan_checks import check_place, check_regeneration, check_sandbox
 from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import is_dotted
@@ -22,6 +22,7 @@ from workbench.session.groups import CONTROLS, canonical
 from workbench.session.identity import run_id
 from workbench.session.pending_work import is_missing
 from workbench.session.rows import RunRow, columns
+from workbench.settings import load
 
 if TYPE_CHECKING:
     from workbench.regeneration.prompts import OwnPrompt
@@ -41,9 +42,6 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
     A run of the same work that the session has is extended and keeps its results: ten samples after five keep the five, and
     another evaluator works on the same tasks. Raises UsageError or SandboxUnavailable: it cannot be carried out.
     """
-    from workbench.engine.plan_checks import check_sandbox
-    from workbench.settings import load
-
     plan = resolved(plan)
     check_sandbox(plan.sandbox or load().sandbox, plan.import_folders)
     check_place(session)
@@ -92,7 +90,6 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
     from workbench.documenters import parse_docs, parse_scope
     from workbench.regeneration.selections import parse_selection
     from workbench.sandbox.names import backend_info
-    from workbench.settings import load
 
     check_regeneration(plan)
     sandbox = plan.sandbox or load().sandbox
@@ -132,7 +129,6 @@ def full_ask(plan: RegenerationPlan) -> Ask:
     from workbench.models.defaults import extra_body_for, is_local, read_extra_body
     from workbench.regeneration.context import DEFAULT_POLICY, POLICIES
     from workbench.regeneration.prompts import PROMPT_VERSION
-    from workbench.settings import load
 
     evaluator = plan.evaluator or defaults.evaluator(load())
     base = Ask(evaluator, plan.samples or defaults.SAMPLES, plan.tasks, plan.limit)
@@ -250,7 +246,6 @@ def _absolute_docs(text: str) -> str:
             docs = replace(docs, rest=str(path))
         case "repoagent" | "osa" | "command":
             from workbench.documenters.programs import written_out
-            from workbench.settings import load
 
             if docs.rest.startswith("replay:"):
                 docs = replace(docs, rest=_recorded(docs.rest))

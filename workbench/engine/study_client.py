@@ -17,7 +17,7 @@ from workbench.agents.remote_names import is_remote
 from workbench.engine import client
 from workbench.engine.launching import engine_for
 from workbench.engine.plan import RUBRICS, DocumentPlan, RegenerationPlan, as_text
-from workbench.engine.plan_checks import check_place
+from workbench.engine.plan_checks import check_place, check_sandbox
 from workbench.engine.regeneration_client import carried_out, full_ask, order_regeneration
 from workbench.engine.regeneration_client import resolved as resolved_regeneration
 from workbench.errors import UsageError, WorkbenchError
@@ -118,8 +118,6 @@ def written_out(rows: Sequence[str]) -> tuple[str, ...]:
 
 def document_plan(study: Study, column: Column) -> DocumentPlan:
     """Return the plan of the run that executes a column of agents."""
-    from workbench.settings import load
-
     limits, settings = study.limits, study.settings
     judges = settings.judges or ("",)
     return DocumentPlan(
@@ -156,8 +154,6 @@ def regeneration_plan(study: Study, row: str, column: Column) -> RegenerationPla
 
 def _most(study: Study) -> float:
     """Return what a run of a study may spend at most, whoever starts it; what is left of the limit is less, see ``each_run``."""
-    from workbench.settings import load
-
     return min((one for one in (study.spend_limit, load().spend_limit) if one), default=0.0)
 
 
@@ -169,9 +165,6 @@ def order_study(session: Path, study: Study) -> Study:
     study = resolved_study(study, session)
     check_place(session)
     if study.kind != AGENTS:
-        from workbench.engine.plan_checks import check_sandbox
-        from workbench.settings import load
-
         check_sandbox(study.settings.sandbox or load().sandbox)
     ensure(session)
     with SessionWriter(session) as writer:

@@ -20,6 +20,7 @@ from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.identity import fork_id, run_id
 from workbench.session.pending_work import is_check
 from workbench.session.rows import CheckRow, StepRow, TrialRow
+from workbench.settings import load
 
 Key = tuple[str, int, float, int]
 """What a check is one of: trial, whether blocks are run, seconds for a step, version of the rules."""
@@ -118,8 +119,6 @@ def plan_rescore(
     What other judges gave stays beside the new scores; the same judge's score by the same rubric is replaced. ``items`` are
     trials by id, its beginning, or their case; what is empty is all, or the default of this machine.
     """
-    from workbench.settings import load
-
     with SessionReader(session) as reader:
         trials = trials_meant(
             session,
