@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench import catalog
 from workbench.agents.remote_names import address_of, is_peer, is_remote
 from workbench.engine import defaults
 from workbench.engine.extension_check import import_folders
@@ -163,11 +164,9 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
 
 
 def _check_named(plan: DocumentPlan) -> None:
-    from workbench.catalog import check_there, resolve_case
-
     check_document(plan)
     for text in plan.cases:
-        check_there(resolve_case(text))
+        catalog.check_there(catalog.resolve_case(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench import paths
+from workbench import catalog, paths
 from workbench.checking.project import Project
 from workbench.engine.document import gateway_for
 from workbench.engine.improvement_client import spliced, task_source
@@ -261,14 +261,12 @@ class Improvement:
         return proposals
 
     def _root(self, run: str) -> Path:
-        from workbench.catalog import kept_snapshot, resolve_case, snapshot_of
-
         with SessionReader(self._session) as reader:
             row = reader.run(run)
         assert row is not None
         base = RegenerationPlan.from_json(row.config)
-        case = resolve_case(base.source)
-        return (kept_snapshot(case, base.snapshot) or snapshot_of(case)).root
+        case = catalog.resolve_case(base.source)
+        return (catalog.kept_snapshot(case, base.snapshot) or catalog.snapshot_of(case)).root
 
     # -- what the writer says, and the gates that need no sample
 

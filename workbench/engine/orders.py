@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from workbench import catalog
 from workbench.engine.plan import Ask, PlanDamaged, RegenerationPlan, chosen, repeating
 from workbench.errors import UsageError, WorkbenchError
 from workbench.session import SessionReader
@@ -177,10 +178,8 @@ def is_same_work(run: RunRow, plan: RegenerationPlan) -> bool:
 
 
 def _settings(source: str) -> tuple[object, ...] | None:
-    from workbench.catalog import resolve_case
-
     try:
-        case = resolve_case(source)
+        case = catalog.resolve_case(source)
     except WorkbenchError:
         return None
     return (case.install, case.test)

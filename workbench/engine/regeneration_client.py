@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench import catalog
+from workbench.documenters import parse_docs, parse_scope
 from workbench.engine import defaults
 from workbench.engine.extension_check import import_folders
 from workbench.engine.launching import WarmEngine, launch
@@ -86,8 +88,6 @@ def _precedence(run: RunRow) -> tuple[bool, bool, float]:
 
 def resolved(plan: RegenerationPlan) -> RegenerationPlan:
     """Return the plan with this machine's defaults filled in, so that a resume elsewhere does the same."""
-    from workbench.catalog import check_python, resolve_case
-    from workbench.documenters import parse_docs, parse_scope
     from workbench.regeneration.selections import parse_selection
     from workbench.sandbox.names import backend_info
 
@@ -95,7 +95,7 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
     sandbox = plan.sandbox or load().sandbox
     if sandbox:
         sandbox = backend_info(sandbox).name
-    check_python(resolve_case(plan.source))
+    catalog.check_python(catalog.resolve_case(plan.source))
     ask, docs = full_ask(plan), parse_docs(plan.docs)
     named = [("sandbox", sandbox)] if is_dotted(sandbox) else []
     named += [("doc system", docs.rest)] if docs.kind == "extension" else []
@@ -212,13 +212,11 @@ def _recorded(text: str) -> str:
 
 def absolute_source(text: str) -> str:
     """Return a source with its whole path where it is a folder or file, as plans have it."""
-    from workbench.catalog import UnknownCase, find_case
-
     if text.startswith("/") and expanded(text).exists():
         return str(expanded(text).resolve())
     try:
-        find_case(text)
-    except UnknownCase:
+        catalog.find_case(text)
+    except catalog.UnknownCase:
         path = expanded(text)
         return str(path.resolve()) if path.exists() else text
     return text
@@ -226,8 +224,6 @@ def absolute_source(text: str) -> str:
 
 def _absolute_docs(text: str) -> str:
     """Return the doc system's name with paths written out, after making sure that there is such a thing."""
-    from workbench.documenters import parse_docs
-
     docs = parse_docs(text)
     match docs.kind:
         case "llm" if docs.rest.startswith("replay:"):
@@ -235,10 +231,9 @@ def _absolute_docs(text: str) -> str:
         case "llm":
             defaults.check_model(docs.rest, "the doc system")
         case "source":
-            from workbench.catalog import require_there
             from workbench.repository import parse_source
 
-            require_there(parse_source(docs.rest))
+            catalog.require_there(parse_source(docs.rest))
         case "folder":
             path = expanded(docs.rest).absolute()
             if not path.is_dir():
@@ -262,10 +257,8 @@ def _absolute_docs(text: str) -> str:
 
 def content_of(source: str) -> str:
     """Return the digest of a source's current content; "" if it cannot change, is not local or cannot be used."""
-    from workbench.catalog import current_snapshot, resolve_case
-
     try:
-        snapshot = current_snapshot(resolve_case(source))
+        snapshot = catalog.current_snapshot(catalog.resolve_case(source))
     except WorkbenchError:
         # The engine meets the same problem and reports it in the run.
         return ""

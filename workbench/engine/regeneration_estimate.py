@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+from workbench import catalog
 from workbench.documenters.names import DocsName, parse_docs
 from workbench.engine.estimate import (
     DocsRate,
@@ -217,12 +218,11 @@ def _definitions(snapshot: Snapshot, only: set[str] | None) -> Counter[str]:
 
 def snapshot_here(source: str) -> Snapshot | None:
     """Return the content of a source as far as this machine has it, None where it would have to be fetched."""
-    from workbench.catalog import current_snapshot, resolve_case
     from workbench.repository import cached
 
     try:
-        case = resolve_case(source)
-        found = current_snapshot(case)
+        case = catalog.resolve_case(source)
+        found = catalog.current_snapshot(case)
         if found is None and case.source:
             found = cached(case.source, expected_sha256=case.sha256.get(case.source))
     except (WorkbenchError, OSError):

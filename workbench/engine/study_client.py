@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from workbench import catalog
 from workbench.agents.remote_names import is_remote
 from workbench.engine import client
 from workbench.engine.launching import engine_for
@@ -107,9 +108,7 @@ def _resolved_column(study: Study, column: Column) -> Column:
 
 def written_out(rows: Sequence[str]) -> tuple[str, ...]:
     """Return rows of which those that are folders or files have their whole path: a resume may run in another folder."""
-    from workbench.catalog import load_cases
-
-    cases = {case.id for case in load_cases()[0]}
+    cases = {case.id for case in catalog.load_cases()[0]}
     paths = {row: expanded(row) for row in rows if row not in cases}
     return tuple(
         dict.fromkeys(str(paths[row].absolute()) if row in paths and paths[row].exists() else row for row in rows)
