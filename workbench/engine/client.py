@@ -312,10 +312,10 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
                     (key,),
                 )
             connection.execute(f"UPDATE checks SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
-    with SessionReader(session) as reader:
-        of_studies = {str(run) for (run,) in reader.query("SELECT DISTINCT run_id FROM study_cells")}
-    for key in waiting:
-        if len(waiting) > 1 and key in of_studies:
+    if len(waiting) > 1:
+        with SessionReader(session) as reader:
+            of_studies = {str(run) for (run,) in reader.query("SELECT DISTINCT run_id FROM study_cells")}
+        for key in filter(of_studies.__contains__, waiting):
             enqueue(session, key)
     for key in waiting:
         launch(session, key, warm)

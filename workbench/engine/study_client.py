@@ -180,9 +180,10 @@ def order_study(session: Path, study: Study) -> Study:
 def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
     found = []
     for place, column in enumerate(study.columns):
-        plan, run, problem = document_plan(study, column), None, None
+        run, problem = None, None
         trials: list[client.MeantTrial] = []
         try:
+            plan = document_plan(study, column)
             with keys_unneeded():
                 full, trials = client.meant_trials(session, plan)
             if not all(one.state for one in trials) or _lacks(session, full, trials):
