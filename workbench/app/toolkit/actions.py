@@ -52,7 +52,7 @@ class _CannotSuspend(Exception):
 
 
 def _outside(host: WorkbenchApp, program: str, text: str, name: str) -> tuple[int, str] | None:
-    """Let a program have a text in a file of some name; returns its exit code and what stands there afterwards, None where it cannot be started."""
+    """Return a program's exit code and what it made of a text in a file of some name, None where it cannot be started."""
     from textual.app import SuspendNotSupported
 
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
@@ -106,8 +106,7 @@ class RunActions:
     """Carries out keys that touch the engine, the disk or another program; all of it in a thread, in its order, but the editor."""
 
     def __init__(self, host: WorkbenchApp, jobs: Latest) -> None:
-        self._host = host
-        self._jobs = jobs
+        self._host, self._jobs = host, jobs
 
     can: Callable[[str], bool]
     subject: Callable[[], Subject]
@@ -117,8 +116,7 @@ class RunActions:
 
     def on_own(self, work: Callable[[Path], Any], done: Callable[[Path, Any], str]) -> None:
         """Do something in a thread that writes into the session, or into a copy of an example; ``done`` returns what to tell."""
-        host = self._host
-        session = host.session_path
+        host, session = self._host, self._host.session_path
         if session is None:
             host.notify("No session is open.")
             return

@@ -145,15 +145,12 @@ class TextPane(VirtualView):
 
     def on_resize(self) -> None:
         self._layout()
+        self.refresh()
 
     def render_line(self, y: int) -> Strip:
         if self._width != self.text_width:
-            self.call_next(self._rewrap)
+            self.call_next(self.on_resize)
         return super().render_line(y)
-
-    def _rewrap(self) -> None:
-        self._layout()
-        self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         y = event.y + self.scroll_offset.y
