@@ -79,8 +79,7 @@ def faults(monkeypatch: pytest.MonkeyPatch, own_folders: Path) -> list[object]:
         return subprocess.Popen(["true"], stdin=subprocess.PIPE)
 
     monkeypatch.setattr(latest, "sentence_of", noted)
-    for module in ("launching", "study_client", "improvement_client"):
-        monkeypatch.setattr(f"workbench.engine.{module}.engine_process", no_engine)
+    monkeypatch.setattr("workbench.engine.launching.engine_process", no_engine)
     monkeypatch.setattr("workbench.app.cases.files.Fetcher.fetch", lambda *_: None)
     monkeypatch.setattr("workbench.app.sessions.keeping.imported", lambda place, *_: (Path(place), "imported"))
     bundled = paths.bundled
