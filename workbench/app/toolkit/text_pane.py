@@ -103,7 +103,8 @@ class TextPane(VirtualView):
         found = (
             (index, at, at + len(text)) for text in texts for index, line in lines if (at := line.text.find(text)) >= 0
         )
-        self.mark_evidence([Range(*place) for place in itertools.islice(found, 1)])
+        for place in itertools.islice(found, 1):
+            self.mark_evidence([Range(*place)])
 
     def go_to(self, line: int, column: int = 0) -> None:
         self._layout()
