@@ -167,7 +167,7 @@ class TextPane(VirtualView):
         top = self._rows[self.scroll_offset.y : self.scroll_offset.y + 1] if self._width else []
         self._rows, self._width = self.document.rows(width - self.document.gutter), width
         self.set_size(len(self._rows))
-        if top:
+        if top and top[0].line:
             row = bisect_left(self._rows, top[0].line, key=lambda item: item.line)
             self.scroll_to(y=row, animate=False, immediate=True)
 

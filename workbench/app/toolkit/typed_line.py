@@ -70,9 +70,8 @@ class TypedLine(Horizontal):
         self.field.focus()
 
     def show(self, wanted: bool) -> None:
-        if wanted:
-            self.screen.query(TypedLine).remove_class("-open")
-        self.set_class(wanted, "-open")
+        for line in self.screen.query(TypedLine) if wanted else (self,):
+            line.set_class(wanted and line is self, "-open")
 
 
 class FollowedLine(TypedLine):
