@@ -6,25 +6,23 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from rich.table import Table
-
 from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
 from workbench.checking.claims import untrue_claims
 from workbench.commands.arguments import Argument, path, shared
 from workbench.commands.output import print_json, tell
-from workbench.commands.terminal import Terminal
+from workbench.commands.show import Printer
 from workbench.engine.client import resolved_judge
 from workbench.errors import UsageError
 from workbench.files import parse_json, read_bytes
 from workbench.models import Gateway, Limits
 from workbench.models.memory import MemoryCallLog
+from workbench.reports.session_page import criteria
 from workbench.reports.wording import picked
+from workbench.reports.wording import score as score_in_words
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics, score
 from workbench.rubric.spread import NO_FACTS_POINTS
-from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import with_limit
 from workbench.settings import load
-from workbench.text import one_line
 
 _LARGEST = 20_000_000  # bytes; a README beyond that is a mistake
 _LOOKED_AT = 8_000  # bytes; git, too, takes a NUL byte among the first ones as the sign of a binary file
@@ -117,20 +115,7 @@ async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -
 
 
 def print_card(card: Scorecard) -> None:
-    console = Terminal()
-    total = "?" if card.total is None else f"{card.total:.1f}"
-    judge = with_limit(card.judge, card.judge)
-    console.print(f"{total} of {card.out_of:.0f} points · rubric {card.rubric} · judge {judge}", style="bold")
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column()
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
-    for tier, tier_score in sorted(card.tiers.items()):
-        shown = "? unscored" if tier_score.points is None else f"{tier_score.points:.1f} / {tier_score.maximum:.0f}"
-        table.add_row(console.literal(f"{tier} {TIER_NAMES[tier]}", "bold"), console.literal(shown, "bold"), "")
-        for criterion in card.criteria:
-            if criterion.tier == tier:
-                points = "?" if criterion.points is None else f"{criterion.points:.1f} / {criterion.maximum:.0f}"
-                by = "" if criterion.judged_by == "rule" else f" [{criterion.judged_by}]"
-                table.add_row(f"  {criterion.title}", points, one_line(criterion.reason, 300) + by)
-    console.print(table)
+    printer = Printer()
+    points = score_in_words(card.total, card.out_of, card.given)
+    printer.title(f"{points} · rubric {card.rubric} · judge {with_limit(card.judge, card.judge)}")
+    printer.parts([criteria(card)])

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from workbench.app.app import WorkbenchApp
+    from workbench.app.location import Location
     from workbench.app.toolkit.document import Subject
+    from workbench.app.toolkit.run_screen import RunScreen
     from workbench.engine.estimate import Estimate
     from workbench.session import SessionWriter
 
@@ -105,17 +107,22 @@ def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
 class RunActions:
     """Carries out keys that touch the engine, the disk or another program; all of it in a thread, in its order, but the editor."""
 
-    def __init__(self, host: WorkbenchApp, jobs: Latest) -> None:
-        self._host, self._jobs = host, jobs
+    def __init__(self, screen: RunScreen) -> None:
+        self._host, self._jobs, self._subject = screen.workbench, screen.doing, screen.subject
 
     can: Callable[[str], bool]
-    subject: Callable[[], Subject]
     rerun: Callable[[], None]
     resume: Callable[[], None]
     cancel: Callable[[], None]
 
-    def on_own(self, work: Callable[[Path], Any], done: Callable[[Path, Any], str]) -> None:
-        """Do something in a thread that writes into the session, or into a copy of an example; ``done`` returns what to tell."""
+    def on_own(
+        self, work: Callable[[Path], Any], say: Callable[[Any], str], elsewhere: Callable[[Path, Any], Location],
+        here: Callable[[Any], object] = lambda value: None,
+    ) -> None:  # fmt: skip
+        """Do something in a thread that writes into the session, or into a copy of an example; ``say`` tells of the result.
+
+        ``here`` shows the result in the session; in the copy that is at ``elsewhere``.
+        """
         host, session = self._host, self._host.session_path
         if session is None:
             host.notify("No session is open.")
@@ -129,8 +136,13 @@ class RunActions:
 
         def finished(begun: tuple[Path, Any]) -> None:
             own, value = begun
-            said = done(own, value)
-            host.notify(said if own == session else f"{said} In a copy of the example: {own.stem}.")
+            said = say(value)
+            if own == session:
+                here(value)
+            else:
+                host.go_to(elsewhere(own, value))
+                said += f" In a copy of the example: {own.stem}."
+            host.notify(said)
 
         self._jobs.ask(in_thread, finished)
 
@@ -146,11 +158,11 @@ class RunActions:
         self._jobs.ask(estimate, lambda told: self._host.run_worker(ask(told)))
 
     def copy(self) -> None:
-        subject = self.subject()
+        subject = self._subject()
         self._with_all(subject, "copy", lambda text, cut: copy(self._host, subject.name, text, cut))
 
     def open_outside(self) -> None:
-        subject = self.subject()
+        subject = self._subject()
         self._with_all(subject, "open", lambda text, cut: self._open(subject, text, cut))
 
     def _with_all(self, subject: Subject, what: str, then: Callable[[str, str], None]) -> None:

@@ -13,9 +13,10 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len, chop_cells, set_cell_size
 
 from workbench.comparison.line_diff import ADDED, REMOVED, SAME, LineDiff
+from workbench.reports import page
 from workbench.text import clean
 
 Span = tuple[int, int, str]  # half-open character range of a line and the name of a style, as of a :data:`Part`
@@ -195,6 +196,42 @@ def _wrap(line: Line, width: int) -> list[tuple[int, int]]:
     return pieces
 
 
+# -- parts of pages
+
+_NOTES = {"problem": "warn", "advice": "notice", "remark": "notice", "said": ""}
+
+
+def of_page(parts: Iterable[page.Part]) -> Document:
+    """Return parts of a page as they are read in a pane; figures are left out, for the tables beside them say the same."""
+    lines: list[Line] = []
+    before: page.Part | None = None
+    for part in parts:
+        if isinstance(part, page.Heading) or (type(part) is not type(before) and not isinstance(before, page.Heading)):
+            lines += [Line("")] if lines else []
+        before = part
+        match part:
+            case page.Note():
+                lines.append(styled((prepared(part.text), _NOTES.get(part.kind, "dim")), indent=2))
+            case page.Facts():
+                pairs = [(label, prepared(value)) for label, value in part.pairs if value]
+                width = max((len(label) for label, _ in pairs), default=0) + 1
+                lines += [styled((f"{label:<{width}}", "dim"), (value, ""), indent=width) for label, value in pairs]
+            case page.Shown():
+                rows = [[prepared(cell) for cell in row] for row in (part.headings, *part.rows)]
+                widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+                for number, row in enumerate(rows):
+                    cells = (
+                        f"{' ' * (width - cell_len(cell))}{cell}" if at in part.right else set_cell_size(cell, width)
+                        for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+                    )
+                    lines.append(styled(("  ".join(cells).rstrip(), "" if number else "dim"), indent=-1))
+            case page.Heading():
+                lines += heading(part.title, part.small).lines
+            case page.Literal():
+                lines += plain(part.text).lines
+    return of_lines(lines)
+
+
 # -- source code, coloured by the lexer that the file's name asks for
 
 
@@ -271,25 +308,10 @@ def _lexer(path: str, language: str) -> Any | None:
 class Subject:
     """The content of the pane with the focus: the ``text`` that is shown, and ``whole``, which reads all of it where that is only a part.
 
-    ``suffix`` is that of a file which holds it. A remark belongs to ``step``, to ``criterion`` (see
-    :func:`workbench.session.labels.criterion_part`) or, without these, to the trial and begins with ``about``.
+    ``name`` is what a notice calls it, ``suffix`` that of a file which holds it.
     """
 
     name: str
     text: str
     suffix: str
-    step: int | None = None
-    about: str = ""
-    criterion: str = ""
     whole: Callable[[], Document] | None = None
-
-    @property
-    def question(self) -> str:
-        about = f"step {self.step}" if self.step is not None else self.about
-        return f"remark on {about}:" if about else "remark:"
-
-    def remark(self, text: str) -> str:
-        """Return a remark as it is kept: one on the trial says what it is about."""
-        said = text.strip()
-        of_trial = self.step is None and not self.criterion
-        return f"{self.about}: {said}" if said and self.about and of_trial else said

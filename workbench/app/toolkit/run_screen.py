@@ -250,7 +250,7 @@ class RunScreen(ModeScreen):
 
     def action_search(self) -> None:
         self.workbench.forget_hits()
-        self.query_one(PromptLine).ask("/", self.search_for)
+        self.query_one(PromptLine).ask(self.search_for)
 
     def action_hit(self, step: int) -> None:
         if not (self.workbench.goes_through_hits and self.workbench.go_on(step)):

@@ -138,9 +138,8 @@ class PromptLine(TypedLine):
 
     BINDINGS = bindings("prompt")
 
-    def ask(self, sign: str, answered: Callable[[str], object]) -> None:
+    def ask(self, answered: Callable[[str], object]) -> None:
         self._answered, self._before = answered, self.screen.focused
-        self.query_one("#typed-sign", Label).update(sign)
         self.put("")
         self.begin()
 
