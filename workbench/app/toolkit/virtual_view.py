@@ -56,10 +56,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         & > .row--hit { background: $warning-muted; color: $text-warning; }
         & > .row--hit-now { background: $warning; color: auto; text-style: bold; }
         & > .row--evidence { background: $accent-muted; color: $foreground; text-style: bold; }
-        & > .row--passed, & > .row--good { color: $verdict-passed; }
-        & > .row--failed, & > .row--poor { color: $verdict-failed; }
         & > .row--waiting { color: $verdict-waiting; }
-        & > .row--paused { color: $verdict-unscored; }
         & > .row--hidden { color: $text-dim; text-style: italic; }
         & > .row--marked { color: $accent; text-style: bold; }
         & > .row--group { color: $primary; text-style: bold; }
