@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from textual import events, work
 from textual.containers import Container
 from textual.widget import Widget
@@ -152,7 +153,9 @@ class SideBySide(ModeScreen):
             *((name, "strong") for name in head.names[0]),
             (" · ".join(filter(None, ("B − A", head.alike))), "dim"),
         ]
-        name: panes.Column[int] = panes.texts(head.shared, names.__getitem__, 20, 200)
+        # What both share is said whole where that leaves three quarters to the figures.
+        least = max(20, min(cell_len(head.shared), width // 4))
+        name: panes.Column[int] = panes.texts(head.shared, names.__getitem__, least, 200)
         columns = laid_out([name, *head.columns], range(3))
         signs = (" A ", "only-a"), (" B ", "only-b"), ("   ", "")
         which = f"pair {self._at % found.of + 1} of {found.of}, [ ] turns" if found.of > 1 else ""
