@@ -15,6 +15,7 @@ from workbench.app.key_table import WHY_NOT, with_keys
 from workbench.app.toolkit.document import prepared
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.pane import Pane, PaneTabs
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.typed_line import PromptLine
 
@@ -293,6 +294,17 @@ class RunScreen(ModeScreen):
         self.refresh_bindings()
 
     # -- keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in _WHILE_READING or action == "export":
+            return self.offers(action)
+        if action == "hit":
+            return self.finder.found is not None or self.workbench.goes_through_hits
+        return super().check_action(action, parameters)
+
+    def _refresh_tabs(self) -> None:
+        named = [(pane.short if isinstance(pane, Pane) else "", pane.has_class("-current")) for pane in self.panes]
+        self.query_one(PaneTabs).show(named)
 
     def action_search(self) -> None:
         self.workbench.forget_hits()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
@@ -17,6 +18,7 @@ from workbench.app.toolkit.document import (
     COLOURED_AT_MOST,
     Document,
     Line,
+    Subject,
     code,
     heading,
     joined,
@@ -72,13 +74,7 @@ def load_content(
 ) -> StepContent:
     """Read and lay out the wanted tab of a step, or the one that says most if that is empty or none is wanted.
 
-    Args:
-        reader: The session.
-        step: The step.
-        wanted: A name of :data:`TABS`, None for what tells most.
-        limit: Bytes of a content that are read.
-        coloured: Characters of an observation that get their colours now.
-        remarks: What people said of the step, which stands above it.
+    ``limit`` bytes of it are read, ``coloured`` characters of an observation get their colours now, ``remarks`` stand above it.
     """
     answer = reader.shown(step.answer_blob, f"the answer of {_named(step)}", _ANSWER_LIMIT)
     thought, action = split_answer(answer)
@@ -319,6 +315,13 @@ class ContentPane(TabbedText):
         reader, _, step = self._now
         tab = self.tab
         return lambda: load_content(reader, step, tab, COPIED_AT_MOST).document
+
+    def subject(self) -> Subject:
+        """Return the tab that is shown, as it is copied."""
+        step, tab = self._now[2] if self._now is not None else None, self.tab
+        named = Path(step.target).suffix if step is not None and tab == "Observation" else ""
+        of = f"the {tab.lower()} of step {step.number}" if step is not None else "the step"
+        return Subject(of, self.text.document.text, named if named[1:].isalnum() else ".txt", self.whole)
 
     @property
     def is_cut(self) -> bool:
