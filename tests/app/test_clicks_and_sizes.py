@@ -15,7 +15,7 @@ from trajectory_app import press, screen_text, trajectory, until
 
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.toolkit import literal
-from workbench.app.toolkit.keybar import KeyBar
+from workbench.app.toolkit.header import KeyBar
 from workbench.app.toolkit.pane import TabLine
 
 # Bidirectional marks and overrides, zero-width characters, escape sequences, markup, wide and combining letters.

@@ -14,7 +14,7 @@ from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.form import Form
 from workbench.app.toolkit.ordering import Begun, OrderForm, check_named_model, may_start, remembered
 from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
-from workbench.engine.improvement_result import Improved
+from workbench.engine.improvement_client import Improved
 from workbench.errors import BadField, UsageError, WorkbenchError
 from workbench.files import expanded
 from workbench.improving.changes import Checkout, check_patch, source_checkout, suggested_name
@@ -245,7 +245,7 @@ class HandingDialog(Form[tuple[str, str]]):
 
 async def ask_and_write(host: WorkbenchApp, session: Path, improvement: str) -> None:
     """Ask for a place and write what was kept of an order there; call it from a worker."""
-    from workbench.engine.improvement_result import improved
+    from workbench.engine.improvement_client import improved
 
     came = await asyncio.to_thread(improved, session, improvement)
     checkout = await asyncio.to_thread(source_checkout, came.plan.base.source)

@@ -22,8 +22,8 @@ from workbench.app.regeneration.sample_pane import Detail, SamplePane
 from workbench.app.regeneration.search import Hit, hits_of
 from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.regeneration.wording import short_name
+from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.document import Subject
-from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane, Target
 from workbench.app.toolkit.row_list import RowList
@@ -131,10 +131,11 @@ class RunPanes(RunScreen):
 
     def search_for(self, text: str) -> None:
         """Search for a text and go to the first hit in the selected task or below it."""
-        reader, view, lines, selected = self.reader, self.view, tuple(self.table.rows), self.selected_task
         if self.shows_building:
             self.building.find(text)
-        if self.shows_building or reader is None or view is None:
+            return
+        reader, view, lines, selected = self.reader, self.view, tuple(self.table.rows), self.selected_task
+        if reader is None or view is None:
             return
         places = {line.id: place for place, line in enumerate(lines)}
         here = places.get(selected.id, 0) if selected is not None else 0

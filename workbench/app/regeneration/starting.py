@@ -124,7 +124,7 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
 
     def begin(self, plan: RegenerationPlan, values: Values) -> Begun:
         from workbench.engine import launching
-        from workbench.engine.queue import enqueue
+        from workbench.engine.launching import enqueue
         from workbench.engine.regeneration_client import order_regeneration
 
         host, name = self.host, f"regenerate-{Path(plan.source).name}"

@@ -17,7 +17,7 @@ from workbench.app.key_table import key_of
 from workbench.app.keys import bindings
 from workbench.app.location import Location
 from workbench.app.sessions.listing import Remembered
-from workbench.app.toolkit.labelling import Labelled
+from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen

@@ -16,6 +16,7 @@ from workbench.app.key_table import with_keys
 from workbench.app.toolkit.document import (
     Document,
     Line,
+    Range,
     Subject,
     code,
     difference,
@@ -27,7 +28,7 @@ from workbench.app.toolkit.document import (
     styled,
 )
 from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine, Target
-from workbench.app.toolkit.text_pane import Mark, TextPane
+from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory import markdown
 from workbench.app.trajectory import why as wording
 from workbench.app.trajectory.check_list import CheckList, ShownCheck, load_check
@@ -281,7 +282,7 @@ class OutcomePane(TabbedText):
         found = self.why.grounding if self.why is not None else None
         if found is not None and (places := self._outcome.places):
             mine = {number for number, item in enumerate(found.items) if self._step in item.steps}
-            self.text.light([Mark(line, start, end) for line, start, end, number in places if number in mine])
+            self.text.light([Range(line, start, end) for line, start, end, number in places if number in mine])
 
     def _ask(self) -> None:
         if self._now is None:
@@ -346,7 +347,7 @@ class OutcomePane(TabbedText):
             super().bring_into_sight(target)
         elif readme := self._outcome.readme:
             document = self._outcome.document
-            marks = [Mark(*place) for place in locate(document, readme, *target.span)]
+            marks = [Range(*place) for place in locate(document, readme, *target.span)]
             self.text.mark_evidence(marks)
             if not marks:
                 self.text.go_to(document.line_at(position(readme, target.span[0])[0]))

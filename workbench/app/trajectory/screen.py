@@ -12,8 +12,8 @@ from textual.widget import Widget
 from workbench.app.key_table import with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
+from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.document import Subject
-from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.pane import Pane, Target
 from workbench.app.toolkit.row_list import RowList
@@ -382,7 +382,7 @@ class TrajectoryScreen(RunScreen):
         return super().check_action(action, parameters)
 
     def action_step(self, step: int) -> None:
-        self.step_list.move(step)
+        self.step_list.action_move(step)
 
     def action_trial(self, step: int) -> None:
         if self.workbench.go_on(step):
