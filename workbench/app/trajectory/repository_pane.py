@@ -75,13 +75,12 @@ class RepositoryPane(RowList):
     ALLOW_SELECT = False
     narrows = False
 
+    @dataclass
     class Opened(Message):
         """A file was chosen; ``step`` is where the agent met it."""
 
-        def __init__(self, path: str, step: int | None) -> None:
-            super().__init__()
-            self.path = path
-            self.step = step
+        path: str
+        step: int | None
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

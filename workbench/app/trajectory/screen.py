@@ -183,11 +183,7 @@ class TrajectoryScreen(RunScreen):
             self._waiting_since = monotonic()
         self.state = state
         known = len(step_list.steps)
-        step_list.put(look.steps, after=look.after)
-        step_list.show_state(state)
-        step_list.go_to_newest()
-        more = len(step_list.steps) < state.step_count
-        step_list.following = step_list.following and (state.live or more)
+        step_list.show(state, look.steps, after=look.after)
         if look.tree is not None:
             self._tree = state, monotonic()
             waiting = "waiting for the engine…" if loading.state_of(state) == "queued" else "nothing was seen yet"
@@ -201,7 +197,7 @@ class TrajectoryScreen(RunScreen):
         if loading.state_of(state) != self._state_shown:
             self._state_shown = loading.state_of(state)
             self.refresh_bindings()
-        if more and len(step_list.steps) > known:
+        if known < len(step_list.steps) < state.step_count:
             self.looking.refresh_soon()
         self.go_on_to_place()
 

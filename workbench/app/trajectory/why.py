@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -149,13 +149,12 @@ class GroundingList(Table[Item]):
 
     LEAD = 1
 
+    @dataclass
     class Followed(Message):
         """The cursor stands on an item, or (``chosen``) enter was pressed on it."""
 
-        def __init__(self, item: Item, chosen: bool) -> None:
-            super().__init__()
-            self.item = item
-            self.chosen = chosen
+        item: Item
+        chosen: bool
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda item: (item.kind, item.text), id=id)
