@@ -15,7 +15,7 @@ from workbench.app.key_table import key_of
 from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
 from workbench.app.marks import SEVERAL, Marked, Pair
-from workbench.app.regeneration.building import Building, ExcludedList
+from workbench.app.regeneration.building import Building
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine
 from workbench.app.regeneration.sample_pane import Detail, SamplePane
@@ -216,7 +216,7 @@ class RunPanes(RunScreen):
     def subject(self) -> Subject:
         """Return what has the focus: what was excluded, the failing tests, else the sample."""
         if self.shows_building:
-            listed = self.building.query_one(ExcludedList).rows
+            listed = self.building.listed.rows
             return Subject("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
         return self.detail.subject()
 

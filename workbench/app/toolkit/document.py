@@ -308,7 +308,7 @@ def _lexer(path: str, language: str) -> Any | None:
 class Subject:
     """The content of the pane with the focus: the ``text`` that is shown, and ``whole``, which reads all of it where that is only a part.
 
-    ``suffix`` is that of a file which holds it.
+    ``name`` is what a notice calls it, ``suffix`` that of a file which holds it.
     """
 
     name: str
