@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.latest import Latest, sentence_of
-from workbench.app.toolkit.run_screen import RunScreen
 from workbench.errors import WorkbenchError
 from workbench.session.labels import STAR, check_remark, differences, parse_tags
 from workbench.text import one_line
