@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -326,6 +327,7 @@ class ContentPane(TabbedText):
             remarks = (in_words(labels), *remarks)
         wanted, limit = self.wanted, self._limit
         key = (state.trial.id, step, wanted, limit, remarks)
+        read = partial(load_content, reader, step, wanted, limit, remarks=remarks)
 
         def show(loaded: StepContent) -> None:
             tabs = self.query_one(TabLine)
@@ -337,20 +339,13 @@ class ContentPane(TabbedText):
 
         def colour() -> None:
             if key == self.loader.asked and self.loader.idle:
-                self.loader.ask(
-                    lambda: load_content(reader, step, wanted, limit, COLOURED_AT_MOST, remarks=remarks), coloured
-                )
+                self.loader.ask(partial(read, coloured=COLOURED_AT_MOST), coloured)
 
         def coloured(loaded: StepContent) -> None:
             if key == self.loader.asked:
                 self.text.recolour(loaded.document)
 
-        self.load(
-            key,
-            lambda: load_content(reader, step, wanted, limit, remarks=remarks),
-            show,
-            lambda sentence: StepContent(wanted or self.tab, note(sentence)),
-        )
+        self.load(key, read, show, lambda sentence: StepContent(wanted or self.tab, note(sentence)))
 
 
 def _took(step: StepRow) -> str:
