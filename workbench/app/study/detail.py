@@ -21,12 +21,12 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import DOUBTFUL, STATES, UNSCORED
-from workbench.studies.cells import Cell, Mean
+from workbench.studies.cells import Cell
 from workbench.studies.declaration import AGENTS
 from workbench.studies.items import TaskTally, TrialTally, missing_of, pass_of, value_of
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.wording import NOTHING, bounds, figure, percent, signed
+from workbench.studies.wording import NOTHING, bounds, figure, judge_words, percent, signed
 from workbench.text import many, one_line, plural, shortened
 
 
@@ -133,10 +133,6 @@ class CellItems(Table[Item]):
         self.put((cell.work.trials or cell.work.tasks) if cell is not None else ())
 
 
-def _number(value: float | None, digits: int) -> str:
-    return NOTHING if value is None else f"{value:,.{digits}f}"
-
-
 def _tier(number: int) -> Callable[[LeaderLine], float | None]:
     return lambda line: line.tiers[number]
 
@@ -180,10 +176,6 @@ class LeaderList(Table[LeaderLine]):
         self.put(lines)
 
 
-def _of(mean: Mean | None) -> str:
-    return f"{figure(mean.value, SCORE)} of {mean.items:,}" if mean is not None and mean.items else NOTHING
-
-
 def _of_cases(lines: Sequence[LeaderLine], line: LeaderLine) -> str:
     """Return `` of 1``: over how many cases a place is, "" where all agents have all of these."""
     uneven = any(one.place is not None and one.mean.rows != one.of for one in lines)
@@ -217,19 +209,17 @@ def _judges(lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -
     if len(judges) < 2:
         return []
     found = [("", ""), ("Judges side by side", "group")]
+    short = {judge: shortened(one_line(judge, 200), 20) for judge in judges}
     for line in lines:
-        title = shortened(one_line(line.summary.title, 200), 20)
-        every = [(shortened(one_line(judge, 200), 20), line.by_judge.get(judge)) for judge in judges]
-        found.append(
-            (f"{title}: {' · '.join(f'{judge} {_of(one.mean if one else None)}' for judge, one in every)}", "")
+        means, common = (
+            " · ".join(f"{short[judge]} {judge_words(line, judge, both)}" for judge in judges) for both in (False, True)
         )
-        if any(one is not None and one.common.items != one.mean.items for _, one in every):
-            both = " · ".join(f"{judge} {_of(one.common if one else None)}" for judge, one in every)
-            found.append((f"  on what all scored: {both}", ""))
+        found.append((f"{shortened(one_line(line.summary.title, 200), 20)}: {means}", ""))
+        found += [(f"  on what all scored: {common}", "")] if common != means else []
     for one in agreements:
-        left, right = (shortened(one_line(judge, 200), 20) for judge in (one.left, one.right))
-        found.append((f"{right} − {left}: {signed(one.difference, SCORE)} on {one.trials:,} trials", "strong"))
-        tau, columns = (_number(value, 2).replace("-", "−") for value in (one.tau, one.columns_tau))
+        difference = f"{short[one.right]} − {short[one.left]}: {signed(one.difference, SCORE)}"
+        found.append((f"{difference} on {one.trials:,} trials", "strong"))
+        tau, columns = (figure(value, 2).replace("-", "−") for value in (one.tau, one.columns_tau))
         found.append((f"  Kendall's tau {tau} of trials, {columns} of agents", "dim"))
     return found
 
