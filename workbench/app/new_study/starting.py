@@ -91,15 +91,7 @@ _EMPTY = {"steps": "the setting max_steps", "tasks": "all"}
 
 
 class NewStudyDialog(ordering.OrderForm[Study]):
-    """Rows and both sides of the columns as lists, numbers, limits, a session.
-
-    Args:
-        host: The app.
-        values: What stands in the fields of both kinds at first.
-        offered: What the lists of each kind offer.
-        base: The declared study that it began with.
-        session: Session to start with, "" for the one of `workbench study NAME`.
-    """
+    """Rows and both sides of the columns as lists, numbers, limits, a session; ``base`` is the declared study that it began with."""
 
     BINDINGS = bindings("dialog/study")
     DEFAULT_CSS = """
@@ -245,10 +237,7 @@ def _about_place(values: Values) -> str:
 async def ask_and_start(host: WorkbenchApp, rows: Sequence[str] = (), like: str = "") -> None:
     """Show the dialog and start what was chosen; call it from a worker.
 
-    Args:
-        host: The app.
-        rows: Cases or sources to start with; none for those of the packaged studies.
-        like: A study that comes with the program, or the file of one, to start with; "" for what was answered last.
+    It begins with these ``rows``, and ``like`` a study that comes with the program or that of a file, else with what was answered last.
     """
     try:
         values, offered, base = await asyncio.to_thread(_first, host, rows, like)
@@ -338,11 +327,7 @@ def defaults(kind: str, settings: Settings) -> dict[str, Any]:
 
 
 def _place_of(session: str, name: str) -> Path:
-    """Return the session file that is meant; "" is the one of ``workbench study NAME``. One that is only read gives way to a new one.
-
-    Raises:
-        UsageError: It cannot be a session's name.
-    """
+    """Return the session file that is meant; "" is the one of ``workbench study NAME``. One that is only read gives way to a new one."""
     path = new_place(session or f"study-{name}")
     return path if not path.exists() or runs.is_writable(path) else runs.new_session(f"study-{name}")
 

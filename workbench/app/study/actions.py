@@ -129,10 +129,8 @@ class StudyActions:
 def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: Comparison, pair: ItemPair) -> Pair:
     """Return what is to be shown side by side: two trials, or of two tasks a sample each; called in a thread.
 
-    Of tasks that differ, the samples are those that show it: one that passed on the better side, one that did not on the other.
-
-    Raises:
-        WorkbenchError: A task has no sample yet, or its session cannot be read.
+    Of tasks that differ, the samples are those that show it: one that passed on the better side, one that did not on the other; a
+    WorkbenchError where one has none yet.
     """
     found, gap = [], pair.difference
     for column, item, is_better in (
