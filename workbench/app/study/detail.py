@@ -264,15 +264,15 @@ class Detail(Container):
             self.shown.focus()
         return name
 
-    def show(self, view: StudyView | None) -> None:
-        outcome, tab = (view.outcome, view.wanted.tab) if view is not None else (None, CELL)
+    def show(self, view: StudyView) -> None:
+        outcome = view.outcome
         no_leaders = outcome is not None and outcome.study.kind != AGENTS
         self.query_one(TabLine).empty = frozenset({LEADERBOARD} if no_leaders else ())
-        self.studies.show(view.lines if view is not None else (), view.wanted.name if view is not None else "")
-        self.comparison.put(view.comparison if view is not None else None, outcome)
-        if view is not None and tab == RANKINGS:
+        self.studies.show(view.lines, view.wanted.name)
+        self.comparison.put(view.comparison, outcome)
+        if view.wanted.tab == RANKINGS:
             self.rankings.put(outcome, *view.ranked)
-        elif view is not None and tab == LEADERBOARD:
+        elif view.wanted.tab == LEADERBOARD:
             self.leaders.show(*view.leaders)
 
 
