@@ -11,9 +11,8 @@ from workbench.reports.study_pairs import difference_sections, published_section
 from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.analysis import Analysis
-from workbench.studies.cells import Cell
+from workbench.studies.cells import POINTS, Cell, brief
 from workbench.studies.declaration import AGENTS, in_points
-from workbench.studies.items import POINTS, brief
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine, judge_agreement, leaderboard
 from workbench.studies.outcome import Common, StudyOutcome
 from workbench.studies.wording import (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from workbench.studies.cells import Cell, Mean
+from workbench.studies.cells import Cell, Mean, brief
 from workbench.studies.comparing import Comparison
 from workbench.studies.declaration import in_points
-from workbench.studies.items import brief
 from workbench.studies.leaderboard import LeaderLine
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
 

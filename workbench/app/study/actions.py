@@ -15,7 +15,7 @@ from workbench.errors import WorkbenchError
 from workbench.results.samples import samples_of
 from workbench.session.groups import Group
 from workbench.studies.declaration import AGENTS, PAPER
-from workbench.studies.items import TaskTally, TrialTally
+from workbench.studies.reading import TaskTally, TrialTally
 from workbench.text import one_line, plural
 
 if TYPE_CHECKING:

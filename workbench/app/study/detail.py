@@ -21,11 +21,11 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import DOUBTFUL, STATES, UNSCORED
-from workbench.studies.cells import Cell
+from workbench.studies.cells import Cell, missing_of, pass_of, value_of
 from workbench.studies.declaration import AGENTS
-from workbench.studies.items import TaskTally, TrialTally, missing_of, pass_of, value_of
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.reading import TaskTally, TrialTally
 from workbench.studies.wording import NOTHING, bounds, figure, judge_words, percent, signed
 from workbench.text import many, one_line, plural, shortened
 

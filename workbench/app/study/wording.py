@@ -9,8 +9,8 @@ from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import duration
 from workbench.app.toolkit.header import Header, Part
 from workbench.glyphs import DOUBTFUL, STATES
+from workbench.studies.cells import brief
 from workbench.studies.declaration import AGENTS, in_points
-from workbench.studies.items import brief
 from workbench.studies.wording import NOTHING, figure, mean_words, percent
 from workbench.text import one_line, plural
 
