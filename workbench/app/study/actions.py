@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.app.location import Location, Place, ResultList
 from workbench.app.marks import Marked, Pair
-from workbench.app.study.nothing import FILE, NEW
+from workbench.app.study.detail import FILE, NEW
 from workbench.app.toolkit.latest import Latest
 from workbench.errors import WorkbenchError
 from workbench.results.samples import samples_of
@@ -65,7 +65,7 @@ class StudyActions:
             self._host.cancel_session(session, run)
 
     async def begin(self, way: str) -> None:
-        """Begin a study in the way that was chosen (:mod:`.nothing`); call it from a worker."""
+        """Begin a study in the way that was chosen; call it from a worker."""
         from workbench.app.toolkit.form import AskText
 
         if way == PAPER:

@@ -16,13 +16,15 @@ from workbench.app.study.matrix import SPREAD, StudyMatrix
 from workbench.app.study.wording import CELL, COMPARISON, LEADERBOARD, RANKINGS, SCORE, STYLES, TABS, progress, shape
 from workbench.app.toolkit.amounts import spend_in_figures
 from workbench.app.toolkit.columns import Column, Columns, number_column
+from workbench.app.toolkit.fields import Offer
 from workbench.app.toolkit.pane import TabLine
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import DOUBTFUL, STATES, UNSCORED
 from workbench.studies.cells import Cell, missing_of, pass_of, value_of
-from workbench.studies.declaration import AGENTS
+from workbench.studies.declaration import AGENTS, PAPER
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import TaskTally, TrialTally
@@ -274,6 +276,79 @@ class Detail(Container):
             self.rankings.put(outcome, *view.ranked)
         elif view.wanted.tab == LEADERBOARD:
             self.leaders.show(*view.leaders)
+
+
+# -- in place of the matrix
+
+
+NEW, FILE = "new study", "study.toml"
+"""What is chosen where it is no study that comes with the program."""
+
+
+def beginnings() -> tuple[Offer, ...]:
+    from workbench.studies.study_files import packaged_studies, study_named
+
+    packaged = [study_named(name) for name in packaged_studies()]
+    told = {PAPER: "The paper's published tables, read-only: its report"}
+    return (
+        Offer(NEW, "Choose cases and agents, or sources and doc systems"),
+        *(Offer(one.name, told.get(one.kind, one.title.partition(":")[0])) for one in packaged),
+        Offer(FILE, "One that a file declares"),
+    )
+
+
+_COLUMNS: tuple[Column[Offer], ...] = (
+    Column(title="", cell=lambda way: (way.name, "group"), width=14, text=True),
+    Column(title="", cell=lambda way: way.about, width=20, widest=200, text=True),
+)
+
+
+class BeginList(Table[Offer]):
+    """A row for each way to begin."""
+
+    LEAD = 1
+    BINDINGS = bindings("study.begin")
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(_COLUMNS, key=lambda way: way.name, id=id)
+
+
+OPENING = "Opening…"
+NO_SESSION = "No session is open: press {app.sessions} and choose one."
+NO_STUDY = (
+    "This session has no study: a matrix of agents on cases, or of doc systems on repositories.\n"
+    "Enter begins one here; in a terminal `workbench study agents` does."
+)
+
+
+class NothingHere(Container):
+    """A sentence, over the list of ways to begin where there is no study."""
+
+    def compose(self) -> ComposeResult:
+        yield Static("", id="study-state", classes="state")
+        begin = BeginList(id="study-begin")
+        begin.add_class("-off")
+        yield begin
+
+    @property
+    def begins(self) -> bool:
+        return self.display and not self.query_one(BeginList).has_class("-off")
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(lambda: self.query_one(BeginList).put(beginnings()))
+
+    def say(self, sentence: str, *, failed: bool = False) -> None:
+        """Show a sentence, "" to give the place to the matrix."""
+        begins = sentence in (NO_STUDY, NO_SESSION)
+        state = self.query_one("#study-state", Static)
+        state.update(sentence)
+        state.set_class(failed, "-failed")
+        state.set_class(begins, "-short")
+        self.query_one(BeginList).set_class(not begins, "-off")
+        self.set_class(not sentence, "-off")
+
+
+# -- titles
 
 
 def matrix_title(outcome: StudyOutcome, matrix: StudyMatrix) -> str:

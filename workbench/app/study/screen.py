@@ -16,10 +16,18 @@ from workbench.app.key_table import with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location
 from workbench.app.study.actions import StudyActions, can_go_on, going
-from workbench.app.study.detail import Detail, detail_title, matrix_title
+from workbench.app.study.detail import (
+    NO_SESSION,
+    NO_STUDY,
+    OPENING,
+    BeginList,
+    Detail,
+    NothingHere,
+    detail_title,
+    matrix_title,
+)
 from workbench.app.study.loading import NO_VIEW, StudyLoader, StudyView, Wanted
 from workbench.app.study.matrix import StudyMatrix
-from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, BeginList, NothingHere
 from workbench.app.study.wording import CELL, COMPARISON, RANKINGS, STUDIES, cell_sentence, header
 from workbench.app.toolkit.cell_table import LinesBeside
 from workbench.app.toolkit.latest import Latest, Live

@@ -24,8 +24,7 @@ from workbench.app.toolkit.plot import ScatterPlot
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
-from workbench.app.trials.spread_plot import SpreadPlot
-from workbench.app.trials.table import LossList, MatrixView, TrialTable, spread_in_words, without_forks
+from workbench.app.trials.table import LossList, MatrixView, SpreadPlot, TrialTable, spread_in_words, without_forks
 from workbench.results.trials import (
     Scale,
     TrialLine,
