@@ -54,9 +54,7 @@ ABSTRACT = {HeadedList, Table, CellTable, LineList}
 SEARCHED_BY_THEIR_SCREEN = {
     "CheckList",
     "TaskTable",
-    "StageList",
-    "CountList",
-    "ExcludedList",
+    "BuildingList",
     "HitList",
     "GroundingList",
     "RepositoryPane",

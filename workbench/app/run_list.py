@@ -16,9 +16,9 @@ from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location, ResultList
 from workbench.app.marks import Marked
+from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.amounts import age, duration, spend_in_figures
 from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
@@ -26,7 +26,7 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
-from workbench.engine import queue
+from workbench.engine import launching
 from workbench.glyphs import STATES
 from workbench.results.runs import RESUMABLE, RunLine, load_runs, sentence
 from workbench.session import SessionWriter
@@ -116,11 +116,7 @@ class RunTable(Table[RunLine]):
 
 
 class RunsScreen(ModeScreen):
-    """A table of runs.
-
-    Args:
-        current: The run that is shown behind this screen, "" for none; the cursor starts there.
-    """
+    """A table of runs; the cursor starts at ``current``, the one that is shown behind this screen."""
 
     mode_name = "Runs"
     own_resume = True
@@ -136,8 +132,7 @@ class RunsScreen(ModeScreen):
         self._put_away: list[str] = []
 
     def compose_body(self) -> Iterable[Widget]:
-        pane = Container(RunTable(id="run-table"), id="runs", classes="pane")
-        set_title(pane, "Runs")
+        pane = set_title(Container(RunTable(id="run-table"), id="runs", classes="pane"), "Runs")
         yield Vertical(pane, Static("", id="run-details"), id="run-column")
 
     def on_mount(self) -> None:
@@ -271,12 +266,12 @@ class RunsScreen(ModeScreen):
     def action_pause(self) -> None:
         if target := self._to_write():
             line, path = target
-            self._do(lambda: queue.pause(path, line.id, not line.paused))
+            self._do(lambda: launching.pause(path, line.id, not line.paused))
 
     def action_turn(self, places: int) -> None:
         if target := self._to_write():
             line, path = target
-            self._do(lambda: queue.move(path, line.id, places))
+            self._do(lambda: launching.move(path, line.id, places))
 
     @work
     async def action_name(self) -> None:

@@ -41,7 +41,6 @@ def words(entry: SessionEntry) -> str:
 
 
 def sentence(entries: Sequence[SessionEntry]) -> str:
-    """Return how many sessions there are and how many are in each state that asks for something."""
     kept = [entry for entry in entries if entry.deleted is None]
     counts = Counter(map(state_of_entry, kept))
     telling = [state for state in STATES if counts[state] and state != "done"]
@@ -192,6 +191,6 @@ class SessionTable(Table[SessionEntry]):
             self.marked.remove(entry.path)
         else:
             self.marked.append(entry.path)
-        self.move(1)
+        self.action_move(1)
         self.refresh()
         self.post_message(self.Moved(self, self.cursor))

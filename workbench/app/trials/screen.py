@@ -15,8 +15,8 @@ from textual.widget import Widget
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location, ResultList
+from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.cell_table import LinesBeside
-from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.mode_screen import ModeScreen
@@ -147,7 +147,7 @@ class TrialsScreen(ModeScreen):
 
     def _show(self, trials: Trials) -> None:
         table, trials = self.table, with_counts(trials, self._counts)
-        table.filter = table.filter.asking(questions_about(trials.lines))
+        table.filter = replace(table.filter, questions=questions_about(trials.lines))
         if self.workbench.reader is not None:
             table.session = self.workbench.reader.path
             table.marks.keep(table.session, "trial", {line.id for line in trials.lines})
@@ -196,7 +196,7 @@ class TrialsScreen(ModeScreen):
         self.retitle("#costs-pane", title_of(self.query_one("#costs-pane")), f"{said}{self._without}")
 
     def on_scatter_plot_stepped(self, message: ScatterPlot.Stepped) -> None:
-        self.query_one(SpreadPlot).move(message.step)
+        self.query_one(SpreadPlot).action_move(message.step)
 
     def action_plots(self) -> None:
         plotting = not self.has_class("-plotting")
