@@ -21,7 +21,6 @@ from app.test_side_by_side import shown, two_evaluators
 from app.test_study import study_of
 from studies.declared_studies import put_agents, put_matrix
 from trajectory_app import screen_text, table_of_trials, trajectory, until
-from workbench.app.study.nothing import BeginList
 
 import workbench.app
 from workbench.app.cases.file_view import FileView, RepositoryTree
@@ -35,6 +34,7 @@ from workbench.app.run_list import RunsScreen
 from workbench.app.search.hit_list import FacetList
 from workbench.app.search.screen import SearchScreen
 from workbench.app.sessions.screen import SessionsScreen
+from workbench.app.study.detail import BeginList
 from workbench.app.study.line_lists import LineList
 from workbench.app.toolkit.cell_table import CellTable
 from workbench.app.toolkit.fields import Field, Offer, PickList
