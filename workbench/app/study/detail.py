@@ -309,9 +309,6 @@ class BeginList(Table[Offer]):
     LEAD = 1
     BINDINGS = bindings("study.begin")
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(_COLUMNS, key=lambda way: way.name, id=id)
-
 
 OPENING = "Opening…"
 NO_SESSION = "No session is open: press {app.sessions} and choose one."
@@ -326,7 +323,7 @@ class NothingHere(Container):
 
     def compose(self) -> ComposeResult:
         yield Static("", id="study-state", classes="state")
-        begin = BeginList(id="study-begin")
+        begin = BeginList(_COLUMNS, key=lambda way: way.name, id="study-begin")
         begin.add_class("-off")
         yield begin
 
