@@ -73,8 +73,7 @@ class StudyScreen(ModeScreen):
         self.wanted = Wanted()
         loader = StudyLoader()
         look = lambda reader: partial(loader.look, reader, self.wanted)  # noqa: E731
-        failed = partial(self._show_nothing, failed=True)
-        self.live = Live(self, "study", look, self.show_view, failed, kinds=_SHOWN)
+        self.live = Live(self, "study", look, self.show_view, self._show_failure, kinds=_SHOWN)
         self._drawing, self._estimating = Latest(self, "draws"), Latest(self, "study-left")
         self._actions = StudyActions(self)
         self.view = NO_VIEW
@@ -149,6 +148,10 @@ class StudyScreen(ModeScreen):
         self.view = view
         self._put()
         self._say(sentence, failed=failed)
+
+    def _show_failure(self, sentence: str) -> None:
+        self.wanted = Wanted(self.wanted.name)  # what is looked at may be why
+        self._show_nothing(sentence, failed=True)
 
     def show_view(self, view: StudyView) -> None:
         if view.session != self.session:
