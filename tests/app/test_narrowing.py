@@ -34,15 +34,15 @@ from workbench.app.run_list import RunsScreen
 from workbench.app.search.hit_list import FacetList
 from workbench.app.search.screen import SearchScreen
 from workbench.app.sessions.screen import SessionsScreen
+from workbench.app.study.detail import BeginList
 from workbench.app.study.line_lists import LineList
-from workbench.app.study.nothing import BeginList
 from workbench.app.toolkit.cell_table import CellTable
 from workbench.app.toolkit.fields import Field, Offer, PickList
 from workbench.app.toolkit.row_list import HeadedList, RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.typed_line import LineInput, NarrowLine
-from workbench.app.trials.spread_plot import SpreadPlot
+from workbench.app.trials.table import SpreadPlot
 from workbench.comparison.candidates import CANDIDATES
 from workbench.comparison.groups import GROUPS
 from workbench.comparison.tasks import TASKS
