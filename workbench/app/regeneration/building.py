@@ -109,15 +109,7 @@ class Count:
 def counts(
     stages: Sequence[StageRow], dropped: Mapping[str, int], tasks: int, excluded: int, *, live: bool
 ) -> list[Count]:
-    """Return the counts at every stage.
-
-    Args:
-        stages: The stages as the session has them.
-        dropped: How many functions each stage dropped.
-        tasks: Tasks in the session, those included that a control took out.
-        excluded: How many of them a control took out.
-        live: Whether an engine is at work.
-    """
+    """Return the counts at every stage; ``excluded`` of the ``tasks`` were taken out by a control."""
     gone = sum(dropped.values())
     left = max([stage.total or 0 for stage in stages if stage.name in {"trace", "filter"}] + [gone + tasks])
     known = next((stage for stage in stages if stage.name == "filter"), None)

@@ -200,7 +200,7 @@ class Following:
         if view is not None and view.run.id != run and run in view.order and self._screen.run_loader.idle:
             self._begun.append(run)
             self._screen.notify(f"Another run began in this session: {key_of('regeneration.next-run')} shows it.")
-            self._screen.show_begun()
+            self._screen.show_header()
 
     # -- pass@k
 

@@ -201,7 +201,6 @@ class EvaluatorLine(Widget):
 
     view: reactive[RunView | None] = reactive(None)
     standings: reactive[Standings] = reactive(Standings())
-    begun: reactive[str] = reactive("")  # a run that began elsewhere and was not looked at
 
     def watch_view(self, view: RunView | None) -> None:
         self.set_class(view is not None and (len(view.progress) > 1 or len(view.order) > 1), "-open")
@@ -241,8 +240,6 @@ class EvaluatorLine(Widget):
             named = (_chosen((docs, _value(estimate, 1)), run == view.run.id) for run, (docs, estimate) in runs)
             pieces += [("docs ", _MUTED), *named, ("  ", "")]
         pieces.append((f"run {view.order.index(view.run.id) + 1:,} of {len(view.order):,} · H/L", _MUTED))
-        if self.begun:
-            pieces.append((f" ▸ another began: {key_of('regeneration.next-run')}", "bold $verdict-running"))
         return Content.assemble(*pieces)
 
     def on_click(self, event: events.Click) -> None:

@@ -89,7 +89,7 @@ class RegenerationScreen(RunPanes):
 
     def show_figures(self, figures: Figures | None) -> None:
         self.query_one(FiguresLine).figures = figures
-        self._show_header()
+        self.show_header()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         if any(change.kind in {"label", "annotation"} and change.item == self.detail.candidate for change in changes):
@@ -110,7 +110,7 @@ class RegenerationScreen(RunPanes):
         if before is None or before.run.id != view.run.id:
             self.improvements = ""
             self.improving.refresh()
-        self.show_begun()
+        self.show_header()
         self._show_trouble(trouble(view, self.size.width))
         self.query_one(FiguresLine).view = self.query_one(EvaluatorLine).view = view
         building = view.building or self.following.with_dropped or not view.tasks
@@ -139,11 +139,6 @@ class RegenerationScreen(RunPanes):
         self.go_to(place.item, place.number)
         self.search_for(place.needle)
 
-    def show_begun(self) -> None:
-        """Say in the header, as long as it was not looked at, that another run began elsewhere."""
-        self.query_one(EvaluatorLine).begun = self.following.begun
-        self._show_header()
-
     def show_standings(self, standings: Standings) -> None:
         """Show how all evaluators and runs stand: pass@k in the line, and cells beside those of the one in front."""
         self.query_one(EvaluatorLine).standings = self.standings = standings
@@ -154,7 +149,7 @@ class RegenerationScreen(RunPanes):
             self.table.show_beside(*beside(self.view, self.standings if self.has_class("-w-huge") else Standings()))
             self.title_tasks()
 
-    def _show_header(self) -> None:
+    def show_header(self) -> None:
         if self.view is None:
             return
         parts = list(header(self.view, headline(self.query_one(FiguresLine).figures)))
@@ -171,7 +166,7 @@ class RegenerationScreen(RunPanes):
         self.set_class(abreast, "-abreast")
         self.detail.switch(off=self.shows_building, abreast=abreast)
         self.show_sample()
-        self._show_header()
+        self.show_header()
         self._show_beside()
 
     # -- keys
@@ -277,10 +272,9 @@ class RegenerationScreen(RunPanes):
         return partial(standing_of, reader, self.view.run.id) if self.view is not None else None
 
     def _show_improvements(self, said: str) -> None:
-        if said != self.improvements:
-            self.improvements = said
-            self._show_header()
-            self.refresh_bindings()
+        self.improvements = said
+        self.show_header()
+        self.refresh_bindings()
 
     @work
     async def action_improve(self) -> None:
