@@ -18,6 +18,7 @@ from textual.pilot import Pilot
 
 from workbench.app.compare.difference_list import DifferenceList
 from workbench.app.compare.screen import SideBySide
+from workbench.app.location import Location
 from workbench.app.marks import Marked, Marks, Pair
 from workbench.comparison.panes import Comparison
 from workbench.comparison.trials import compare, read_side
@@ -145,7 +146,7 @@ async def test_space_marks_c_compares_and_escape_goes_back(tmp_path: Path, home:
         await pilot.press("space", "C")
         assert keys_of(await compared(pilot)) == ("long", "short")
         # Another mode shows a trial: nothing may hide it.
-        await pilot.app.show_trial("short")
+        await pilot.app.show(Location(None, "trajectory", "short"))
         await until(pilot, lambda: pilot.app.screen is behind, "the trial")
         assert pilot.app.screen_stack[-1] is behind
 

@@ -17,6 +17,7 @@ from textual.widgets import Input
 
 from workbench.app.compare.difference_list import DifferenceList, _column
 from workbench.app.compare.screen import SideBySide
+from workbench.app.location import Location
 from workbench.app.marks import Marked, Pair
 from workbench.app.run_list import RunsScreen
 from workbench.app.toolkit.columns import Columns
@@ -69,7 +70,7 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         await table_of_trials(pilot)
         await pilot.press("g", "space")
         await until(pilot, lambda: "marked: white · word_counter · rep 1" in screen_text(app), "the mark")
-        app.open_session(there, then=lambda: app.show_trial("abroad"))
+        app.go_to(Location(there, "trajectory", "abroad"))
         await until(pilot, lambda: app.session_path == there and app.selected_trial == "abroad", "the other session")
         await until(pilot, lambda: "rep 1 of here.session" in screen_text(app), "the mark of the other session")
         table = await table_of_trials(pilot)

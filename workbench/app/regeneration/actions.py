@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.app.location import Location
 from workbench.app.toolkit.actions import RunActions
 from workbench.session.groups import CONTROLS
 
@@ -119,4 +120,6 @@ class Actions(RunActions):
         if view is None:
             self._host.notify("No run is shown.")
         else:
-            self.on_own(lambda own: work(own, view), lambda _: said, lambda _: self._host.show_run(view.run.id))
+            self.on_own(
+                lambda own: work(own, view), lambda _: said, lambda own, _: Location(own, "regeneration", view.run.id)
+            )
