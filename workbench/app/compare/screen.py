@@ -13,6 +13,7 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.compare.difference_list import DifferenceList, Head
+from workbench.app.key_table import with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
 from workbench.app.marks import Marked, Pair
@@ -156,7 +157,8 @@ class SideBySide(ModeScreen):
         if found is None:
             return
         head = found.head(self.size.width)
-        which = f"pair {self._at % found.of + 1} of {found.of}, [ ] turns" if found.of > 1 else ""
+        turns = with_keys("{compare.previous-pair} {compare.next-pair} turns")
+        which = f"pair {self._at % found.of + 1} of {found.of}, {turns}" if found.of > 1 else ""
         self.query_one(Head).show(head, " · ".join(filter(None, (which, head.note))))
         if head.status:
             self.set_status(f"side by side · {head.status}")
