@@ -24,7 +24,7 @@ from small_disks import SmallDisk, small_disk
 from warm_engines import WarmProcess
 
 from workbench.collecting import THRESHOLDS, collect_rarely
-from workbench.engine import improvement_client, launching, study_client
+from workbench.engine import launching
 
 # How long an example takes says how busy the machine is, nothing of the code; the tests' own time limits stay.
 hypothesis.settings.register_profile("workbench", deadline=None)
@@ -92,8 +92,7 @@ def warm_engines(warm_process: WarmProcess, request: pytest.FixtureRequest, monk
     """Engines that this process starts come from a warm one, see ``warm_engines.py``; not in CI, and not if marked ``fresh_engines``."""
     if os.environ.get("CI") or not hasattr(os, "pidfd_open") or request.node.get_closest_marker("fresh_engines"):
         return
-    for module in (launching, study_client, improvement_client):
-        monkeypatch.setattr(module, "engine_process", warm_process.engine)
+    monkeypatch.setattr(launching, "engine_process", warm_process.engine)
 
 
 def until(condition: Callable[[], object], seconds: float = 60.0, what: str = "the condition") -> object:

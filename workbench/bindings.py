@@ -252,8 +252,7 @@ trajectory
   export                      x                       export                  export | export a report
   next-tab/previous-tab       right_square_bracket/left_square_bracket tab(±1)                 tab
   raw                         m                       raw                     source | README as source or rendered
-  annotate                    a                       annotate                annotate
-  -labels.star labels.tags
+  -labels.star labels.tags labels.remark
   open                        ctrl+e                  open_outside            open in editor | open in another program
   -more                       greater_than_sign       more                    show more of a long text
   -enter                      enter                   open_here               open what is under the cursor

@@ -47,59 +47,36 @@ _ONE_OF = {"notify": ("bell", "desktop", "off")}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every setting with its default.
+    """Every setting with its default."""
 
-    Attributes:
-        theme: Name of a theme in ``themes/`` or the user's themes folder.
-        agent: Name of the agent, ``a2a:URL`` or ``package.module:Class``.
-        agent_model: Model of the agent; empty = hosted default if its key is there, else ``local``.
-        judge: ``offline``, a model name, ``package.module:Class``, or empty (hosted default if its key is there, else ``offline``).
-        evaluator: Evaluator model of regeneration; empty as above.
-        base_url: OpenAI-compatible endpoint for ``openai/…`` models.
-        local_model_path: Path of another GGUF file for the ``local`` model.
-        concurrency: Requests under way at once per hosted provider.
-        trials_at_once: Trials that the engine runs side by side.
-        request_timeout: Seconds that one request may take.
-        request_total_time: Seconds that one request may take with all its retries and waits.
-        max_tries: Attempts per request.
-        spend_limit: US dollars that one run may spend; 0 = no limit.
-        max_steps: Steps after which an agent must have answered.
-        time_limit: Seconds that one trial may take.
-        docs_time_limit: Seconds that a program of other people may take to document a repository.
-        read_limit: Characters that ``read_file``, and of names ``list_directory``, return at most; where it cuts, the agent and its step are told so.
-        answer_tokens: Tokens that an answer of an agent's model may have; a step whose answer was cut says so.
-        ask_above_dollars: US dollars above which a run is asked about before it starts, as far as its cost can be estimated; 0 = never.
-        ask_above_minutes: Minutes above which it is asked about, likewise; 0 = never.
-        notify: What tells that a run has ended while the app is open: ``bell``, ``desktop`` or ``off``.
-        sandbox: Back end for model-written code, or ``package.module:Class``; empty = strongest available.
-        engine: Where candidates are tested: ``dask://HOST:PORT``; empty = on this machine.
-        keymap: Binding id → key, overriding the app's own keys.
-    """
-
-    theme: str = "workbench-dark"
-    agent: str = "white"
-    agent_model: str = ""
+    theme: str = "workbench-dark"  # Name of a theme in `themes/` or the user's themes folder
+    agent: str = "white"  # Name of the agent, `a2a:URL` or `package.module:Class`
+    agent_model: str = ""  # Model of the agent; empty = hosted default if its key is there, else `local`
+    # `offline`, a model name, `package.module:Class`, or empty (hosted default if its key is there, else `offline`)
     judge: str = ""
-    evaluator: str = ""
-    base_url: str = ""
-    local_model_path: str = ""
-    concurrency: int = 8
-    trials_at_once: int = 4
-    request_timeout: float = 180.0
-    request_total_time: float = 600.0
-    max_tries: int = 5
-    spend_limit: float = 0.0
-    max_steps: int = 15
-    time_limit: float = 900.0
-    docs_time_limit: float = 4 * 3600.0
+    evaluator: str = ""  # Evaluator model of regeneration; empty as above
+    base_url: str = ""  # OpenAI-compatible endpoint for `openai/…` models
+    local_model_path: str = ""  # Path of another GGUF file for the `local` model
+    concurrency: int = 8  # Requests under way at once per hosted provider
+    trials_at_once: int = 4  # Trials that the engine runs side by side
+    request_timeout: float = 180.0  # Seconds that one request may take
+    request_total_time: float = 600.0  # Seconds that one request may take with all its retries and waits
+    max_tries: int = 5  # Attempts per request
+    spend_limit: float = 0.0  # US dollars that one run may spend; 0 = no limit
+    max_steps: int = 15  # Steps after which an agent must have answered
+    time_limit: float = 900.0  # Seconds that one trial may take
+    docs_time_limit: float = 4 * 3600.0  # Seconds that a program of other people may take to document a repository
+    # Characters that `read_file`, and of names `list_directory`, return at most; where it cuts, the agent and its
+    # step are told so
     read_limit: int = 60_000
-    answer_tokens: int = 4096
+    answer_tokens: int = 4096  # Tokens that an answer of an agent's model may have; a step whose answer was cut says so
+    # US dollars above which a run is asked about before it starts, as far as its cost can be estimated; 0 = never
     ask_above_dollars: float = 5.0
-    ask_above_minutes: float = 60.0
-    notify: str = "off"
-    sandbox: str = ""
-    engine: str = ""
-    keymap: Mapping[str, str] = field(default_factory=dict)
+    ask_above_minutes: float = 60.0  # Minutes above which it is asked about, likewise; 0 = never
+    notify: str = "off"  # What tells that a run has ended while the app is open: `bell`, `desktop` or `off`
+    sandbox: str = ""  # Back end for model-written code, or `package.module:Class`; empty = strongest available
+    engine: str = ""  # Where candidates are tested: `dask://HOST:PORT`; empty = on this machine
+    keymap: Mapping[str, str] = field(default_factory=dict)  # Binding id → key, overriding the app's own keys
 
 
 def _convert(name: str, kind: object, value: object, origin: str) -> object:
@@ -122,11 +99,6 @@ def _convert(name: str, kind: object, value: object, origin: str) -> object:
 
 
 def _keymap(name: str, value: object, origin: str) -> Mapping[str, str]:
-    """Return the validated key bindings of the user.
-
-    Raises:
-        UsageError: It is not a table of texts, or contains an unknown binding id.
-    """
     given: dict[str, object] = {}
     for key, item in value.items() if isinstance(value, Mapping) else [(name, value)]:
         # TOML parses the unquoted key app.quit = "…" as a nested table.
@@ -153,15 +125,7 @@ def _shown(value: object) -> str:
 
 
 def load(environment: Mapping[str, str] | None = None, file: Path | None = None) -> Settings:
-    """Load the settings.
-
-    Args:
-        environment: Variables to read, ``os.environ`` if None.
-        file: The TOML file to read, ``paths.config_file()`` if None; a missing file is an empty one.
-
-    Raises:
-        UsageError: A name is unknown or a value is not valid; the message names the file or variable.
-    """
+    """Load the settings; a missing file is an empty one. Raises UsageError: a name is unknown or a value is not valid."""
     environment = os.environ if environment is None else environment
     file = paths.config_file() if file is None else file
     kinds = typing.get_type_hints(Settings)

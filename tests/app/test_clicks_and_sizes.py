@@ -15,9 +15,8 @@ from trajectory_app import press, screen_text, trajectory, until
 
 from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.toolkit import literal
-from workbench.app.toolkit.keybar import KeyBar
+from workbench.app.toolkit.header import KeyBar
 from workbench.app.toolkit.pane import TabLine
-from workbench.app.trajectory.score_pane import Score
 
 # Bidirectional marks and overrides, zero-width characters, escape sequences, markup, wide and combining letters.
 ODD = "\u202eevil\u202c \u200b\u200d\u2060\ufeff \x1b[31mred\x1b[0m [b]x[/] 日本語 e\u0301 \u200f\u061c " + "n" * 300
@@ -35,7 +34,7 @@ def session(tmp_path: Path) -> Path:
 async def test_modes_tabs_keys_and_rubrics_take_a_click(session: Path) -> None:
     async with trajectory(session, size=(200, 40)) as (pilot, screen):
         app = pilot.app
-        score = screen.query_one(Score)
+        score = screen.score
         first = screen_text(app)
         assert "aeo-bench ▾" in first
         await pilot.click(score, offset=(5, 0))

@@ -15,19 +15,14 @@ from workbench.session.rows import Change
 
 
 class Small(App[None]):
-    """An app that settles what its threads bring."""
+    """An app that keeps what its notices say."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.unseen: list[Exception] = []
+        self.said: list[str] = []
 
-    def on_latest_finished(self, message: Latest.Finished) -> None:
-        error = message.loader.settle(message)
-        if error is not None:
-            self.unseen.append(error)
-
-    def on_latest_reported(self, message: Latest.Reported) -> None:
-        self.on_latest_finished(message)
+    def notify(self, message: str, **_: object) -> None:
+        self.said.append(message)
 
 
 async def _asked(pilot: Pilot[None], loader: Latest) -> list[int]:
@@ -79,7 +74,7 @@ async def test_what_goes_wrong_is_a_sentence_and_the_next_job_is_done() -> None:
         loader.ask(lambda: 1, done.append)
         await until(pilot, lambda: loader.idle, "all")
         assert said == ["The file is gone."]
-        assert [str(error) for error in pilot.app.unseen] == ["The file is gone."]
+        assert pilot.app.said == ["The file is gone."]
         assert done == [1]
 
 

@@ -34,6 +34,7 @@ from workbench.app.run_list import RunsScreen
 from workbench.app.search.hit_list import FacetList
 from workbench.app.search.screen import SearchScreen
 from workbench.app.sessions.screen import SessionsScreen
+from workbench.app.study.line_lists import LineList
 from workbench.app.study.nothing import BeginList
 from workbench.app.toolkit.cell_table import CellTable
 from workbench.app.toolkit.fields import Field, Offer, PickList
@@ -49,13 +50,11 @@ from workbench.comparison.tasks import TASKS
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.session import SessionWriter, create
 
-ABSTRACT = {HeadedList, Table, CellTable}
+ABSTRACT = {HeadedList, Table, CellTable, LineList}
 SEARCHED_BY_THEIR_SCREEN = {
     "CheckList",
     "TaskTable",
-    "StageList",
-    "CountList",
-    "ExcludedList",
+    "BuildingList",
     "HitList",
     "GroundingList",
     "RepositoryPane",

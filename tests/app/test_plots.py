@@ -26,7 +26,6 @@ def test_dots_stand_where_they_were_put() -> None:
     canvas.dot(1, 1)  # top right
     assert canvas.row(0) == "⡀⠈"
     assert Canvas(3, 1).row(0) == "   "
-    assert canvas.cell_of(1, 1) == (1, 0)
 
 
 def test_stacks_have_one_scale() -> None:

@@ -78,11 +78,8 @@ def faults(monkeypatch: pytest.MonkeyPatch, own_folders: Path) -> list[object]:
     def no_engine(*_: object, **__: object) -> subprocess.Popen[bytes]:
         return subprocess.Popen(["true"], stdin=subprocess.PIPE)
 
-    for module in ("latest", "mode_screen", "pane"):
-        monkeypatch.setattr(f"workbench.app.toolkit.{module}.sentence_of", noted)
-    monkeypatch.setattr("workbench.app.session_app.sentence_of", noted)
-    for module in ("launching", "study_client", "improvement_client"):
-        monkeypatch.setattr(f"workbench.engine.{module}.engine_process", no_engine)
+    monkeypatch.setattr(latest, "sentence_of", noted)
+    monkeypatch.setattr("workbench.engine.launching.engine_process", no_engine)
     monkeypatch.setattr("workbench.app.cases.files.Fetcher.fetch", lambda *_: None)
     monkeypatch.setattr("workbench.app.sessions.keeping.imported", lambda place, *_: (Path(place), "imported"))
     bundled = paths.bundled

@@ -225,7 +225,7 @@ async def test_copy_and_remark_are_of_the_scores_while_these_have_the_focus(tmp_
         assert "def count_text" not in copied
         title = screen.score_pane.selected.title
         await press_in_trajectory(pilot, screen, "a")
-        assert f"remark on {title}:" in screen_text(screen.app)
+        await until(pilot, lambda: f"Remark on {title}" in screen_text(screen.app), "the question")
         await press_in_trajectory(pilot, screen, *"odd", "enter")
         await until(pilot, lambda: "✎ odd" in screen_text(screen.app), "the remark at its criterion")
         part = screen.score_pane.chosen_part[1]

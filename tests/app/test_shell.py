@@ -202,16 +202,16 @@ async def test_the_left_pane_folds_below_100_columns(start) -> None:
 
 @pytest.mark.parametrize("width", [20, 40, 60, 78, 118])
 def test_a_long_name_in_the_header_does_not_push_the_state_out(width: int) -> None:
-    from workbench.app.toolkit.header import fitted
+    from workbench.app.toolkit.header import header_of, laid_out
 
     sentence = (
         "single-file · replay:/home/somebody/a/very/long/way/to/recorded.session · word_counter · trial 2 of 3 · ✓ done"
     )
-    short = fitted(sentence, width)
+    short = laid_out(header_of(sentence), width)
     assert short.endswith("✓ done")
     assert len(short) <= width
-    assert fitted("white · ✓ done", width) == "white · ✓ done"
-    assert fitted(f"failed: {'x' * 200}", 20) == f"failed: {'x' * 11}…"
+    assert laid_out(header_of("white · ✓ done"), width) == "white · ✓ done"
+    assert laid_out(header_of(f"failed: {'x' * 200}"), 20) == f"failed: {'x' * 11}…"
 
 
 @pytest.mark.parametrize(("down", "up"), [("pagedown", "pageup"), ("space", "pageup"), ("end", "home"), ("G", "g")])

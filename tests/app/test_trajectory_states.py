@@ -95,7 +95,7 @@ async def test_a_key_ends_following_before_the_next_step_is_shown(recorder: reco
     async with trajectory(recorder.path) as (pilot, screen):
         assert screen.step_list.following
         # What the key says is still on its way when the next step comes.
-        screen.step_list.move(-1)
+        screen.step_list.action_move(-1)
         third = replace(screen.step_list.steps[1], number=3)
         screen.apply(Look(screen.state, [third], 2, None))
         assert screen.step_list.selected.number == 1

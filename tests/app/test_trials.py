@@ -144,7 +144,7 @@ async def test_five_agents_stand_beside_one_another_at_120_columns(lines, tmp_pa
 
 
 def test_filters_offer_what_there_is_with_counts_and_let_only_that_through(lines) -> None:
-    everything = EVERYTHING.asking(questions_about(lines))
+    everything = replace(EVERYTHING, questions=questions_about(lines))
     for question in everything.questions:
         offered = question.offered(lines, "")
         assert sum(count for _, count in offered) == len(lines), question.key
@@ -155,7 +155,8 @@ def test_filters_offer_what_there_is_with_counts_and_let_only_that_through(lines
     named = replace(everything, name="DOTENV").choosing("agent", "white")
     assert {(lines[place].case, lines[place].agent) for place in named.passing(lines)} == {("python-dotenv", "white")}
     # What is no longer in the session is no longer asked for.
-    assert named.asking(questions_about([line for line in lines if line.agent != "white"])).chosen == ()
+    others = questions_about([line for line in lines if line.agent != "white"])
+    assert not replace(named, questions=others, name="").active
 
 
 def test_which_trials_read_a_file(tmp_path: Path) -> None:
@@ -341,7 +342,7 @@ def test_what_the_criteria_lost_is_read_once_for_each_scorecard(judged: Recorder
 def test_trials_can_be_asked_for_that_lost_by_a_criterion(judged: Recorder) -> None:
     with SessionReader(judged.path) as reader:
         lines = with_losses(reader, load_trials(reader), {}).lines
-    everything = EVERYTHING.asking(questions_about(lines))
+    everything = replace(EVERYTHING, questions=questions_about(lines))
     question = next(question for question in everything.questions if question.key == "lost")
     for option, count in question.offered(lines, ""):
         passing = everything.choosing("lost", option.key).passing(lines)
@@ -444,7 +445,7 @@ def test_all_trials_that_read_a_file_are_an_answer_of_the_filter(lines) -> None:
         replace(line, read="pyproject.toml\na.py" if at % 3 == 0 else "my-pyproject.toml")
         for at, line in enumerate(lines)
     ]
-    asked = EVERYTHING.asking(questions_about(told))
+    asked = replace(EVERYTHING, questions=questions_about(told))
     question = next(one for one in asked.questions if one.key == "read")
     assert {option.key: count for option, count in question.offered(told, "")} == {
         "pyproject.toml": len(told[::3]),

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ async def main() -> int:
             with SessionReader(path) as reader:
                 read = best_of(lambda: load_trials(reader), 2)  # noqa: B023
                 lines = load_trials(reader).lines
-        everything = EVERYTHING.asking(questions_about(lines)).choosing("agent", "white")
+        everything = replace(EVERYTHING, questions=questions_about(lines)).choosing("agent", "white")
         table, app = TrialTable(), WorkbenchApp(None, Settings(), warm_engine=False)
         async with app.run_test(size=(120, 40)) as pilot:
             while app.is_opening:

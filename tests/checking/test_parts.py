@@ -9,7 +9,7 @@ import pytest
 from planted import write_project
 
 from workbench.checking import Checked, Verdict, check
-from workbench.commands import check_formats
+from workbench.commands.check import github, junit, text
 
 pytestmark = [
     pytest.mark.sandbox,
@@ -65,12 +65,10 @@ def test_each_command_and_example_has_a_verdict_at_its_own_line(tmp_path: Path) 
         (21, "not run"),
     ]
     assert session.parts[3].reason == "it comes after line 19, at which the session ends"
-    lines = [line.split(":")[1] for line in check_formats.text(found) if ": fails:" in line or ": differs:" in line]
+    lines = [line.split(":")[1] for line in text(found) if ": fails:" in line or ": differs:" in line]
     assert lines == ["10", "12", "17"]
-    assert (
-        len([line for line in check_formats.github(found) if line.startswith("::error ") and "untrue" not in line]) == 3
-    )
-    assert "\n".join(check_formats.junit(found)).count("README.md:12: fails") == 1
+    assert len([line for line in github(found) if line.startswith("::error ") and "untrue" not in line]) == 3
+    assert "\n".join(junit(found)).count("README.md:12: fails") == 1
 
 
 def test_what_asked_for_a_network_and_went_on_without_is_no_alarm(tmp_path: Path) -> None:

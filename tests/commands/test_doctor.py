@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from workbench.cli import main
-from workbench.commands import checks
-from workbench.commands.checks import Check, check_machine
-from workbench.commands.doctor import closing
+from workbench.commands import doctor
+from workbench.commands.doctor import Check, check_machine, closing
 from workbench.sandbox import bwrap_program
 
 SECRET = "sk-do-not-show-me-1234567890"
@@ -129,19 +128,19 @@ def test_wrong_settings_are_a_finding_with_the_sentence(monkeypatch: pytest.Monk
 
 
 def test_little_disk_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = checks.shutil.disk_usage
+    real = doctor.shutil.disk_usage
 
     def little(place: str) -> Any:
         return real(place)._replace(free=500_000_000)
 
-    monkeypatch.setattr(checks.shutil, "disk_usage", little)
+    monkeypatch.setattr(doctor.shutil, "disk_usage", little)
     found = by_name(check_machine())
     assert found["Files", "disk of data"].status == found["Files", "disk of cache"].status == "warning"
     assert "0.5 GB free" in found["Files", "disk of data"].detail
 
 
 def test_a_check_that_breaks_is_a_finding_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks.shutil, "disk_usage", lambda place: 1 / 0)
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda place: 1 / 0)
     found = check_machine()
     assert any(check.group == "Files" and "could not be checked: ZeroDivisionError" in check.detail for check in found)
     assert ("Git", "git") in by_name(found)
@@ -174,7 +173,7 @@ def test_a_docker_engine_that_keeps_silent_is_left_after_two_seconds(tmp_path: P
         silent.bind(str(path))
         silent.listen(1)
         started = time.monotonic()
-        found = list(checks._docker({"DOCKER_HOST": f"unix://{path}"}))
+        found = list(doctor._docker({"DOCKER_HOST": f"unix://{path}"}))
         took = time.monotonic() - started
     engine = by_name(found)["Docker", "engine"]
     assert engine.status == "warning"
@@ -187,7 +186,7 @@ def test_importing_the_command_loads_no_heavy_package() -> None:
     import sys
 
     code = (
-        "import sys; from workbench.commands import doctor, checks, show, report, model, locate; checks.check_machine(); "
+        "import sys; from workbench.commands import doctor, show, report, model, locate; doctor.check_machine(); "
         "print([m for m in ('litellm', 'docker', 'git', 'pydantic', 'textual') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

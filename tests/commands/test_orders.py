@@ -16,8 +16,8 @@ from workbench.cli import main
 from workbench.engine import launching
 from workbench.engine.orders import is_finished
 from workbench.engine.plan import Acceptance, Ask, RegenerationPlan
+from workbench.engine.regenerate import RunRecord
 from workbench.engine.regeneration_client import add_samples, order_regeneration
-from workbench.engine.run_record import RunRecord
 from workbench.session import SessionReader, SessionWriter
 
 Until = Callable[..., Any]

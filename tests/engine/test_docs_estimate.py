@@ -15,7 +15,6 @@ from workbench.documenters.names import parse_docs
 from workbench.documenters.programs.program import kept_place
 from workbench.documenters.programs.work_folder import Documented, WorkFolder
 from workbench.engine.builds import builds, note_build
-from workbench.engine.docs_estimate import documentation
 from workbench.engine.estimate import (
     DocsRate,
     Documentation,
@@ -27,7 +26,7 @@ from workbench.engine.estimate import (
 )
 from workbench.engine.measured import measured_in
 from workbench.engine.plan import Ask, RegenerationPlan
-from workbench.engine.regeneration_estimate import known_tasks
+from workbench.engine.regeneration_estimate import documentation, known_tasks
 from workbench.engine.study_estimate import estimate_study
 from workbench.session import SessionWriter, create
 from workbench.studies.declaration import Column, Limits, Study

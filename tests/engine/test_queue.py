@@ -13,8 +13,8 @@ from engine.following import ended
 from loopback.server import LoopbackServer
 
 from workbench.engine import client, launching
+from workbench.engine.launching import enqueue, move, pause, wait_for_turn
 from workbench.engine.plan import DocumentPlan
-from workbench.engine.queue import enqueue, move, pause, wait_for_turn
 from workbench.errors import UsageError
 from workbench.results.runs import waiting_runs
 from workbench.session import SessionReader, SessionWriter, create, engine_starts

@@ -232,7 +232,7 @@ def test_a_broken_plug_in_is_named_and_stops_nothing(
     assert "has no theme lost.yaml in broken_plugin." in said
     assert "'Bad Name': its name must be of small letters" in said
     # The doctor names it; ours keep their names; the others go on.
-    from workbench.commands.checks import Check, _plugins
+    from workbench.commands.doctor import Check, _plugins
 
     found: list[Check] = list(_plugins({}))
     told = [(c.name, c.status, c.advice) for c in found]

@@ -16,8 +16,8 @@ from loopback.server import LoopbackServer, Reply
 from thin_docs import CUE, GOOD, MODEL, Models, order
 
 from workbench.cli import main
+from workbench.engine.improvement import OrderExecution
 from workbench.engine.improvement_client import launch_improvement, plan_of, state_of
-from workbench.engine.improvement_execution import OrderExecution
 from workbench.engine.plan import ImprovementPlan, RegenerationPlan
 from workbench.errors import WorkbenchError
 from workbench.session import SessionReader, SessionWriter, create

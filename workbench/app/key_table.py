@@ -61,7 +61,7 @@ n N | next, previous hit or difference | next previous hit
 o O | sort; the other way round | sort reverse
 b minus | group; fold or unfold a group | group fold
 f F | filter; clear the filter | filter clear-filter only-differences
-asterisk t a | star, tag, remark | star tags annotate remark
+asterisk t a | star, tag, remark | star tags remark
 r | rerun | rerun rerun-task
 u c | resume, cancel | resume cancel
 d delete | delete, put away | delete put-away
@@ -129,7 +129,6 @@ WHY_NOT = {
     "star": "Nothing is selected that could have a star.",
     "tags": "Nothing is selected that could have tags.",
     "remark": "Nothing is selected that could have a remark.",
-    "annotate": "Nothing is selected that could have a remark.",
     "copy": "There is nothing here to copy.",
     "open_outside": "There is nothing here to open.",
 }
@@ -175,7 +174,7 @@ _STARTING = (
 )
 CHANGING = {
     **dict.fromkeys(_STARTING.split(), _START),
-    **dict.fromkeys(("annotate", "remark", "star", "tags"), _LABEL),
+    **dict.fromkeys(("remark", "star", "tags"), _LABEL),
     **dict.fromkeys(("bring_back", "delete", "merge", "name", "put_away"), _ARRANGE),
     "fetch": "fetch sources",
     "import_files": "import files",

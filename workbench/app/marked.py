@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 _SIGNS = {"star": "★ star", "tag": "# tag", "remark": "✎ remark"}
-_NOTHING = "Nothing is starred, tagged or remarked on yet: {labels.star} stars what is selected, {labels.tags} tags it, {trajectory.annotate} (in Trajectory) remarks on it."
+_NOTHING = "Nothing is starred, tagged or remarked on yet: {labels.star} stars what is selected, {labels.tags} tags it, {labels.remark} remarks on it."
 
 
 @dataclass(frozen=True, slots=True)

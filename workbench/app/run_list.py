@@ -16,9 +16,9 @@ from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location, ResultList
 from workbench.app.marks import Marked
+from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.amounts import age, duration, spend_in_figures
 from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
@@ -26,7 +26,7 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
-from workbench.engine import queue
+from workbench.engine import launching
 from workbench.glyphs import STATES
 from workbench.results.runs import RESUMABLE, RunLine, load_runs, sentence
 from workbench.session import SessionWriter
@@ -266,12 +266,12 @@ class RunsScreen(ModeScreen):
     def action_pause(self) -> None:
         if target := self._to_write():
             line, path = target
-            self._do(lambda: queue.pause(path, line.id, not line.paused))
+            self._do(lambda: launching.pause(path, line.id, not line.paused))
 
     def action_turn(self, places: int) -> None:
         if target := self._to_write():
             line, path = target
-            self._do(lambda: queue.move(path, line.id, places))
+            self._do(lambda: launching.move(path, line.id, places))
 
     @work
     async def action_name(self) -> None:

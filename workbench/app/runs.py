@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from workbench import paths
 from workbench.engine import client, launching
+from workbench.engine.launching import enqueue
 from workbench.engine.plan import DocumentPlan
-from workbench.engine.queue import enqueue
 from workbench.engine.session_names import check_name, is_example, is_writable, new_place, new_session, writable_copy
 from workbench.errors import UsageError
 from workbench.session import SUFFIX, SessionReader, SessionWriter

@@ -11,7 +11,7 @@ from textual.signal import Signal
 
 from workbench.app.key_table import key_of
 from workbench.app.opening import OpeningApp
-from workbench.app.toolkit.latest import Latest, Live, sentence_of
+from workbench.app.toolkit.latest import Latest, Live
 from workbench.errors import WorkbenchError
 from workbench.text import one_line
 
@@ -162,11 +162,6 @@ class SessionApp(OpeningApp):
         self.session_path = self.reader.path if self.reader is not None else None
         self.notify(sentence, title="Session", severity="error", timeout=12)
         self.session_opened.publish(self.reader)
-
-    def on_latest_finished(self, message: Latest.Finished) -> None:
-        error = message.loader.settle(message)
-        if error is not None and self.screen_stack:
-            self.notify(sentence_of(error), severity="error", timeout=12)
 
     # -- counting
 

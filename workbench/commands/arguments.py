@@ -80,7 +80,6 @@ _SHARED: dict[str, Argument] = {
 
 
 def shared(*wanted: str) -> dict[str, Argument]:
-    """Return arguments that several commands take, in this order."""
     usages = {usage.partition(" ")[0]: usage for usage in _SHARED}
     return {usages[name]: _SHARED[usages[name]] for name in wanted}
 

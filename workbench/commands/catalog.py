@@ -194,7 +194,6 @@ def _recorded(record: Record) -> list[tuple[str, str]]:
 
 
 def as_json(entries: Sequence[Repository]) -> Iterator[dict[str, Any]]:
-    """Yield the lines of ``--json``: the repositories asked for (all of them unless some are), then the summary."""
     wanted = entries or load_repositories()
     records = [record_of(entry) for entry in wanted]
     for entry, record in zip(wanted, records, strict=True):

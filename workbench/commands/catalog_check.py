@@ -66,7 +66,6 @@ def check(entries: Sequence[Repository], sandbox: str, recorded: bool, folder: P
 
 
 def check_one(entry: Repository, sandbox: str = "") -> Checked:
-    """Build a repository's tasks anew and test both controls on each of them."""
     backend = choose_backend(sandbox or settings.load().sandbox or None)
     began = time.monotonic()
     prepared = asyncio.run(prepare(entry.repository, backend, _Lines(entry.name), rebuild=True))

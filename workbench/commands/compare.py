@@ -5,16 +5,23 @@ from __future__ import annotations
 import argparse
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
-    from workbench.comparison.groups import GroupSide
-    from workbench.comparison.panes import Comparison
-    from workbench.session import SessionReader
-
+from workbench.commands.output import print_json, tell
+from workbench.commands.show import Printer
+from workbench.comparison import kind_of
+from workbench.comparison.groups import GroupSide, compare_groups, groups_of, join_groups
+from workbench.comparison.panes import Comparison
+from workbench.engine.session_names import resolve_session
+from workbench.errors import UsageError
+from workbench.files import expanded
+from workbench.reports.comparison_page import comparison_page
+from workbench.reports.page_markdown import page_markdown
+from workbench.reports.writing import check_place, write_atomically
+from workbench.results.items import all_items, find_item
+from workbench.session import SessionReader
+from workbench.text import one_line
 
 ARGUMENTS = {
     "a A": "SESSION/ITEM: a trial, task, candidate or run by the first characters of its id (a run of trials by all of "
@@ -30,8 +37,6 @@ ARGUMENTS = {
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """What a person named: its kind, what a comparison calls it, and of a run the groups that are meant."""
-
     reader: SessionReader
     kind: str
     key: Any
@@ -39,17 +44,6 @@ class _Named:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the comparison, or write it as Markdown."""
-    from workbench.commands.output import print_json, tell
-    from workbench.commands.showing import Printer
-    from workbench.comparison import kind_of
-    from workbench.errors import UsageError
-    from workbench.files import expanded
-    from workbench.reports.comparison_page import comparison_page
-    from workbench.reports.page_markdown import page_markdown
-    from workbench.reports.writing import check_place, write_atomically
-    from workbench.session import SessionReader
-
     paths = [_split(text) for text in (arguments.a, arguments.b)]
     out = expanded(arguments.output) if arguments.output else None
     if out is not None:
@@ -81,14 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _all_groups(left: _Named, right: _Named) -> tuple[list[Comparison], list[str]]:
-    """Compare the groups of two runs that belong together, and name those that only one has.
-
-    Raises:
-        UsageError: There are none.
-    """
-    from workbench.comparison.groups import compare_groups, join_groups
-    from workbench.errors import UsageError
-
+    """Compare the groups of two runs that belong together, and name those that only one has."""
     # Two that are named belong together whatever they are, controls too.
     named = len(left.groups) == len(right.groups) == 1
     pairs, alone = ([(left.groups[0], right.groups[0])], []) if named else join_groups(left.groups, right.groups)
@@ -98,14 +85,7 @@ def _all_groups(left: _Named, right: _Named) -> tuple[list[Comparison], list[str
 
 
 def _split(text: str) -> tuple[Path, str]:
-    """Return the session and the item in ``SESSION/ITEM``: the longest beginning that is a session is one.
-
-    Raises:
-        UsageError: No beginning of it is a session.
-    """
-    from workbench.engine.session_names import resolve_session
-    from workbench.errors import UsageError
-
+    """Return the session and the item in ``SESSION/ITEM``: the longest beginning that is a session is one."""
     parts = text.split("/")
     for end in range(len(parts), 0, -1):
         name = "/".join(parts[:end])
@@ -117,16 +97,7 @@ def _split(text: str) -> tuple[Path, str]:
 
 
 def _named(reader: SessionReader, item: str) -> _Named:
-    """Return what an item's name means.
-
-    Raises:
-        UsageError: It means nothing, or several things.
-    """
-    from workbench.comparison.groups import groups_of
-    from workbench.errors import UsageError
-    from workbench.results.items import all_items, find_item
-    from workbench.text import one_line
-
+    """Return what an item's name means. Raises UsageError: nothing, or several things."""
     runs = [run for run in reader.runs() if run.kind == "regenerate"]
     if not item:
         if not runs:
@@ -170,10 +141,6 @@ def _names(side: GroupSide) -> set[str]:
 
 
 def _of_run(reader: SessionReader, run: str, evaluator: str = "") -> _Named:
-    from workbench.comparison.groups import groups_of
-    from workbench.errors import UsageError
-    from workbench.text import one_line
-
     groups = tuple(groups_of(reader, run))
     if not evaluator:
         return _Named(reader, "run", run, tuple(side for side in groups if not side.outcome.control))

@@ -53,7 +53,6 @@ def run_install(arguments: argparse.Namespace) -> int:
 
 
 def run_remove(arguments: argparse.Namespace) -> int:
-    """Remove a program's environment; 1 if there was none."""
     program = INSTALLABLE[arguments.name]
     there = remove(program)
     say(f"{program.title} was {'removed' if there else 'not installed'}.")

@@ -3,15 +3,349 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import asdict
+import contextlib
+import os
+import platform
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from rich.table import Table
 
-from workbench.commands.checks import Check, check_machine
+from workbench import __version__, paths, settings
 from workbench.commands.output import print_json, sign
 from workbench.commands.terminal import Terminal
+from workbench.errors import WorkbenchError
 from workbench.glyphs import VERDICTS, WAITING
+from workbench.text import one_line
+
+Status = Literal["ok", "note", "warning", "missing"]
+_OLDEST_SQLITE = (3, 24, 0)  # older ones lack what the session file's statements use
+_LITTLE_DISK = 1_000_000_000
+_LITTLE_TERMINAL = (80, 24)
+_DOCKER_SECONDS = 2.0
+_NEEDED = (
+    "textual", "rich", "litellm", "GitPython", "docker", "tree-sitter", "tree-sitter-python", "platformdirs", "PyYAML",
+    "jsonschema", "markdown-it-py",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What one look found. ``missing`` is needed and not here; ``advice`` says what to do, "" where nothing is.
+
+    ``lines`` belong to the finding one by one, such as what a sandbox guarantees.
+    """
+
+    group: str
+    name: str
+    status: Status
+    detail: str
+    advice: str = ""
+    lines: tuple[str, ...] = ()
+
+
+Finding = tuple[Any, ...]
+"""A :class:`Check` without its group."""
+
+
+def check_machine(environment: Mapping[str, str] | None = None) -> list[Check]:
+    env = os.environ if environment is None else environment
+    looks: tuple[tuple[str, Callable[[Mapping[str, str]], Iterator[Finding]]], ...] = (
+        ("Program", _program), ("Terminal", _terminal), ("Models", _models), ("Sandboxes", _sandboxes),
+        ("Doc systems", _doc_systems), ("Remote agents", _remote_agents), ("Plug-ins", _plugins),
+        ("Docker", _docker), ("Git", _git), ("Files", _files),
+    )  # fmt: skip
+    with ThreadPoolExecutor(len(looks)) as threads:
+        return [check for found in threads.map(lambda look: _guarded(look[0], look[1], env), looks) for check in found]
+
+
+def _guarded(group: str, look: Callable[[Mapping[str, str]], Iterator[Finding]], env: Mapping[str, str]) -> list[Check]:
+    # A doctor that breaks on what it should diagnose helps nobody: the failure is a finding.
+    found: list[Check] = []
+    try:
+        for finding in look(env):
+            found.append(Check(group, *finding))
+    except WorkbenchError as error:
+        found.append(Check(group, group.lower(), "warning", str(error)))
+    except Exception as error:
+        found.append(Check(group, group.lower(), "warning", f"could not be checked: {one_line(repr(error), 200)}"))
+    return found
+
+
+def _program(env: Mapping[str, str]) -> Iterator[Finding]:
+    yield ("workbench", "ok", __version__)
+    python = f"{platform.python_implementation()} {platform.python_version()}, {sys.executable}"
+    # make install and pip refuse older interpreters, so what runs here is new enough.
+    yield ("interpreter", "ok", python)
+    versions, absent = [], []
+    for name in _NEEDED:
+        try:
+            versions.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            absent.append(name)
+    yield ("packages", "ok", ", ".join(versions))
+    if absent:
+        yield ("packages", "missing", ", ".join(absent), f"make install, or: pip install {' '.join(absent)}")
+    if sqlite3.sqlite_version_info >= _OLDEST_SQLITE:
+        yield ("sqlite", "ok", sqlite3.sqlite_version)
+    else:
+        yield ("sqlite", "missing", sqlite3.sqlite_version, "Use a Python with SQLite 3.24 or newer.")
+    file = paths.config_file()
+    try:
+        settings.load(env)
+    except WorkbenchError as error:
+        yield ("settings", "missing", str(error), f"Correct it in {file} or in the environment.")
+    else:
+        yield ("settings", "ok", str(file) if file.is_file() else f"defaults ({file} is not there)")
+
+
+def _terminal(env: Mapping[str, str]) -> Iterator[Finding]:
+    encoding = (sys.stdout.encoding or "unknown").lower()
+    if not sys.stdout.isatty():
+        yield ("terminal", "note", "the output goes to a file or pipe; run doctor in the terminal to check it")
+    else:
+        size = shutil.get_terminal_size()
+        shown = f"{size.columns} × {size.lines}"
+        small = size.columns < _LITTLE_TERMINAL[0] or size.lines < _LITTLE_TERMINAL[1]
+        yield (
+            "size",
+            "warning" if small else "ok",
+            shown,
+            "80 × 24 or more shows everything." if small else "",
+        )
+        from workbench.commands.terminal import Terminal
+
+        system = Terminal().color_system
+        colours = {None: "none", "standard": "16", "256": "256", "truecolor": "16 million"}.get(system, str(system))
+        few = system not in {"256", "truecolor"}
+        advice = "Set COLORTERM=truecolor if your terminal can show them; glyphs and words say the same." if few else ""
+        if env.get("NO_COLOR"):
+            advice = "NO_COLOR is set: colours are off, as asked."
+        yield ("colours", "note" if few else "ok", f"{colours}, TERM={env.get('TERM', 'not set')}", advice)
+    if "utf" in encoding:
+        yield ("encoding", "ok", encoding)
+    else:
+        yield ("encoding", "warning", encoding, "Set LANG=C.UTF-8 (or another UTF-8 locale).")
+    if env.get("NO_COLOR") and not sys.stdout.isatty():
+        yield ("NO_COLOR", "note", "set: colours are off")
+
+
+def _models(env: Mapping[str, str]) -> Iterator[Finding]:
+    from workbench.models import default_model, describe_models
+    from workbench.models.local_files import LOCAL_NAME
+
+    described = describe_models(env)
+    local = next(info for info in described if info.name == "local")
+    hosted = [info for info in described if info.name != "local" and info.available]
+    advice = "" if local.available else "workbench model install"
+    if local.available:
+        yield (LOCAL_NAME, "ok", local.detail)
+    else:
+        yield (LOCAL_NAME, "warning" if hosted else "missing", local.detail, advice)
+    for info in hosted:
+        yield (info.name, "ok", info.detail)
+    absent = [info.name for info in described if info.name != "local" and not info.available]
+    if absent:
+        yield (
+            "without a key", "note", ", ".join(absent),
+            "" if hosted else "Set for example OPENAI_API_KEY to use hosted models.",
+        )  # fmt: skip
+    chosen = settings.load(env)
+    roles = []
+    for role, named in (("agent", chosen.agent_model), ("judge", chosen.judge), ("evaluator", chosen.evaluator)):
+        model = named or default_model(role, env, base_url=chosen.base_url)
+        # The embedded model is too small to judge: without a hosted one the offline judge does it.
+        roles.append(f"{role} {'offline' if role == 'judge' and model == 'local' else model}")
+    yield ("used by default", "ok", ", ".join(roles))
+
+
+def _sandboxes(env: Mapping[str, str]) -> Iterator[Finding]:
+    from workbench.sandbox import available_backends
+    from workbench.sandbox.bwrap_program import program, version
+
+    isolates = False
+    for backend in available_backends():
+        if backend.guarantees is not None:
+            strong = backend.guarantees.isolated
+            isolates = isolates or strong
+            status: Status = "ok" if strong else "note"
+            words = (
+                "usable; guarantees:"
+                if strong
+                else "weaker, without namespaces; used only where you name it (--sandbox process):"
+            )
+            if backend.name == "bubblewrap":
+                path = program()
+                words = f"{'.'.join(map(str, version(path)))}, {path}; {words}"
+            yield (backend.name, status, words, "", backend.guarantees.sentences)
+        else:
+            yield (backend.name, "note", backend.problem or "")
+    if not isolates:
+        # Not "missing": everything but testing a model's code works, and that does once a person says so.
+        yield (
+            "isolation", "warning", "no sandbox here isolates code that a model wrote",
+            "Mend what is said of bubblewrap above, or start Docker; --sandbox process isolates less.",
+        )  # fmt: skip
+
+
+def _doc_systems(env: Mapping[str, str]) -> Iterator[Finding]:
+    from workbench.documenters.programs import INSTALLABLE, installed
+    from workbench.sandbox.program import problem
+
+    for name, program in INSTALLABLE.items():
+        found = installed(program)
+        if found is None:
+            detail = f"not installed; workbench docs install {name} gets it (about {program.megabytes:,} MB)"
+            yield (f"{program.title} {program.version}", "note", detail)
+        else:
+            size = f"{found.bytes / 1e6:,.0f} MB in {found.folder}"
+            yield (f"{program.title} {found.version}", "ok", size)
+    if (why := problem()) is not None:
+        yield ("their sandbox", "note", f"{why} They run only with --sandbox process.")
+
+
+def _remote_agents(env: Mapping[str, str]) -> Iterator[Finding]:
+    from workbench.a2a import installed
+    from workbench.a2a.credentials import VARIABLE, headers_by_origin
+
+    if lacks := installed.problem():
+        yield ("A2A", "note", f"{lacks}; pip install 'docs-workbench[a2a]' gets it")
+        return
+    yield ("A2A", "ok", f"a2a-sdk {metadata.version('a2a-sdk')}, protocol 1.0 and 0.3")
+    known = headers_by_origin(env)
+    names = ", ".join(sorted(known)) or f"none ({VARIABLE} is not set)"
+    yield ("credentials for", "ok" if known else "note", names)
+
+
+def _plugins(env: Mapping[str, str]) -> Iterator[Finding]:
+    from workbench.commands.plugins import problems
+    from workbench.plugins import installed
+
+    found = installed()
+    wrong = problems(found)
+    for plugin, why in wrong.items():
+        yield (plugin.name, "warning", why, f"Repair or uninstall {plugin.package}.")
+    if found and not wrong:
+        yield ("usable", "ok", ", ".join(f"{plugin.kind} {plugin.name}" for plugin in found))
+    elif not found:
+        yield ("none", "note", "no installed package adds anything")
+
+
+def docker_endpoint(env: Mapping[str, str]) -> str | None:
+    """Return where a Docker engine would answer, None where nothing points to one."""
+    named = env.get("DOCKER_HOST", "")
+    if named:
+        return named
+    runtime = env.get("XDG_RUNTIME_DIR", "")
+    places = [Path("/var/run/docker.sock"), *([Path(runtime) / "docker.sock"] if runtime else [])]
+    return next((f"unix://{place}" for place in places if place.exists()), None)
+
+
+def _docker(env: Mapping[str, str]) -> Iterator[Finding]:
+    client = shutil.which("docker", path=env.get("PATH"))
+    yield "client", "ok" if client else "note", client or "no docker command; the engine's API is enough"
+    endpoint = docker_endpoint(env)
+    if endpoint is None:
+        yield ("engine", "note", "none: no /var/run/docker.sock and DOCKER_HOST is not set")
+        return
+    shown = endpoint.rpartition("@")[2] if "@" in endpoint else endpoint
+    try:
+        version = _docker_version(endpoint)
+    except (OSError, ValueError) as error:
+        advice = "Start it (sudo systemctl start docker, or dockerd) and check that you may use its socket."
+        yield ("engine", "warning", f"{shown} does not answer: {one_line(str(error), 120)}", advice)
+    else:
+        yield ("engine", "ok", f"{version} at {shown}")
+
+
+def _docker_version(endpoint: str) -> str:
+    """Ask an engine for its version over plain HTTP; the docker package would take a second to import."""
+    import http.client
+    import json
+
+    parts = urlsplit(endpoint)
+    if parts.scheme not in {"unix", "tcp", "http"}:
+        raise ValueError(f"{parts.scheme or 'this kind of'} addresses are not checked here")
+    host, port = ("localhost", 80) if parts.scheme == "unix" else (parts.hostname or "localhost", parts.port or 2375)
+    connection = http.client.HTTPConnection(host, port, timeout=_DOCKER_SECONDS)
+    if parts.scheme == "unix":
+        plug = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        plug.settimeout(_DOCKER_SECONDS)
+        with contextlib.ExitStack() as undo:
+            undo.callback(plug.close)
+            plug.connect(parts.path)
+            undo.pop_all()
+        connection.sock = plug
+    try:
+        connection.request("GET", "/version")
+        answer = connection.getresponse()
+        if answer.status != 200:
+            raise ValueError(f"it answers {answer.status}")
+        told = json.loads(answer.read(1_000_000))
+    except http.client.HTTPException as error:
+        raise ValueError(f"it does not speak HTTP ({type(error).__name__})") from None
+    finally:
+        connection.close()
+    return f"engine {told.get('Version', 'of unknown version')}"
+
+
+def _git(env: Mapping[str, str]) -> Iterator[Finding]:
+    command = shutil.which("git", path=env.get("PATH"))
+    if command is None:
+        yield ("git", "warning", "not found", "Install git to fetch cases from git URLs; other sources work.")
+        return
+    told = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=2, check=False)
+    yield ("git", "ok", one_line(told.stdout.removeprefix("git version "), 60) + f", {command}")
+
+
+def _files(env: Mapping[str, str]) -> Iterator[Finding]:
+    sessions = paths.sessions_dir()
+    problem = _write_problem(sessions)
+    if problem:
+        yield (
+            "sessions", "missing", f"{sessions}: {problem}",
+            "Make it writable, or set WORKBENCH_SESSIONS_DIR to a folder that is.",
+        )  # fmt: skip
+    else:
+        there = "" if sessions.exists() else " (made with the first session)"
+        yield ("sessions", "ok", f"{sessions}, writable{there}")
+    for name, folder in (("data", paths.data_dir()), ("cache", paths.cache_dir())):
+        free = shutil.disk_usage(_existing(folder)).free
+        shown = f"{free / 1e9:.1f} GB free, {folder}"
+        if free < _LITTLE_DISK:
+            yield (f"disk of {name}", "warning", shown, "Free some space: environments need about 1 GB.")
+        else:
+            yield (f"disk of {name}", "ok", shown)
+
+
+def _existing(folder: Path) -> Path:
+    return next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
+
+
+def _write_problem(folder: Path) -> str | None:
+    """Return why no file can be made in ``folder`` (or, if it is not there, in the nearest folder above)."""
+    place = _existing(folder)
+    if not place.is_dir():
+        return f"{place} is not a folder"
+    try:
+        # Permissions do not tell of read-only and full file systems; trying does. The file goes with its handle.
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.write(b"x")
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
 
 MARKS = {
     "ok": f"{VERDICTS['passed']} ok",

@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 
 from workbench.commands.arguments import Argument, shared
-from workbench.commands.estimating import settle
 from workbench.commands.output import look_for_damage
-from workbench.commands.run import start
+from workbench.commands.run import settle, start
 from workbench.engine.client import the_trial
 from workbench.engine.estimate import estimate_fork
 from workbench.engine.session_names import resolve_session, working_copy

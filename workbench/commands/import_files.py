@@ -81,8 +81,6 @@ def sentence(tally: Tally) -> str:
 
 
 class _Progress:
-    """One line on standard error that is written over; nothing where that is no terminal."""
-
     def __init__(self, *, quiet: bool) -> None:
         self._shown = not quiet and sys.stderr.isatty()
         self._wrote = False

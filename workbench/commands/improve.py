@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from workbench.commands.arguments import Argument, path, shared, whole
-from workbench.commands.estimating import settle
 from workbench.commands.output import look_for_damage, print_json, say, tell
 from workbench.commands.regeneration_watching import RegenerationWatch, TerminalShow, position
-from workbench.commands.run import session_path
+from workbench.commands.run import session_path, settle
 from workbench.commands.terminal import Terminal
 from workbench.commands.watching import follow
 from workbench.engine import improvement_client
-from workbench.engine.improvement_result import Improved, attempts_of, improved
+from workbench.engine.improvement_client import Improved, attempts_of, improved
 from workbench.engine.plan import ImprovementPlan, RegenerationPlan
 from workbench.engine.study_estimate import estimate_improvement
 from workbench.errors import UsageError, WorkbenchError
@@ -115,8 +114,6 @@ _LOOK_SECONDS = 0.1
 
 
 class _Watch:
-    """Shows what an order comes to: the runs that are carried out for it, and each attempt."""
-
     def __init__(self, session: Path, improvement: str, process: subprocess.Popen[bytes] | None, as_json: bool) -> None:
         self._session = session
         self._id = improvement
@@ -126,7 +123,6 @@ class _Watch:
         self._told: dict[tuple[str, int], str] = {}
 
     def to_the_end(self) -> tuple[str, str]:
-        """Return the state in which the order ended, and why it failed."""
         shown: tuple[str, str | None] = ("", None)
         watch = RegenerationWatch(self._since)
         with SessionReader(self._session) as reader:

@@ -59,7 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
             print_json({"type": "metrics", **to_json(group)})
         else:
             _show(group)
-    return _unjudged(judged)
+    problems = [problem for one in judged.values() for problem in one.problems.values()]
+    if problems:
+        first = max(dict.fromkeys(problems), key=problems.count)
+        tell(f"{len(problems):,} docstrings were not judged, most of them for this reason: {first}")
+    return 1 if problems else 0
 
 
 def _meant(session: Path, named: str) -> list[str]:
@@ -97,14 +101,6 @@ def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> t
             with SessionWriter(place) as writer:
                 found[run_id] = asyncio.run(ask(writer, run_id, items))
     return place, found
-
-
-def _unjudged(judged: dict[str, Helpfulness]) -> int:
-    problems = [problem for one in judged.values() for problem in one.problems.values()]
-    if problems:
-        first = max(dict.fromkeys(problems), key=problems.count)
-        tell(f"{len(problems):,} docstrings were not judged, most of them for this reason: {first}")
-    return 1 if problems else 0
 
 
 def _show(group: GroupMetrics) -> None:

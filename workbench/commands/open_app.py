@@ -15,7 +15,6 @@ ARGUMENTS = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Open the app and return its exit code."""
     from workbench import read_only
     from workbench.errors import UsageError
     from workbench.settings import load

@@ -9,16 +9,15 @@ from pathlib import Path
 
 from workbench.catalog import check_python, resolve_case
 from workbench.commands.arguments import Argument, shared
-from workbench.commands.estimating import settle
 from workbench.commands.output import look_for_damage, say_path
 from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
-from workbench.commands.run import session_path
+from workbench.commands.run import session_path, settle
 from workbench.engine import defaults, launching
 from workbench.engine.estimate import Estimate, Measured
+from workbench.engine.launching import enqueue
 from workbench.engine.orders import Order, options_help
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.plan_checks import check_regeneration
-from workbench.engine.queue import enqueue
 from workbench.engine.regeneration_client import order_regeneration
 from workbench.engine.regeneration_estimate import estimate_order
 from workbench.errors import UsageError
@@ -130,7 +129,6 @@ def _remove_empty(session: Path, order: Order, process: subprocess.Popen[bytes])
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """Return the whole numbers in ``1,3``."""
     try:
         return tuple(whole_number(part, 1) for part in text.split(","))
     except ValueError:

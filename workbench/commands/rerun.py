@@ -6,10 +6,9 @@ import argparse
 from pathlib import Path
 
 from workbench.commands.arguments import shared
-from workbench.commands.estimating import settle
 from workbench.commands.output import tell_damage
 from workbench.commands.regeneration_watching import RegenerationWatch, position, watch_regeneration
-from workbench.commands.run import watch
+from workbench.commands.run import settle, watch
 from workbench.engine import client
 from workbench.engine.client import the_trial
 from workbench.engine.estimate import estimate_trials

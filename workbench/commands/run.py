@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,47 @@ from workbench.agents.names import current_name
 from workbench.agents.remote_names import address_of
 from workbench.catalog import load_cases
 from workbench.commands.arguments import Argument, shared, whole
-from workbench.commands.estimating import settle
-from workbench.commands.output import look_for_damage, print_json, say_path, tell
+from workbench.commands.output import look_for_damage, print_json, say, say_path, tell
 from workbench.commands.watching import Scored, TerminalShow, asked_for, follow, stop, summary
 from workbench.engine import client, launching
 from workbench.engine.estimate import Estimate, Measured, estimate_trials
+from workbench.engine.launching import enqueue
+from workbench.engine.measured import measure
 from workbench.engine.plan import RUBRICS, DocumentPlan
-from workbench.engine.queue import enqueue
 from workbench.engine.session_names import check_name, named
 from workbench.errors import UsageError
 from workbench.numbers import MOST_REPEATS
 from workbench.reports.wording import picked
 from workbench.session import SessionReader
 from workbench.text import plural
+
+
+def settle(
+    arguments: argparse.Namespace, what: str, estimate: Callable[[Measured], Estimate], into: Path | None = None
+) -> int | None:
+    """Say what work will take where that was asked for, and refuse it where it takes too much to start unasked.
+
+    ``what`` is what it multiplies to, such as ``3 cases × 2 repeats × white``; what the session ``into`` has already is not
+    asked for again. Returns the exit code with which the command ends now, None where the work is to start.
+    """
+    known = settings.load()
+    if not arguments.dry_run and (arguments.yes or not (known.ask_above_dollars or known.ask_above_minutes)):
+        return None
+    told = estimate(measure(into, into))
+    if arguments.dry_run:
+        if arguments.json:
+            names = ("noun", "count", "requests", "seconds", "building:building_seconds", "dollars", "basis", "up_to")
+            docs = None if told.documentation is None else asdict(told.documentation)
+            values = {**picked(told, *names, "left_out", "without:time_without"), "documentation": docs}
+            print_json({"type": "estimate", "what": what, **values, "basis": told.basis or None})
+        else:
+            say(f"{what} = {told.sentence()}. Nothing was started.")
+        return 0
+    if why := told.beyond(known.ask_above_dollars, known.ask_above_minutes):
+        tell(f"workbench: {what} = {told.sentence()}. That is {why}, so nothing was started; --yes starts it.")
+        return 2
+    return None
+
 
 ARGUMENTS: dict[str, Argument] = {
     "cases CASE…": "ids, 'all', or folders, git URL@revision, NAME==VERSION",
@@ -81,7 +110,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _settle(arguments: argparse.Namespace, session: Path, plan: DocumentPlan, at_once: int) -> int | None:
     def estimate(measured: Measured) -> Estimate:
-        meant, cases = client.new_trials(session, plan)
+        meant, trials = client.meant_trials(session, plan)
+        cases = [trial.case for trial in trials if not trial.state]
         return estimate_trials(
             measured, cases, meant.agent, meant.model, meant.asked_judges, repeats=1, at_once=at_once
         )

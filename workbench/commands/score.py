@@ -5,29 +5,24 @@ from __future__ import annotations
 import argparse
 import asyncio
 from pathlib import Path
-from typing import Any
-
-from rich.table import Table
 
 from workbench.catalog import check_there, resolve_case, snapshot_of, view_of
 from workbench.checking.claims import untrue_claims
 from workbench.commands.arguments import Argument, path, shared
 from workbench.commands.output import print_json, tell
-from workbench.commands.terminal import Terminal
+from workbench.commands.show import Printer
+from workbench.engine.client import resolved_judge
 from workbench.errors import UsageError
 from workbench.files import parse_json, read_bytes
 from workbench.models import Gateway, Limits
-from workbench.models.defaults import default_model
 from workbench.models.memory import MemoryCallLog
-from workbench.models.names import check_model
-from workbench.plugins import path_of
+from workbench.reports.session_page import criteria
 from workbench.reports.wording import picked
+from workbench.reports.wording import score as score_in_words
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics, score
 from workbench.rubric.spread import NO_FACTS_POINTS
-from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import with_limit
 from workbench.settings import load
-from workbench.text import one_line
 
 _LARGEST = 20_000_000  # bytes; a README beyond that is a mistake
 _LOOKED_AT = 8_000  # bytes; git, too, takes a NUL byte among the first ones as the sign of a binary file
@@ -45,7 +40,6 @@ ARGUMENTS: dict[str, Argument] = {
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file."""
     data = read_bytes(path, most=_LARGEST)
     if b"\0" in data[:_LOOKED_AT]:
         raise UsageError(f"{path} is a binary file, not text.")
@@ -73,17 +67,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         for criterion in card.to_json()["criteria"]:
             print_json({"type": "criterion", **criterion})
-        print_json(score_line(card))
+        # An unscored tier is None, and ``out_of`` counts only what is scored.
+        tiers = {str(tier): score.points for tier, score in sorted(card.tiers.items())}
+        print_json({"type": "score", **picked(card, "rubric", "judge", "total", "out_of"), "tiers": tiers})
     else:
         print_card(card)
     failed = [tier for tier, score in card.tiers.items() if score.points is None and not (without_case and tier == 3)]
     return 1 if failed or problem else 0
-
-
-def score_line(card: Scorecard) -> dict[str, Any]:
-    """Return the closing line: an unscored tier is None and ``out_of`` counts only what is scored."""
-    tiers = {str(tier): score.points for tier, score in sorted(card.tiers.items())}
-    return {"type": "score", **picked(card, "rubric", "judge", "total", "out_of"), "tiers": tiers}
 
 
 async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -> Scorecard:
@@ -94,16 +84,10 @@ async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -
     case = resolve_case(arguments.case) if arguments.case else None
     if case is not None:
         check_there(case)
-    judge_name = arguments.judge or settings.judge
-    if not judge_name:
-        judge_name = default_model("judge")
-        judge_name = "offline" if judge_name.startswith("local") else judge_name
-    judge_name = path_of("judge", judge_name) or judge_name
-    named = parse_judge(judge_name)
-    if named.kind == "replay":
+    if parse_judge(arguments.judge or settings.judge or "offline").kind == "replay":
         raise UsageError("Nothing was recorded for this document; a judge is offline, a model or package.module:Class.")
-    if named.kind == "model":
-        check_model(judge_name, "the judge", base_url=settings.base_url, local_model_path=settings.local_model_path)
+    judge_name = resolved_judge(arguments.judge)
+    named = parse_judge(judge_name)
     view = view_of(case, snapshot_of(case)) if case is not None else None
 
     async def by(judge: Judge) -> Scorecard:
@@ -131,20 +115,7 @@ async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -
 
 
 def print_card(card: Scorecard) -> None:
-    console = Terminal()
-    total = "?" if card.total is None else f"{card.total:.1f}"
-    judge = with_limit(card.judge, card.judge)
-    console.print(f"{total} of {card.out_of:.0f} points · rubric {card.rubric} · judge {judge}", style="bold")
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column()
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
-    for tier, tier_score in sorted(card.tiers.items()):
-        shown = "? unscored" if tier_score.points is None else f"{tier_score.points:.1f} / {tier_score.maximum:.0f}"
-        table.add_row(console.literal(f"{tier} {TIER_NAMES[tier]}", "bold"), console.literal(shown, "bold"), "")
-        for criterion in card.criteria:
-            if criterion.tier == tier:
-                points = "?" if criterion.points is None else f"{criterion.points:.1f} / {criterion.maximum:.0f}"
-                by = "" if criterion.judged_by == "rule" else f" [{criterion.judged_by}]"
-                table.add_row(f"  {criterion.title}", points, one_line(criterion.reason, 300) + by)
-    console.print(table)
+    printer = Printer()
+    points = score_in_words(card.total, card.out_of, card.given)
+    printer.title(f"{points} · rubric {card.rubric} · judge {with_limit(card.judge, card.judge)}")
+    printer.parts([criteria(card)])

@@ -31,7 +31,6 @@ ARGUMENTS: dict[str, Argument] = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until interrupted; return 0."""
     origins = tuple(_origin(text) for text in arguments.origin)
     token = os.environ.pop(TOKEN_VARIABLE, "")  # apps have no use for it
     if token and len(token) < _SHORTEST:

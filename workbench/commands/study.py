@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from workbench.commands.arguments import Argument, shared, whole
-from workbench.commands.estimating import settle
 from workbench.commands.output import look_for_damage, print_json, print_page, say, say_path, tell
 from workbench.commands.regeneration_watching import RegenerationWatch, position
 from workbench.commands.regeneration_watching import TerminalShow as Bars
-from workbench.commands.run import session_path
+from workbench.commands.run import session_path, settle
 from workbench.commands.watching import TerminalShow, follow, stop
 from workbench.engine.session_names import resolve_session
 from workbench.engine.study_client import each_run, launch_study, order_study, pending_runs, resolved_study, titles_of
@@ -29,10 +28,9 @@ from workbench.reports.study_page import study_page
 from workbench.reports.study_report import study_json
 from workbench.session import SessionReader
 from workbench.settings import load
-from workbench.studies.analysis import Analysis, analyse
+from workbench.studies.analysis import analyse
 from workbench.studies.declaration import AGENTS, PAPER, Study, with_amounts
 from workbench.studies.following import declared, read_study
-from workbench.studies.outcome import StudyOutcome
 from workbench.studies.study_files import packaged_studies, study_named
 from workbench.text import plural
 
@@ -97,7 +95,9 @@ def _execute(arguments: argparse.Namespace, session: Path, study: Study) -> int:
 def _print(session: Path, name: str, form: str) -> int:
     needed("numpy", "tests of a study")
     session = resolve_session(str(session))
-    outcome, analysis = _analysed(session, name)
+    with SessionReader(session) as reader:
+        outcome = read_study(reader, name)
+        analysis = analyse(reader, outcome)
     if form == "json":
         print_json(study_json(outcome, analysis=analysis))
     else:
@@ -109,12 +109,6 @@ def _print(session: Path, name: str, form: str) -> int:
 
 def _laid_out(page: Page) -> Page:
     return fitted(page, shutil.get_terminal_size().columns) if sys.stdout.isatty() else page
-
-
-def _analysed(session: Path, name: str) -> tuple[StudyOutcome, Analysis | None]:
-    with SessionReader(session) as reader:
-        outcome = read_study(reader, name)
-        return outcome, analyse(reader, outcome)
 
 
 def _paper(form: str) -> int:

@@ -53,7 +53,6 @@ class Terminal(Console):
         whole: Container[int] = (),
         bold: Container[int] = (),
     ) -> None:
-        """Print a table; ``right`` are the columns with numbers, ``whole`` those that never wrap, ``bold`` some rows."""
         table = Table(box=None, pad_edge=False, header_style="dim")
         for place, heading in enumerate(headings):
             justify: Literal["right", "left"] = "right" if place in right else "left"
@@ -120,6 +119,5 @@ class StageBars:
             self.note(name, note.partition("\n")[0])
 
     def note(self, name: str, words: str) -> None:
-        """Write something beside the bar of a stage, if it has begun."""
         if name in self._bars:
             self.progress.update(self._bars[name], note=one_line(words, self._width))

@@ -178,17 +178,15 @@ def follow(
             return _follow(session, run, process, show, look or TrialWatch(), end or (lambda _: ""))
         except SessionError:
             # The engine meets what is wrong with the file as well, and says what it has saved.
-            if process is None or not (words := _last_words(run, process)):
-                raise
-            show({"type": "error", "sentence": f"The engine ended in the middle: {words}"})
-            raise SystemExit(1) from None
-
-
-def _last_words(run: str, process: subprocess.Popen[bytes]) -> str:
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(_PATIENCE_SECONDS)
-        return launching.last_words(run)
-    return ""
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                if (
+                    process is not None
+                    and process.wait(_PATIENCE_SECONDS) is not None
+                    and (words := launching.last_words(run))
+                ):
+                    show({"type": "error", "sentence": f"The engine ended in the middle: {words}"})
+                    raise SystemExit(1) from None
+            raise
 
 
 class _Ended(BaseException):
@@ -243,14 +241,11 @@ def _follow(session: Path, run: str, process: subprocess.Popen[bytes] | None, sh
                     return ended
                 due = time.monotonic() + min(5.0, 20 * (time.monotonic() - began))
             # An engine of one's own that waits for its turn takes up what another one left.
-            if over and (process is None or process.poll() is not None or not _may_go_on(row, state)):
+            may_go_on = row.kind == "regenerate" and state != "cancelled"
+            if over and (process is None or process.poll() is not None or not may_go_on):
                 _say_end(reader.run(run) or row, state, reader, show)
                 return state
             pause.wait(_LOOK_SECONDS)
-
-
-def _may_go_on(row: RunRow, state: str) -> bool:
-    return row.kind == "regenerate" and state != "cancelled"
 
 
 def _waiting(reader: SessionReader, row: RunRow, process: subprocess.Popen[bytes] | None) -> str:
@@ -290,7 +285,6 @@ def one_sentence(text: str) -> str:
 
 
 def stop(session: Path, run: str) -> None:
-    """Cancel a run and wait until its engine has let go."""
     pause = threading.Event()
     client.cancel(session, run)
     with SessionReader(session) as reader:

@@ -1,7 +1,4 @@
-"""``python -m workbench.engine --session FILE --run ID``, or ``--study NAME``, ``--improvement ID``, or ``--warm``: import everything, then wait for an order.
-
-A run that waits in the queue is waited for before anything heavy is imported: ten of them are ten small processes.
-"""
+"""``python -m workbench.engine --session FILE --run ID``, or ``--study NAME``, ``--improvement ID``, or ``--warm``: wait for an order."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ def _execute(session: Path, arguments: argparse.Namespace) -> int:
         from workbench.engine.improvement import execute_improvement
 
         return execute_improvement(session, arguments.improvement)
-    from workbench.engine.queue import come_to_turn
+    from workbench.engine.launching import come_to_turn
 
     come_to_turn(session, arguments.run)
     from workbench.engine.process import serve

@@ -29,10 +29,7 @@ class Build:
 
 
 def note_build(source: str, tasks: Path, seconds: float | None) -> None:
-    """Note where the cache keeps the tasks of a source; ``seconds`` None leaves what an earlier build took.
-
-    What cannot be written is not noted: an estimate lacks it, no run fails for it.
-    """
+    """Note where the cache keeps the tasks of a source; ``seconds`` None leaves what an earlier build took."""
     place = _place(source)
     before = _read(place)
     took = before.get("seconds") if seconds is None else seconds

@@ -48,7 +48,6 @@ class CandidateTable:
     _given_up: set[str] = field(default_factory=set, init=False)
 
     def refused(self, asked: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators) -> dict[Ask, str]:
-        """Return the asks that cannot have candidates, with the reason; the other asks are unaffected."""
         found = {}
         for ask, items in asked.items():
             if not items:

@@ -37,8 +37,6 @@ class EvaluatorGone(WorkbenchError):
 
 @dataclass(slots=True)
 class _Gate:
-    """Opens when the controls of a task are decided."""
-
     waiting: int = 0
     opened: asyncio.Event = field(default_factory=asyncio.Event)
     excluded: bool = False
@@ -68,13 +66,7 @@ class Candidates:
         self._order = 0
 
     async def run(self, works: Sequence[Work], counts: Mapping[bool, tuple[int, int]], askers: int) -> None:
-        """Bring every candidate to its verdict.
-
-        Raises:
-            EvaluatorGone: The model fails every time.
-            MissingKey: The model's key is not there.
-            SandboxError: The sandbox does not start.
-        """
+        """Bring every candidate to its verdict. Raises EvaluatorGone, MissingKey, SandboxError."""
         controls = [work for work in works if work.decides]
         # What has its answer only needs its test, in a second: it must not wait behind minutes of generation.
         others = sorted((work for work in works if not work.decides), key=lambda work: work.answer_text is None)

@@ -26,7 +26,6 @@ _TELLING_SHARE = 0.05
 
 
 def plan_own_checks(writer: SessionWriter, run: RunRow, plan: DocumentPlan) -> None:
-    """Plan a check of each README that the trials of a run have handed in, where it has not been checked in this way."""
     with SessionReader(writer.path) as reader:
         trials = [row for row in map(reader.trial, plan.trials) if row is not None and row.state == "done"]
         keys = [(row.id, int(plan.check == "run"), plan.check_seconds, RULES) for row in trials if row.readme_blob]
@@ -37,10 +36,7 @@ def plan_own_checks(writer: SessionWriter, run: RunRow, plan: DocumentPlan) -> N
 
 
 async def execute_checks(writer: SessionWriter, run: RunRow) -> None:
-    """Do every check of a run that is not done; what ends one of them is recorded there and the others go on.
-
-    Raises asyncio.CancelledError: the run was cancelled.
-    """
+    """Do every check of a run that is not done; what ends one of them is recorded there and the others go on."""
     with SessionReader(writer.path) as reader:
         waiting = [row for row in reader.checks(run_id=run.id) if row.state not in ("done", "failed")]
     for row in waiting:

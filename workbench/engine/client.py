@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.agents.remote_names import address_of, is_peer, is_remote
-from workbench.engine import defaults, queue
+from workbench.engine import defaults
 from workbench.engine.extension_check import import_folders
-from workbench.engine.launching import WarmEngine, launch
+from workbench.engine.launching import WarmEngine, enqueue, launch
 from workbench.engine.orders import all_orders, is_finished, ordered_work, refusal
 from workbench.engine.plan import DocumentPlan, RegenerationPlan, as_text
 from workbench.engine.plan_checks import check_document, check_place
@@ -37,16 +37,12 @@ LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such 
 
 
 def resolved(plan: DocumentPlan) -> DocumentPlan:
-    """Return the plan with this machine's defaults and its folders of classes filled in, so that a resume elsewhere does the same.
-
-    Raises UsageError: a model cannot be asked, or a class from outside cannot be had.
-    """
+    """Return the plan with this machine's defaults and its folders of classes: a resume elsewhere does the same."""
     plan = with_defaults(plan)
     return replace(plan, import_folders=import_folders(_extensions(plan), plan.import_folders))
 
 
 def with_defaults(plan: DocumentPlan) -> DocumentPlan:
-    """Return the plan with this machine's defaults filled in. Raises UsageError: a model cannot be asked."""
     from workbench.settings import load
 
     settings = load()
@@ -80,11 +76,7 @@ def with_defaults(plan: DocumentPlan) -> DocumentPlan:
 
 
 def with_card(plan: DocumentPlan) -> DocumentPlan:
-    """Return a plan of a remote agent with what its card says now: the model that stands for it; any other plan as it is.
-
-    Raises UsageError: the plan names a model; whom the agent asks is its own affair; WorkbenchError: its card cannot
-    be had.
-    """
+    """Return a plan of a remote agent with what its card says now and the model that stands for it; others as they are."""
     if not is_remote(plan.agent) or is_peer(plan.model) or plan.model.startswith("replay:"):
         return plan
     address = address_of(plan.agent)
@@ -100,10 +92,7 @@ def with_card(plan: DocumentPlan) -> DocumentPlan:
 
 
 def resolved_judge(text: str) -> str:
-    """Return a judge with this machine's default written out.
-
-    Raises UsageError: it is a model that cannot be asked, a session that is not there, or no name of a judge.
-    """
+    """Return a judge with this machine's default written out. Raises UsageError: nothing that can be asked is named so."""
     from workbench.rubric.judging import parse_judge
     from workbench.settings import load
 
@@ -126,10 +115,7 @@ def _extensions(plan: DocumentPlan) -> list[tuple[str, str]]:
 
 
 def replay_plan(session: Path) -> DocumentPlan:
-    """Return the plan of the first document run of a session, whose limits a replay must use.
-
-    Raises UsageError: the session is missing or holds no such run.
-    """
+    """Return the plan of the first document run of a session, whose limits a replay uses. Raises UsageError: there is none."""
     with SessionReader(resolve_session(str(session))) as reader:
         for run in reader.runs():
             if run.kind == "document":
@@ -140,8 +126,7 @@ def replay_plan(session: Path) -> DocumentPlan:
 def plan_document(session: Path, plan: DocumentPlan) -> str:
     """Write a run and its trials into a session (created if missing) and return the run's id.
 
-    A trial that the session already has is not added again; see :func:`resume` for unfinished ones. Raises
-    UsageError: A case or agent is unknown, a class from outside cannot be had, or a number makes no sense.
+    A trial that the session already has is not added again; see :func:`resume` for unfinished ones.
     """
     from workbench.engine.trial_contents import ordered_case
 
@@ -202,10 +187,7 @@ class MeantTrial:
 def meant_trials(
     session: Path, plan: DocumentPlan, cases: Sequence[OrderedCase] = ()
 ) -> tuple[DocumentPlan, list[MeantTrial]]:
-    """Return a plan with its defaults and the trials that it asks for; the session is not written.
-
-    ``cases`` are those of the plan where they were read already.
-    """
+    """Return a plan with its defaults and the trials that it asks for; ``cases`` are its cases where they were read already."""
     from workbench.engine.trial_contents import ordered_case
 
     _check_named(plan)
@@ -224,13 +206,6 @@ def meant_trials(
             MeantTrial(case.text, number, identity, row.state if (row := reader.trial(identity)) is not None else "")
             for case, number, identity in found
         ]
-
-
-def new_trials(session: Path, plan: DocumentPlan) -> tuple[DocumentPlan, list[str]]:
-    """Return a plan with its defaults and the case of each trial that it would add to a session; the session is not written."""
-    meant, trials = meant_trials(session, plan)
-    # Without a first repeat each is one after those that there are.
-    return meant, [trial.case for trial in trials if plan.first_repeat == 0 or not trial.state]
 
 
 def _bring_back(connection: sqlite3.Connection, trials: Iterable[str]) -> None:
@@ -322,10 +297,7 @@ _OPEN = "('queued', 'running', 'failed', 'asking', 'testing', 'cancelled')"
 
 
 def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None) -> list[str]:
-    """Execute the unfinished work of a session, or of one of its runs; return the ids of the resumed runs.
-
-    Raises UsageError: there is no such run; WorkbenchError: the run is already being executed.
-    """
+    """Execute the unfinished work of a session, or of one run that nobody executes; return the ids of the resumed runs."""
     with SessionReader(session) as reader:
         if run is not None and reader.run(run) is None:
             raise UsageError(f"{session.name} has no run {run!r}.")
@@ -346,7 +318,11 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
     with SessionWriter(session) as writer, writer.transaction() as connection:
         for key in waiting:
             writer.set_run(key, state="queued", finished_at=None, error=None)
-            _expect_word(connection, key)
+            kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (key,)).fetchone()
+            if kind == "regenerate":  # the next engine records its own acceptances
+                writer.set_run(
+                    key, config=as_text(replace(RegenerationPlan.from_json(text), acceptances=(), lasting=False))
+                )
             connection.execute("UPDATE requests SET handled_at = 0 WHERE run_id = ? AND handled_at IS NULL", (key,))
             connection.execute(f"UPDATE trials SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
             # An order that no engine has taken up yet asks for no more than its own.
@@ -356,34 +332,18 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
                     (key,),
                 )
             connection.execute(f"UPDATE checks SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
-    if len(waiting) > 1:
-        _in_turn(session, waiting)
+    with SessionReader(session) as reader:
+        of_studies = {str(run) for (run,) in reader.query("SELECT DISTINCT run_id FROM study_cells")}
+    for key in waiting:
+        if len(waiting) > 1 and key in of_studies:
+            enqueue(session, key)
     for key in waiting:
         launch(session, key, warm)
     return waiting
 
 
-def _in_turn(session: Path, runs: Iterable[str]) -> None:
-    with SessionReader(session) as reader:
-        of_studies = {str(run) for (run,) in reader.query("SELECT DISTINCT run_id FROM study_cells")}
-    for key in runs:
-        if key in of_studies:
-            queue.enqueue(session, key)
-
-
-def _expect_word(connection: sqlite3.Connection, run: str) -> None:
-    """Delete the previous engine's acceptances: the next engine records its own."""
-    kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (run,)).fetchone()
-    if kind == "regenerate":
-        config = as_text(replace(RegenerationPlan.from_json(text), acceptances=(), lasting=False))
-        connection.execute("UPDATE runs SET config = ? WHERE id = ?", (config, run))
-
-
 def the_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
-    """Return the trial with this identity, or the only one that begins so.
-
-    Raises UsageError: there is no such trial, or several start with these characters.
-    """
+    """Return the trial with this identity, or the only one that begins so. Raises UsageError: there is none, or several."""
     matches = [row for row in reader.trials() if row.id.startswith(trial)]
     exact = [row for row in matches if row.id == trial]
     if len(exact or matches) != 1:
@@ -393,11 +353,7 @@ def the_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
 
 
 def rerun(session: Path, trial: str, *, model: str | None = None, warm: WarmEngine | None = None) -> str:
-    """Run a trial again as the next repeat of the same agent, model and case; return the new trial's id.
-
-    With another model everything else is the same: agent, case, limits, judge. A fork is forked once more. Raises
-    UsageError: there is no such trial, or several start with these characters.
-    """
+    """Run a trial again as the next repeat, with another model if one is named, and return its id; a fork is forked again."""
     with SessionReader(session) as reader:
         old = the_trial(session, reader, trial)
         run = reader.run(old.run_id)

@@ -85,8 +85,7 @@ async def build_dataset(
 ) -> list[Outcome]:
     """Build the tasks of every source and write the dataset; an unusable source does not affect the others.
 
-    The files are written after each source, so that an interrupted build keeps what it has finished. Raises OSError:
-    the folder cannot be written.
+    The files are written after each source, so that an interrupted build keeps what it has finished.
     """
     outcomes: list[Outcome] = []
     for source in dict.fromkeys(sources):

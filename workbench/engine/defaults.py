@@ -44,7 +44,6 @@ def check_model(model: str, role: str) -> None:
 
 
 def document_plan(settings: Settings, cases: tuple[str, ...] = ()) -> DocumentPlan:
-    """Return the plan of a document run of which only the cases were named."""
     return DocumentPlan(
         cases,
         agent=current_name(settings.agent),
@@ -56,7 +55,6 @@ def document_plan(settings: Settings, cases: tuple[str, ...] = ()) -> DocumentPl
 
 
 def regeneration_plan(settings: Settings, source: str = "") -> RegenerationPlan:
-    """Return the plan of a regeneration run of which only the source was named."""
     return RegenerationPlan(
         source,
         evaluator=evaluator(settings),

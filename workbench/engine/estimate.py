@@ -198,14 +198,14 @@ def estimate_trials(
             model,
             sum(rate.requests for rate in took),
             max(sum(seconds) / side_by_side, max(seconds)),
-            _sum(rate.dollars for rate in took),
+            total(rate.dollars for rate in took),
             _basis(len({id(rate) for rates in of_cases for rate in rates}), "trial"),
         )
     elif near and requests is not None and count:
         each, price = _of_a_request(near)
         basis = f"{_basis(len(near), 'trial')} of other agents, roughly"
         took_all = requests * each / side_by_side
-        told = _estimate(count, "trial", model, requests, took_all, _times(price, requests), basis)
+        told = _estimate(count, "trial", model, requests, took_all, times(price, requests), basis)
     else:
         told = _estimate(count, "trial", model, requests)
     for judge in judges:
@@ -219,7 +219,7 @@ def estimate_trials(
         told = replace(
             told,
             requests=None if told.requests is None else told.requests + of_judge.requests * count,
-            dollars=_sum((told.dollars, _times(of_judge.dollars, count))),
+            dollars=total((told.dollars, times(of_judge.dollars, count))),
         )
     return told
 
@@ -240,18 +240,17 @@ def estimate_fork(
 ) -> Estimate:
     """Return what a fork will take, if it goes on for as many steps as its parent did.
 
-    ``steps`` are seconds and US dollars of each step of the parent that is not inherited; they are the measure where
-    the model is the ``same``.
+    ``steps`` are seconds and US dollars of those that are not inherited: the measure where the model is the ``same``.
     """
     count = len(steps)
     alike = [rate for rate in measured.trials if rate.model == model and rate.requests]
     if same and steps:
-        seconds, cost = sum(seconds for seconds, _ in steps), _sum(dollars for _, dollars in steps)
+        seconds, cost = sum(seconds for seconds, _ in steps), total(dollars for _, dollars in steps)
         return _estimate(1, "trial", model, count, seconds, cost, "the parent's steps")
     if not alike or not steps:
         return _estimate(1, "trial", model, count)
     each, price = _of_a_request(alike)
-    return _estimate(1, "trial", model, count, each * count, _times(price, count), _basis(len(alike), "trial"))
+    return _estimate(1, "trial", model, count, each * count, times(price, count), _basis(len(alike), "trial"))
 
 
 def estimate_candidates(measured: Measured, source: str, evaluator: str, *, candidates: int | None) -> Estimate:
@@ -264,9 +263,9 @@ def estimate_candidates(measured: Measured, source: str, evaluator: str, *, cand
     alike = [rate for rate in alike if rate.case == source] or alike
     if candidates is not None and alike:
         each = _median(alike)
-        taken = (each.requests * candidates, each.seconds * candidates, _times(each.dollars, candidates))
+        taken = (each.requests * candidates, each.seconds * candidates, times(each.dollars, candidates))
         return _estimate(candidates, "candidate", evaluator, *taken, _basis(len(alike), "run"))
-    requests = 0.0 if evaluator in CONTROLS else _times(candidates, 1.0)
+    requests = 0.0 if evaluator in CONTROLS else times(candidates, 1.0)
     near = seconds_of_request(measured, evaluator)
     if candidates is None or near is None:
         return _estimate(candidates, "candidate", evaluator, requests)
@@ -291,32 +290,11 @@ def added(estimates: Iterable[Estimate]) -> Estimate:
     return Estimate(
         None if None in counts else sum(count or 0 for count in counts),
         every[0].noun if every else "candidate",
-        _sum(one.requests for one in every),
-        _sum(one.seconds for one in every),
-        _sum(one.dollars for one in every),
+        total(one.requests for one in every),
+        total(one.seconds for one in every),
+        total(one.dollars for one in every),
         "; ".join(dict.fromkeys(one.basis for one in every if one.basis)),
     )
-
-
-def with_building(estimate: Estimate, measured: Measured, source: str, *, rebuild: bool = False) -> Estimate:
-    """Add the time in which the tasks of a source are built first: none where they are in the cache.
-
-    What this source took last counts, else the median of the sources that were built here.
-    """
-    known = measured.builds.get(source)
-    if known is not None and known.ready and not rebuild:
-        return estimate
-    took = [build.seconds for build in measured.builds.values() if build.seconds is not None]
-    own = known.seconds if known is not None and known.seconds is not None else median(took) if took else None
-    if own is None:
-        return replace(estimate, building=None)
-    return replace(estimate, seconds=_sum((estimate.seconds, own)), building=_sum((estimate.building, own)))
-
-
-def tasks_of(measured: Measured, source: str, limit: int) -> int | None:
-    """Return how many tasks a source will have, at most ``limit`` (0 = all); None where none were ever built."""
-    known = measured.tasks.get(source)
-    return None if known is None else min(known, limit) if limit else known
 
 
 def duration(seconds: float) -> str:
@@ -328,7 +306,6 @@ def duration(seconds: float) -> str:
 
 
 def dollars(usd: float) -> str:
-    """Return US dollars with as many digits as matter."""
     if not usd:
         return "$0"
     if usd < 0.01:
@@ -368,17 +345,13 @@ def _of_a_request(rates: Sequence[Rate]) -> tuple[float, float | None]:
     return median(rate.seconds / rate.requests for rate in rates), median(priced) if priced else None
 
 
-def _times(value: float | None, count: float) -> float | None:
+def times(value: float | None, count: float) -> float | None:
     return None if value is None else value * count
 
 
-def _sum(values: Iterable[float | None]) -> float | None:
-    total = 0.0
-    for value in values:
-        if value is None:
-            return None
-        total += value
-    return total
+def total(values: Iterable[float | None]) -> float | None:
+    every = list(values)
+    return None if None in every else sum((value or 0.0 for value in every), 0.0)
 
 
 def _known_sum(one: float | None, other: float | None) -> float | None:

@@ -53,10 +53,7 @@ class Evaluator(Protocol):
     """Writes bodies."""
 
     async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
-        """Return the ``sample``-th body for a task.
-
-        Raises WorkbenchError: there is none, and that is not the model's fault.
-        """
+        """Return the ``sample``-th body for a task. Raises WorkbenchError: there is none, and the model is not at fault."""
         ...
 
 
@@ -83,10 +80,7 @@ class ModelEvaluator:
         self._window = context_window(self._settings_of)
 
     async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
-        """Ask the model; an answer that the session has already is not asked for again.
-
-        Raises ContextOverflow: the prompt does not fit the model's window; ModelError: the model gave no answer.
-        """
+        """Ask the model; an answer that the session has already is not asked for again."""
         prompt = build_prompt(
             item.shown,
             item.shown_function,
@@ -157,10 +151,6 @@ class SamplesEvaluator:
         return [sample for task in (item.task.id, item.id) for sample in self._of.get(task, ())]
 
     def require_some(self, items: Sequence[TaskItem]) -> None:
-        """Check that the file holds samples for at least one of the tasks.
-
-        Raises UsageError: it does not; the sentence names an id that is no task here.
-        """
         if not any(self._lines(item) for item in items):
             raise UsageError(
                 f"{self._path.name} holds no sample for any of the tasks: {next(iter(self._of))!r} is none of them; "
@@ -202,7 +192,6 @@ class Evaluators:
     _made: dict[tuple[str, str, str], Evaluator] = field(default_factory=dict, init=False)
 
     def of(self, ask: Ask) -> Evaluator:
-        """Return the evaluator that an ask names. Raises UsageError: a samples file cannot be read."""
         key = (ask.evaluator, ask.prompt_version, ask.sampled_as)
         if key not in self._made:
             self._made[key] = self._make(ask)

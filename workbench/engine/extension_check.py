@@ -21,10 +21,9 @@ _PATIENCE = 60.0  # seconds; a package that imports a deep-learning library take
 
 
 def import_folders(named: Sequence[tuple[str, str]], folders: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the folders from which an engine has to import classes, so that a plan can record them.
+    """Return the folders from which an engine has to import the classes ``named`` by kind and dotted path, ``folders`` too.
 
-    ``named`` has the kind and dotted path of each class; ``folders`` come first and stay in the answer. Raises
-    UsageError: one cannot be imported, lacks a member or cannot be made; the sentence says what is missing.
+    Raises UsageError: one cannot be imported, lacks a member or cannot be made; the sentence says what is missing.
     """
     if not named:
         return tuple(folders)

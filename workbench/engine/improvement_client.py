@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import threading
 import time
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench import paths
 from workbench.engine import client
-from workbench.engine.launching import engine_process
+from workbench.engine.launching import engine_for
+from workbench.engine.orders import Order, ordered_work
 from workbench.engine.plan import Ask, ImprovementPlan, PlanDamaged, RegenerationPlan, as_text, filled
 from workbench.engine.plan_checks import check_place
 from workbench.errors import UsageError
+from workbench.improving.attempts import Attempt, Gain, Refusal, Share
+from workbench.improving.changes import Change, commit_message
+from workbench.improving.standing import Standing, standings
 from workbench.read_only import must_write
+from workbench.repository.functions import Function, find_functions
 from workbench.results.kinds import BELOW
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
-from workbench.session.rows import ImprovementRow
+from workbench.session.rows import AttemptRow, ImprovementRow, TaskRow
 
 HELD_OUT, ATTEMPTS = 5, 2
 """What an order takes that leaves them open."""
@@ -27,11 +33,7 @@ _LET_GO_SECONDS, _LOOK_SECONDS = 45.0, 0.05
 
 
 def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
-    """Return a plan with what it leaves open filled in.
-
-    The run that the session has of the source comes first, then this machine's defaults; 0 and "" are what is open.
-    Raises UsageError: a model, a source or a number cannot be meant.
-    """
+    """Return a plan with what is open (0 and "") filled in: from the session's run of the source, else this machine's defaults."""
     from workbench.engine import defaults
     from workbench.engine.regeneration_client import content_of, resolved
     from workbench.settings import load
@@ -108,11 +110,7 @@ def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
 
 
 def order_improvement(session: Path, plan: ImprovementPlan) -> str:
-    """Write an order into a session (created if missing) and return its id; one that means the same is ordered on.
-
-    Raises NoIsolation: no sandbox was named and none isolates; nothing was written; SandboxUnavailable: no sandbox of
-    this machine can test candidates.
-    """
+    """Write an order into a session (created if missing) and return its id; one that means the same is ordered on."""
     from workbench.engine.plan_checks import check_sandbox
     from workbench.settings import load
 
@@ -147,12 +145,7 @@ def launch_improvement(session: Path, improvement: str) -> subprocess.Popen[byte
             return None
         engine_starts.announce(improvement)
         writer.set_improvement(improvement, state="queued", problem=None, finished_at=None)
-    process = engine_process(
-        ["--session", str(session.resolve()), "--improvement", improvement],
-        improvement_log(improvement),
-        stdin=subprocess.DEVNULL,
-        stdout=None,
-    )
+    process = engine_for(session, "improvement", improvement)
     engine_starts.started(improvement, process.pid)
     return process
 
@@ -161,10 +154,6 @@ def _let_go(improvement: str) -> None:
     pause, end = threading.Event(), time.monotonic() + _LET_GO_SECONDS
     while engine_starts.is_coming(improvement) and time.monotonic() < end:
         pause.wait(_LOOK_SECONDS)
-
-
-def improvement_log(improvement: str) -> Path:
-    return paths.state_dir() / "engine" / f"{improvement}.log"
 
 
 def cancel_improvement(session: Path, improvement: str) -> None:
@@ -188,3 +177,94 @@ def stop_improvement(session: Path, improvement: str) -> None:
 def state_of(row: ImprovementRow) -> str:
     """Return how an order stands: as it says itself, or ``interrupted`` where no process executes it any more."""
     return "interrupted" if row.state in _OPEN and not engine_starts.is_coming(row.id) else row.state
+
+
+@dataclass(frozen=True, slots=True)
+class Improved:
+    """What came of it."""
+
+    standings: tuple[Standing, ...]
+    attempts: tuple[Attempt, ...]
+    changes: tuple[Change, ...]
+    plan: ImprovementPlan
+    run: str
+
+    @property
+    def kept(self) -> tuple[Attempt, ...]:
+        """The attempts that passed every gate, at most one of each function."""
+        return tuple(attempt for attempt in self.attempts if attempt.is_kept)
+
+    @property
+    def message(self) -> str:
+        ks = tuple(k for k in self.plan.base.k if k <= self.plan.held_out)
+        return commit_message(self.attempts, ks, self.plan.held_out_by)
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(attempt.task.id for attempt in self.attempts))
+
+
+def improved(session: Path, improvement: str) -> Improved:
+    """Read what came of an order, as far as it is known. Raises PlanDamaged: what was asked for cannot be read."""
+    with SessionReader(session) as reader:
+        row = reader.improvement(improvement)
+        assert row is not None
+        plan = ImprovementPlan.from_json(row.plan)
+        attempts = attempts_of(reader, row, plan)
+        found = _standings(reader, row, plan)
+        kept = [(one.task, task_source(reader, one.task)[0], one.docstring) for one in attempts if one.is_kept]
+    changes = tuple(Change(path, before, after) for path, (before, after) in sorted(spliced(kept).items()))
+    return Improved(found, attempts, changes, plan, row.run_id or "")
+
+
+def _standings(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[Standing, ...]:
+    run, base = reader.run(row.run_id) if row.run_id else None, plan.base
+    if run is None:
+        return ()
+    asks = base.asks or (Ask(base.evaluator, base.samples, base.tasks, base.limit, base.prompt, base.context),)
+    work = ordered_work(reader, Order(run.id, asks[0], base.k))
+    return standings(work.tasks, work.candidates, reader.dropped(run.id), below=plan.below, samples=base.samples)
+
+
+def attempts_of(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[Attempt, ...]:
+    """Return the attempts of an order, by function, then number; those that lie beyond it are left out."""
+    rows = [(one, reader.task(one.task_id)) for one in reader.docstring_attempts(row.id) if one.number <= plan.attempts]
+    return tuple(_attempt(reader, one, task) for one, task in rows if task is not None)
+
+
+def _attempt(reader: SessionReader, row: AttemptRow, task: TaskRow) -> Attempt:
+    before, after = _share(row.before), _share(row.after)
+    return Attempt(
+        task,
+        row.number,
+        reader.text(row.docstring_blob) if row.docstring_blob else "",
+        Refusal(row.gate, row.reason or "") if row.gate else None,
+        row.run_id or "",
+        _share(row.seen),
+        Gain(before, after) if before is not None and after is not None else None,
+        row.held_out_by,
+    )
+
+
+def _share(text: str | None) -> Share | None:
+    return Share(*json.loads(text)) if text else None
+
+
+def task_source(reader: SessionReader, task: TaskRow) -> tuple[bytes, Function]:
+    assert task.source_blob is not None
+    source = reader.data(task.source_blob)
+    names = (task.qualified_name, task.occurrence)
+    return source, next(
+        one for one in find_functions(source, task.path) if (one.qualified_name, one.occurrence) == names
+    )
+
+
+def spliced(docstrings: Iterable[tuple[TaskRow, bytes, str]]) -> dict[str, tuple[bytes, bytes]]:
+    """Return files before and after, each with new docstrings; each of these comes with its task and the file of that."""
+    from workbench.regeneration.grafting import graft_file
+
+    files: dict[str, tuple[bytes, dict[tuple[str, str, int], str | None]]] = {}
+    for task, source, docstring in docstrings:
+        key = (task.path, task.qualified_name, task.occurrence)
+        files.setdefault(task.path, (source, {}))[1][key] = docstring
+    return {path: (source, graft_file(source, path, texts)) for path, (source, texts) in files.items()}

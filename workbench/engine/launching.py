@@ -15,9 +15,100 @@ import threading
 from pathlib import Path
 
 from workbench import paths
-from workbench.engine.queue import has_turn
+from workbench.errors import UsageError, WorkbenchError
 from workbench.read_only import must_write
-from workbench.session import engine_starts
+from workbench.results.runs import waiting_runs
+from workbench.session import SessionError, SessionReader, SessionWriter, engine_starts
+from workbench.session.moved_files import Fate
+from workbench.session.rows import RunRow
+
+_LOOK_SECONDS = 0.25
+#: After so many looks at which nothing was written, the queue is gone through all the same.
+_LOOKS = 4
+
+
+def enqueue(session: Path, run: str) -> None:
+    """Let a run that was planned and not launched yet wait for its turn, after those that wait already."""
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        last = connection.execute("SELECT coalesce(max(turn), 0) FROM runs").fetchone()[0]
+        connection.execute("UPDATE runs SET turn = ? WHERE id = ? AND state = 'queued'", (last + 1, run))
+
+
+def move(session: Path, run: str, places: int) -> None:
+    """Let a waiting run go so many places up (negative) or down, as far as it goes. Raises UsageError: it does not wait."""
+    with SessionReader(session) as reader:
+        rows = waiting_runs(reader)
+    at = _place(rows, run)
+    to = max(0, min(len(rows) - 1, at + places))
+    order = [row.id for row in rows]
+    order.insert(to, order.pop(at))
+    turns = sorted(row.turn or 0.0 for row in rows)
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        for key, turn in zip(order, turns, strict=True):
+            connection.execute("UPDATE runs SET turn = ? WHERE id = ? AND state = 'queued'", (turn, key))
+
+
+def pause(session: Path, run: str, paused: bool) -> None:
+    """Let a waiting run be overtaken until it may go on. Raises UsageError: it does not wait."""
+    with SessionReader(session) as reader:
+        _place(waiting_runs(reader), run)
+    with SessionWriter(session) as writer, writer.transaction() as connection:
+        connection.execute("UPDATE runs SET paused = ? WHERE id = ? AND state = 'queued'", (int(paused), run))
+
+
+def has_turn(session: Path, run: str) -> bool:
+    """Return whether a run waits in the queue, so that its engine may wait for long; False where that cannot be read."""
+    try:
+        with SessionReader(session, surveyed=False) as reader:
+            row = reader.run(run)
+    except WorkbenchError:
+        return False
+    return row is not None and row.state == "queued" and row.turn is not None
+
+
+def come_to_turn(session: Path, run: str) -> None:
+    if not wait_for_turn(session, run):
+        raise SessionError(f"{session.name} is gone, so its run was not begun.")
+
+
+def wait_for_turn(session: Path, run: str) -> bool:
+    """Wait for the turn of a run that is in the queue; returns False where its session is gone meanwhile."""
+    look, seen, looks = threading.Event(), -1, 0
+    try:
+        reader = SessionReader(session, surveyed=False)
+    except (FileNotFoundError, SessionError):
+        if session.exists():
+            raise
+        return False
+    with reader:
+        while reader.fate() is Fate.IN_PLACE:
+            # Nothing tells of an engine that dies, so this also looks now and then where nothing was written.
+            version, looks = reader.data_version(), looks + 1
+            if version != seen or looks >= _LOOKS:
+                seen, looks = version, 0
+                row = reader.run(run)
+                if row is None or row.state != "queued" or row.turn is None:
+                    break
+                if not row.paused and not _before(reader, row):
+                    break
+            look.wait(_LOOK_SECONDS)
+        # Of a file that was deleted meanwhile nothing that was read holds.
+        return reader.fate() is Fate.IN_PLACE
+
+
+def _before(reader: SessionReader, mine: RunRow) -> bool:
+    ahead = (run for run in waiting_runs(reader) if not run.paused)
+    if next(ahead, mine).id != mine.id:
+        return True
+    going = (run for run in reader.every_run() if run.id != mine.id and run.state in {"queued", "running"})
+    return any(reader.holder(run.id) is not None for run in going)
+
+
+def _place(rows: list[RunRow], run: str) -> int:
+    for place, row in enumerate(rows):
+        if row.id == run:
+            return place
+    raise UsageError(f"Run {run} does not wait in the queue: it has begun, has ended, or its engine is gone.")
 
 
 def engine_log(run: str) -> Path:
@@ -25,10 +116,7 @@ def engine_log(run: str) -> Path:
 
 
 def last_words(run: str) -> str:
-    """Return the last line that the engine of a run wrote to its log, "" if there is none.
-
-    The log spans the whole run; for an engine that this program started, only that engine's output counts.
-    """
+    """Return the last line of the log of a run, "" for none; of an engine that this program started, its own last line."""
     try:
         text = engine_log(run).read_bytes()[_launched[run][1] if run in _launched else 0 :]
     except OSError:
@@ -56,6 +144,12 @@ def engine_process(arguments: list[str], log: Path, *, stdin: int, stdout: int |
     # Nobody may ask for its exit code as long as this program lives, and until then an engine that ended stays a zombie.
     threading.Thread(target=process.wait, daemon=True).start()
     return process
+
+
+def engine_for(session: Path, kind: str, key: str, log: str = "") -> subprocess.Popen[bytes]:
+    """Start an engine on a ``run``, ``study`` or ``improvement`` of a session; it goes on when the caller exits."""
+    arguments = ["--session", str(session.resolve()), f"--{kind}", key]
+    return engine_process(arguments, engine_log(log or key), stdin=subprocess.DEVNULL, stdout=None)
 
 
 class WarmEngine:
@@ -103,9 +197,7 @@ def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subproces
     said = _log_size(run)
     process = warm.serve(session, run) if warm is not None and not has_turn(session, run) else None
     if process is None:
-        process = engine_process(
-            ["--session", str(session.resolve()), "--run", run], engine_log(run), stdin=subprocess.DEVNULL, stdout=None
-        )
+        process = engine_for(session, "run", run)
     engine_starts.started(run, process.pid)
     _launched[run] = (process, said)
     return process

@@ -106,7 +106,14 @@ def _measured(reader: SessionReader) -> Measured:
     sources = {run.id: str(run.plan.get("source") or "") for run in reader.runs() if run.kind == "regenerate"}
     elsewhere = (json.dumps(_example_runs(paths.bundled("sessions"))),)
     trials = [
-        Rate(str(agent), str(model), str(case), _number(requests), _number(seconds), _price(cost))
+        Rate(
+            str(agent),
+            str(model),
+            str(case),
+            _number(requests),
+            _number(seconds),
+            None if cost is None else _number(cost),
+        )
         for agent, model, case, requests, seconds, cost in reader.query(_TRIALS, elsewhere)
     ]
     judging = [
@@ -139,7 +146,6 @@ def _example_runs(folder: Path) -> tuple[str, ...]:
 
 
 def _is_whole(plan: Mapping[str, Any]) -> bool:
-    """Return whether a run was asked for all tasks of its source, so that their number is the source's."""
     asks = plan.get("asks") or [plan]
     return isinstance(asks, list) and any(
         isinstance(ask, dict) and not ask.get("limit") and not ask.get("tasks") for ask in asks
@@ -162,7 +168,3 @@ def _documenting(reader: SessionReader, sources: Mapping[str, str], elsewhere: t
 
 def _number(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) else 0.0
-
-
-def _price(cost: object) -> float | None:
-    return float(cost) if isinstance(cost, (int, float)) else None

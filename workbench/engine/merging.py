@@ -1,8 +1,8 @@
 """Several sessions as one new session: made beside its place, checked, and renamed when it is complete.
 
-The sources are read as they are at one moment and stay untouched. What has the same identity and the same content in two
-sessions is there once. What has the same identity and other content is there twice: a trial as the next repeat, a candidate
-as the next sample, a run under a new id. Regeneration runs on the same tasks become one run, as they would within a session.
+What has the same identity and the same content in two sessions is there once. What has the same identity and other content is
+there twice: a trial as the next repeat, a candidate as the next sample, a run under a new id. Regeneration runs on the same
+tasks become one run, as they would within a session.
 """
 
 from __future__ import annotations
@@ -50,15 +50,9 @@ class Merged:
 
 
 def merge(sources: Sequence[Path], target: Path, told: Callable[[str], None] = lambda _: None) -> Merged:
-    """Write a new session with all that several sessions have.
+    """Write a new session with all that several sessions have; ``told`` is called with the name of each as it is read.
 
-    A run that is under way is taken as it is now and stands as interrupted there. ``told`` is called with the name of
-    each session as it is read.
-
-    Raises:
-        UsageError: Fewer than two different sessions are named, or too many.
-        SessionError: A source cannot be read whole, or the target exists or cannot be written.
-        MergeFailed: The check at the end did not hold.
+    A run that is under way is taken as it is now and stands as interrupted there. Raises UsageError, SessionError, MergeFailed.
     """
     paths = list(dict.fromkeys(path.resolve() for path in sources))
     if len(paths) < 2:

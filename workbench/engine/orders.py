@@ -21,10 +21,7 @@ from workbench.session.task_names import row_id
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An ask within a run, with the k of the figures that are wanted of it.
-
-    ``ask.samples`` is 0 where all are meant that a file holds.
-    """
+    """An ask within a run, with the k of the figures that are wanted; ``ask.samples`` 0 means all that a file holds."""
 
     run: str
     ask: Ask
@@ -76,7 +73,6 @@ def all_orders(run: RunRow) -> list[Order]:
 
 
 def belongs(candidate: CandidateRow, task: str, ask: Ask) -> bool:
-    """Return whether a candidate of a task was asked for by an ask."""
     if candidate.evaluator != ask.evaluator or (ask.samples and candidate.sample >= ask.samples):
         return False
     return candidate.id == candidate_id(task, ask.evaluator, ask.prompt_version, candidate.sample)
@@ -113,10 +109,7 @@ def refusal(reader: SessionReader, order: Order) -> str:
 
 
 def is_finished(reader: SessionReader, order: Order) -> bool:
-    """Return whether all that was ordered is there, whatever else the run is still asked for.
-
-    Re-checks come last in a run: they are waited for unless other orders come first.
-    """
+    """Return whether all that was ordered is there; re-checks come last in a run and are waited for unless others come first."""
     plan = _plan(reader, order.run)
     if plan is None or (acceptance := plan.acceptance(order.ask)) is None or acceptance.problem:
         return False
@@ -163,7 +156,6 @@ _NAMED = {"source": "SOURCE", "tasks": "--task", "controls": "--no-controls"}
 
 
 def options_help() -> str:
-    """Return the table of :data:`OPTIONS` as it stands below the command's help."""
     lines = ["ordered again into a session that has the work already, another value of"]
     for counts in Counts:
         names = [_NAMED.get(name, f"--{name.replace('_', '-')}") for name, kind in OPTIONS.items() if kind is counts]
@@ -204,10 +196,7 @@ def _settings(source: str) -> tuple[object, ...] | None:
 
 
 def check_samples(session: Path, plan: RegenerationPlan) -> None:
-    """Refuse a samples file that says something else than when its answers were tested: one name never stands for two.
-
-    Raises UsageError: an answer that was tested is another one now, or gone. Further answers are welcome.
-    """
+    """Refuse, by UsageError, a samples file in which an answer that was tested is another one now: one name never stands for two."""
     from workbench.engine.samples import read_samples
 
     if not plan.evaluator.startswith("samples:") or not session.exists():

@@ -100,7 +100,6 @@ class Acceptance:
 
 
 def repeating(ask: Ask | RegenerationPlan) -> dict[str, Any]:
-    """Return the fields of a plan that repeat its latest ask."""
     names = ("evaluator", "samples", "tasks", "limit", "prompt", "context", "extra_body")
     return {name: getattr(ask, name) for name in names}
 
@@ -112,7 +111,6 @@ def filled(plan: Plan, other: object, *names: str) -> Plan:
 
 
 def as_text(plan: DocumentPlan | RegenerationPlan | ImprovementPlan) -> str:
-    """Return a plan as its column has it."""
     return json.dumps(plan.to_json(), ensure_ascii=False, sort_keys=True)
 
 
@@ -168,29 +166,13 @@ class RegenerationPlan:
     def from_json(cls, values: str | Mapping[str, Any]) -> RegenerationPlan:
         """Return the plan encoded by :meth:`to_json` (or as its JSON text); unknown keys are ignored."""
         # Before there were scopes, only the docstring of the function itself was replaced.
-        decoded = {"docs_scope": "target", **_decoded(values)}
-        asks, acceptances = decoded.get("asks", ()), decoded.get("acceptances", ())
-        if not isinstance(asks, list | tuple):
-            raise _damaged("asks")
-        if not isinstance(acceptances, list | tuple) or not all(isinstance(one, Mapping) for one in acceptances):
-            raise _damaged("acceptances")
-        return _made(
-            cls,
-            {
-                **decoded,
-                "asks": tuple(_made(Ask, ask) for ask in asks),
-                "acceptances": tuple(
-                    Acceptance(_made(Ask, one.get("ask")), str(one.get("problem") or "")) for one in acceptances
-                ),
-            },
-        )
+        return _made(cls, {"docs_scope": "target", **_decoded(values)})
 
     def acceptance(self, ask: Ask) -> Acceptance | None:
         return next((one for one in self.acceptances if one.answers(ask)), None)
 
     @property
     def waiting(self) -> tuple[Ask, ...]:
-        """The asks that no engine has processed yet."""
         return tuple(ask for ask in self.asks if self.acceptance(ask) is None)
 
 
@@ -207,30 +189,27 @@ def _decoded(values: str | Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _made(kind: type[Plan], decoded: object) -> Plan:
-    kept: dict[str, Any] = {}
+    if not isinstance(decoded, Mapping):
+        raise _damaged(kind.__name__)
+    known: dict[str, Any] = {}
     for item in fields(kind):  # type: ignore[arg-type]
-        if not isinstance(decoded, Mapping):
-            raise _damaged(kind.__name__)
-        if item.name not in decoded:
-            if item.default is MISSING:
-                raise _damaged(item.name)
-            continue
-        value = decoded[item.name]
-        value = tuple(value) if isinstance(value, list) else value
-        if not _fits(value, str(item.type)):
+        if item.name in decoded:
+            known[item.name] = _read(str(item.type), decoded[item.name], item.name)
+        elif item.default is MISSING:
             raise _damaged(item.name)
-        kept[item.name] = value
-    return kind(**kept)
+    return kind(**known)
 
 
-def _fits(value: object, declared: str) -> bool:
-    if declared.startswith("tuple["):
-        inner = declared[6:].partition(",")[0]
-        return isinstance(value, tuple) and (inner in ("Ask", "Acceptance") or all(_fits(one, inner) for one in value))
-    if declared == "bool":
-        return isinstance(value, bool)
+def _read(declared: str, value: object, name: str) -> Any:
+    if (kind := {"Ask": Ask, "Acceptance": Acceptance, "RegenerationPlan": RegenerationPlan}.get(declared)) is not None:
+        return _made(kind, value)
+    if declared.startswith("tuple[") and isinstance(value, list | tuple):
+        return tuple(_read(declared[6:].partition(",")[0], one, name) for one in value)
     number = isinstance(value, int) and not isinstance(value, bool)
-    return {"str": isinstance(value, str), "int": number, "float": number or isinstance(value, float)}[declared]
+    fits = {"str": isinstance(value, str), "int": number, "float": number or isinstance(value, float)}
+    if not fits.get(declared, declared == "bool" and isinstance(value, bool)):
+        raise _damaged(name)
+    return value
 
 
 def _damaged(what: str) -> PlanDamaged:
@@ -271,19 +250,12 @@ class ImprovementPlan:
         )
 
     def to_json(self) -> dict[str, Any]:
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {**values, "base": self.base.to_json()}
+        return asdict(self)
 
     @classmethod
     def from_json(cls, text: str) -> ImprovementPlan:
         """Return the plan encoded by :meth:`to_json`; unknown keys are ignored. Raises PlanDamaged: it is none."""
         try:
-            values = json.loads(text)
-            known = {one.name: values[one.name] for one in fields(cls) if one.name in values}
-            if not isinstance(known["base"], Mapping):
-                raise TypeError
-            plan = cls(**{**known, "base": RegenerationPlan.from_json(known["base"])})
-            # Arithmetic says whether the numbers are numbers.
-            return replace(plan, below=plan.below + 0.0, attempts=plan.attempts + 0, most=plan.most + 0)
-        except (ValueError, KeyError, TypeError, RecursionError):
+            return _made(cls, _decoded(text))
+        except PlanDamaged:
             raise PlanDamaged("An order to improve docstrings in this session is damaged; order it anew.") from None

@@ -22,10 +22,6 @@ _FEWEST_FILES = 64
 
 
 def check_document(plan: DocumentPlan) -> None:
-    """Refuse a plan of a document run with invalid numbers or names.
-
-    Raises UsageError: the message says what is accepted.
-    """
     agent_info(plan.agent)
     if not plan.cases:
         raise UsageError("Name at least one test case; `workbench cases` lists them.")
@@ -38,10 +34,7 @@ def check_document(plan: DocumentPlan) -> None:
 
 
 def check_scoring(plan: DocumentPlan) -> None:
-    """Refuse what a plan says of scores where it makes no sense: rubrics, numbers, the limit.
-
-    Raises UsageError: the sentence names what is taken instead.
-    """
+    """Refuse what a plan says of scores where it makes no sense, by UsageError: rubrics, numbers, the limit."""
     from workbench.rubric import rubrics
 
     known = [info.name for info in rubrics()]
@@ -54,10 +47,6 @@ def check_scoring(plan: DocumentPlan) -> None:
 
 
 def check_regeneration(plan: RegenerationPlan) -> None:
-    """Refuse a plan of a regeneration run with invalid numbers or names.
-
-    Raises UsageError: the message says what is accepted.
-    """
     # 0 means the default or "all"; the command line does not accept it.
     _whole("The number of samples", plan.samples, 0)
     _whole("The number of tasks", plan.limit, 0)
@@ -73,20 +62,14 @@ def check_regeneration(plan: RegenerationPlan) -> None:
 
 
 def check_place(session: Path) -> None:
-    """Make sure that a session and an engine's log can be written, and that an engine can run.
-
-    Raises WorkbenchError: a folder cannot be created or written, or the limit of open files is too low.
-    """
+    """Make sure that a session and an engine's log can be written and an engine can run. Raises WorkbenchError."""
     check_descriptors()
     _writable(session.absolute().parent, "The folder", "name another one with --session")
     _writable(paths.state_dir() / "engine", "The folder of logs", "set WORKBENCH_STATE_DIR to another one")
 
 
 def check_descriptors() -> None:
-    """Refuse a limit of open files that is too low for an engine and its sandboxes.
-
-    Raises WorkbenchError: the message says how to raise it.
-    """
+    """Refuse, by WorkbenchError, a limit of open files that is too low for an engine and its sandboxes."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if most != resource.RLIM_INFINITY and most < _FEWEST_FILES:
         raise WorkbenchError(
@@ -127,11 +110,7 @@ _SECONDS = 20
 
 
 def check_sandbox(name: str, folders: Sequence[str] = ()) -> None:
-    """Refuse an order that no sandbox of this machine can carry out.
-
-    Raises SandboxUnavailable: the named one cannot be used; the sentence says why; NoIsolation: none was named and
-    none isolates; it carries what a plain process guarantees.
-    """
+    """Refuse an order that no sandbox of this machine can carry out, by SandboxUnavailable; by NoIsolation where none isolates."""
     # Not at the top: plans are checked where nothing is tested, too.
     from workbench.sandbox.bubblewrap import Bubblewrap
     from workbench.sandbox.choose import choose_backend

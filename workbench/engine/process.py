@@ -15,9 +15,8 @@ from pathlib import Path
 from workbench import settings as settings_room
 from workbench.engine import document
 from workbench.engine.client import mark_cancelled
+from workbench.engine.launching import come_to_turn
 from workbench.engine.plan import RegenerationPlan
-from workbench.engine.queue import come_to_turn
-from workbench.engine.run_record import RunRecord
 from workbench.errors import WorkbenchError
 from workbench.session import SessionError, SessionLocked, SessionReader, SessionWriter
 from workbench.session.lease import HEARTBEAT_SECONDS, Lease, RunHeld
@@ -38,11 +37,7 @@ class SessionRemoved(SessionError):
 
 
 async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) -> None:
-    """Renew the lease, checkpoint the session file, and cancel the work on request.
-
-    Raises SessionRemoved: the file was deleted, moved, replaced or overwritten; the work was cancelled;
-    WorkbenchError: the file cannot be used any more; the work was cancelled.
-    """
+    """Renew the lease, checkpoint the file, and cancel the work on request, and where the file is gone or cannot be used."""
     try:
         await _heed(writer, held, work)
     except SessionRemoved:
@@ -181,6 +176,8 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
         _leave_if_gone(writer, error)
         print(error, flush=True)
         if error.lasting and run.kind == "regenerate":
+            from workbench.engine.regenerate import RunRecord
+
             RunRecord(writer, run.id).fail_lastingly()
         writer.set_run(run.id, state="failed", error=str(error), finished_at=time.time())
         return error.exit_code
@@ -199,10 +196,9 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
 
 
 def serve(session: Path, run_id: str) -> int:
-    """Execute one run of a session in this process.
+    """Execute one run of a session in this process; how it ended is recorded in the run and printed to standard output.
 
-    Returns 0 if the run is done (trials may have failed), 130 if it was cancelled, else the error's exit code; the reason is recorded
-    in the run and printed to standard output.
+    Returns 0 if the run is done (trials may have failed), 130 if it was cancelled, else the error's exit code.
     """
     try:
         # Also where it was waited for already: while this module was imported the run may have been moved or paused.
@@ -229,11 +225,10 @@ def serve(session: Path, run_id: str) -> int:
 
 
 def _acquired(writer: SessionWriter, run_id: str) -> tuple[Lease, bool]:
-    """Take the lease on a run; wait for a holder that may exit without doing the work this engine was started for.
+    """Take the lease on a run, after the holder where it may exit with work left; return it, and whether it was waited for.
 
     An engine that is about to exit, or that is failing, does not check the run for new asks again: without the wait,
-    nobody would do what was asked for in that moment. Returns the lease, and whether another engine held it first.
-    Raises RunHeld: another engine holds it and has processed everything asked for.
+    nobody would do what was asked for in that moment. Raises RunHeld: another engine has processed everything asked for.
     """
     pause = threading.Event()
     waited = False

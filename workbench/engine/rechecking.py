@@ -59,10 +59,7 @@ class Rechecks:
     _originals: dict[tuple[str, ...], asyncio.Task[Report]] = field(default_factory=dict, init=False)
 
     async def run(self, items: Mapping[str, TaskItem], goes_on: Callable[[], bool]) -> bool:
-        """Look again at what is due, until it is done or ``goes_on`` says no; return whether it is done.
-
-        Raises SandboxError: the sandbox does not start.
-        """
+        """Look again at what is due, until it is done or ``goes_on`` says no; return whether it is done."""
         due, done, disagreeing = await asyncio.to_thread(self._due, items)
         total = done + len(due)
         if not total:

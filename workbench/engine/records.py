@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from workbench.agents.agent_context import Step
 from workbench.agents.inherited import INHERITED, ForkDiverged, Given, Inherited
 from workbench.documenters.names import DocsName, parse_docs
 from workbench.engine.client import replay_plan
-from workbench.engine.docs_estimate import model_of
 from workbench.engine.plan import RegenerationPlan
+from workbench.engine.regeneration_estimate import model_of
 from workbench.models.types import Answer, CallRecord, Message, Request, Usage
 from workbench.rubric.scorecard import Scorecard
 from workbench.session import SessionReader, SessionWriter
@@ -26,6 +27,10 @@ def _messages(writer: SessionWriter, messages: tuple[Message, ...]) -> str:
     return writer.blob(json.dumps([[message.role, writer.blob(message.content)] for message in messages]))
 
 
+_ANSWER = (
+    "answer_blob", "reasoning_blob", "answered_by", "finish_reason", "prompt_tokens", "completion_tokens", "cached_tokens",
+    "cost_usd", "latency_s", "attempts", "shape_blob",
+)  # fmt: skip
 # The tries of one request have a row each, those of an earlier process that came to no answer as well.
 _BILLED = """
 SELECT sum(tried.prompt_tokens), sum(tried.completion_tokens), sum(tried.cost_usd) FROM calls AS last JOIN calls AS tried
@@ -60,9 +65,8 @@ class SessionCallLog:
             return None
         with self._writer.transaction() as connection:
             row = connection.execute(
-                "SELECT id, answer_blob, reasoning_blob, answered_by, finish_reason, prompt_tokens, completion_tokens, "
-                "cached_tokens, cost_usd, latency_s, attempts, shape_blob FROM calls WHERE scope = ? AND digest = ? AND nth = ? "
-                "AND sample = ? AND model = ? AND answer_blob IS NOT NULL ORDER BY id LIMIT 1",
+                f"SELECT id, {', '.join(_ANSWER)} FROM calls WHERE scope = ? AND digest = ? AND nth = ? AND sample = ? "
+                "AND model = ? AND answer_blob IS NOT NULL ORDER BY id LIMIT 1",
                 (request.scope, request.digest, nth, request.sample, request.model),
             ).fetchone()
         if row is None:
@@ -121,7 +125,7 @@ def _answer(reader: SessionReader, row: tuple[object, ...], source: str) -> Answ
     return Answer(
         text=said,
         model=str(by or ""),
-        usage=Usage(_int(prompt), _int(completion), _int(cached)),
+        usage=Usage(*(value if isinstance(value, int) else 0 for value in (prompt, completion, cached))),
         cost_usd=cost if isinstance(cost, float) else None,
         latency_s=latency if isinstance(latency, float) else 0.0,
         finish_reason=str(finish or "stop"),
@@ -133,16 +137,7 @@ def _answer(reader: SessionReader, row: tuple[object, ...], source: str) -> Answ
 
 
 def recorded_answer(reader: SessionReader, call: CallRow) -> Answer | None:
-    """Return the answer of a recorded call, None where it has none or its text cannot be read."""
-    if call.answer_blob is None:
-        return None
-    values = (call.answer_blob, call.reasoning_blob, call.answered_by, call.finish_reason, call.prompt_tokens,
-              call.completion_tokens, call.cached_tokens, call.cost_usd, call.latency_s, call.attempts, call.shape_blob)  # fmt: skip
-    return _answer(reader, values, "recorded")
-
-
-def _int(value: object) -> int:
-    return value if isinstance(value, int) else 0
+    return _answer(reader, attrgetter(*_ANSWER)(call), "recorded") if call.answer_blob is not None else None
 
 
 class SessionReplay:
@@ -159,9 +154,7 @@ class SessionReplay:
     def find(self, digest: str, sample: int, nth: int) -> Answer | None:
         """Return the recorded answer unchanged, or None if that session has none."""
         rows = self._reader.query(
-            "SELECT answer_blob, reasoning_blob, answered_by, finish_reason, prompt_tokens, completion_tokens, "
-            "cached_tokens, cost_usd, latency_s, attempts, shape_blob FROM calls "
-            "WHERE digest = ? AND sample = ? AND nth = ? AND answer_blob IS NOT NULL "
+            f"SELECT {', '.join(_ANSWER)} FROM calls WHERE digest = ? AND sample = ? AND nth = ? AND answer_blob IS NOT NULL "
             "ORDER BY run_id IN (SELECT value FROM json_each(?)) DESC, id LIMIT 1",
             (digest, sample, nth, json.dumps(self._first)),
         )
@@ -229,10 +222,7 @@ MESSAGE, OBSERVATION = "message", "observation"
 
 
 def inherited_by(reader: SessionReader, fork: TrialRow, took: Callable[[int], None]) -> Inherited:
-    """Return the steps that a fork inherits.
-
-    Raises ForkDiverged: the parent is not in the session any more, or its answers cannot be read.
-    """
+    """Return the steps that a fork inherits. Raises ForkDiverged: the parent is gone, or its answers cannot be read."""
     given, observations = _up_to(reader, fork, fork.fork_step)
     edited_call = _call_of(reader, fork.parent, fork.fork_step) if fork.edited == MESSAGE else None
     return Inherited(fork.parent, fork.fork_step, given, observations, fork.edited, edited_call, took)
@@ -254,8 +244,11 @@ def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[Giv
                 observations[last] = text
             else:
                 call = _call_of(reader, parent.id, last)
-                given = [_reworded(one, text) if one.call == call else one for one in given]
-    own = _last_own_call(reader, trial.id, step) or 0  # calls count from 1
+                given = [
+                    replace(one, answer=replace(one.answer, text=text)) if one.call == call else one for one in given
+                ]
+    last_own = "SELECT max(call_id) FROM steps JOIN calls ON calls.id = call_id WHERE trial_id = ? AND number <= ? AND scope = trial_id"
+    own = reader.query(last_own, (trial.id, step))[0][0] or 0  # calls count from 1
     for row in reader.calls(trial.id) if own else ():
         if row.answer_blob is not None and row.id <= own:
             answer = recorded_answer(reader, row)
@@ -265,20 +258,8 @@ def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[Giv
     return tuple(given), observations
 
 
-def _reworded(given: Given, text: str) -> Given:
-    return replace(given, answer=replace(given.answer, text=text))
-
-
 def _call_of(reader: SessionReader, trial: str, step: int) -> int | None:
     found = reader.query("SELECT call_id FROM steps WHERE trial_id = ? AND number = ?", (trial, step))
-    return found[0][0] if found else None
-
-
-def _last_own_call(reader: SessionReader, trial: str, step: int) -> int | None:
-    found = reader.query(
-        "SELECT max(call_id) FROM steps JOIN calls ON calls.id = call_id WHERE trial_id = ? AND number <= ? AND scope = trial_id",
-        (trial, step),
-    )
     return found[0][0] if found else None
 
 
@@ -326,8 +307,7 @@ _DEPTH = 8  # a replay of a replay of …
 def recorded_model(model: str) -> str:
     """Return the model whose answers an agent gets: the recorded one of ``replay:SESSION``, any other as it is.
 
-    What an agent asks depends on it: the embedded model is held by grammars, reads less and is asked once. Raises
-    WorkbenchError: the recorded session cannot be read, or holds no trials.
+    What an agent asks depends on it: the embedded model is held by grammars, reads less and is asked once.
     """
     for _ in range(_DEPTH):
         if not model.startswith(_REPLAY):

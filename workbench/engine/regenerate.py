@@ -4,29 +4,123 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 
 from workbench.documenters import DocSystem, make_doc_system
 from workbench.engine.candidate_rows import CandidateTable
 from workbench.engine.candidates import Candidates
 from workbench.engine.document import gateway_for
 from workbench.engine.evaluators import Evaluators
-from workbench.engine.plan import RegenerationPlan
+from workbench.engine.plan import Acceptance, Ask, RegenerationPlan, as_text, repeating, same_but_samples
 from workbench.engine.rechecking import Rechecks
-from workbench.engine.records import SessionCallLog, recorded_documenter
-from workbench.engine.run_record import RunRecord
+from workbench.engine.records import recorded_documenter
 from workbench.engine.sandbox_provider import Place, sandbox_provider
 from workbench.engine.stages import StageTable
-from workbench.engine.task_building import prepare
+from workbench.engine.task_building import Unused, prepare
 from workbench.engine.task_rows import TaskTable
 from workbench.errors import UsageError
-from workbench.models import Gateway
 from workbench.models.local_process import SLOTS
 from workbench.regeneration.suite import Rules
+from workbench.regeneration.tasks import Dropped
+from workbench.repository import Snapshot
 from workbench.sandbox import Backend, Limits, choose_backend
 from workbench.session import SessionWriter
 from workbench.session.rows import RunRow
 from workbench.settings import Settings
+
+
+def names(plan: RegenerationPlan, ask: Ask) -> bool:
+    return {**repeating(plan), "samples": 0} == {**repeating(ask), "samples": 0}
+
+
+@dataclass(eq=False)
+class RunRecord:
+    """One run in a session."""
+
+    _writer: SessionWriter
+    _run: str
+
+    def plan(self) -> RegenerationPlan:
+        with self._writer.transaction() as connection:
+            row = connection.execute("SELECT config FROM runs WHERE id = ?", (self._run,)).fetchone()
+        return RegenerationPlan.from_json(row[0])
+
+    def amend(self, **values: object) -> None:
+        """Change fields of the plan, keeping concurrent changes to other fields."""
+        with self._writer.transaction():
+            plan = self.plan()
+            changed = replace(plan, **values)  # type: ignore[arg-type]
+            if changed != plan:
+                self._writer.set_run(self._run, config=as_text(changed))
+
+    def fail_lastingly(self) -> None:
+        """Note that a resume cannot mend why the run fails; of a run that has candidates there is still something to do."""
+        with self._writer.transaction() as connection:
+            if not connection.execute("SELECT 1 FROM candidates WHERE run_id = ? LIMIT 1", (self._run,)).fetchone():
+                self.amend(lasting=True)
+
+    def take_up(self, refused: Mapping[Ask, str], asked: Collection[Ask]) -> RegenerationPlan:
+        """Record for every ask whether its candidates are rows now, and return the updated plan.
+
+        A refused ask is removed from the plan, unless it names a samples file (which may be corrected); if it was the
+        latest ask, the one before it takes its place. Later asks than those ``asked`` keep waiting.
+        """
+        with self._writer.transaction():
+            plan = self.plan()
+            if plan.rebuild:
+                # Ordered this moment: what is asked for is taken up with the tasks that are built then.
+                return plan
+            news = tuple(Acceptance(ask, refused.get(ask, "")) for ask in asked)
+            others = tuple(
+                one for one in plan.acceptances if not any(same_but_samples(one.ask, new.ask) for new in news)
+            )
+            kept = (
+                tuple(ask for ask in plan.asks if ask not in refused or ask.evaluator.startswith("samples:"))
+                or plan.asks
+            )
+            values: dict[str, object] = {"acceptances": others + news, "asks": kept}
+            last = next((ask for ask in plan.asks if ask not in kept and names(plan, ask)), None)
+            if last is not None:
+                values |= repeating(kept[-1])
+            self.amend(**values)
+            return self.plan()
+
+    def finish(self, asked_again: Callable[[], bool]) -> bool:
+        """Mark the run as done and return True, unless something was asked for meanwhile; atomic, so no ask is missed."""
+        with self._writer.transaction():
+            plan = self.plan()
+            if plan.waiting or plan.rebuild or asked_again():
+                return False
+            self._writer.set_run(self._run, state="done", finished_at=time.time())
+            return True
+
+    def fetched(self, snapshot: Snapshot) -> None:
+        """Record the run's snapshot, for its resume, and the list of the repository's files."""
+        with self._writer.transaction():
+            self.amend(snapshot=snapshot.digest)
+            files = [(entry.path, entry.size) for entry in snapshot.files]
+            self._writer.add_snapshot(snapshot.digest, snapshot.source, snapshot.revision, files)
+
+    def forget_dropped(self) -> None:
+        with self._writer.transaction() as connection:
+            connection.execute("DELETE FROM dropped WHERE run_id = ?", (self._run,))
+
+    def unused(self, tests: Sequence[Unused]) -> None:
+        """Keep the tests of the suite that no verdict rests on, in place of those of an earlier part of the run."""
+        with self._writer.transaction() as connection:
+            connection.execute("DELETE FROM unused_tests WHERE run_id = ?", (self._run,))
+            for place, one in enumerate(tests):
+                values = {"kind": one.kind, "test_id": one.test, "why": one.why}
+                self._writer.insert("unused_tests", {"run_id": self._run, "position": place, **values})
+
+    def dropped(self, entry: Dropped) -> None:
+        path, _, rest = entry.id.partition("::")
+        name, _, occurrence = rest.partition("#")
+        values = {"run_id": self._run, "path": path, "qualified_name": name, "occurrence": int(occurrence or 1)}
+        self._writer.insert("dropped", {**values, "stage": entry.stage, "reason": entry.reason}, conflict="REPLACE")
 
 
 async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
@@ -36,6 +130,63 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
     stages = StageTable(writer, run.id)
     gateway, calls = gateway_for(writer, run, plan.spend_limit, settings)
     opened = AsyncExitStack()
+
+    async def with_tasks(backend: Backend, system: DocSystem, place: Place) -> bool:
+        """Build the tasks and do all that is asked for; return False when they are to be built anew first."""
+        plan = record.plan()
+        rebuild = plan.rebuild
+        record.forget_dropped()
+        prepared = await prepare(
+            plan.source,
+            backend,
+            stages,
+            pinned=plan.snapshot,
+            rebuild=rebuild,
+            on_dropped=record.dropped,
+            on_fetched=record.fetched,
+            on_unused=record.unused,
+            rules=Rules(selection=plan.selection),
+        )
+        if rebuild:
+            record.amend(rebuild=False)
+        tasks = TaskTable(
+            writer, run.id, prepared.snapshot, system, backend.name, plan.docs_scope, plan.selection, record.dropped
+        )
+        evaluators = Evaluators(gateway, calls)
+        candidates = CandidateTable(writer, run.id)
+        limits = Limits()
+        async with place(prepared, backend, limits, stages) as sandboxes:
+            while True:
+                plan = record.plan()
+                if plan.rebuild:
+                    return False
+                asked = await tasks.document(prepared.built.tasks, plan.asks, stages)
+                refused = candidates.refused(asked, evaluators)
+                fine = {ask: items for ask, items in asked.items() if ask not in refused}
+                candidates.add(plan, fine, evaluators)
+                remarks = candidates.remarks(fine, evaluators, {task.id for task in prepared.built.tasks})
+                writer.set_run(run.id, note=" ".join(filter(None, (*refused.values(), remarks))) or None)
+                works = candidates.works(tasks.items)
+                plan = record.take_up(refused, asked)
+                if not fine and not plan.waiting:
+                    raise UsageError(" ".join(refused.values()))
+                counts = candidates.counts(works)
+                # What the app asked for meanwhile is found when everything else is done; re-checks come last.
+                if not works:
+                    candidates.settle()
+                    for control, (done, total) in counts.items():
+                        stages.update("controls" if control else "candidates", "done", done=done, total=total)
+                    looks = Rechecks(writer, run.id, sandboxes, limits, stages)
+                    all_looked = await looks.run(
+                        tasks.items, lambda: not ((now := record.plan()).waiting or now.rebuild)
+                    )
+                    if all_looked and record.finish(candidates.asked_again):
+                        return True
+                    continue
+                execution = Candidates(writer, evaluators, sandboxes, limits, stages)
+                await execution.run(works, counts, max(settings.concurrency, SLOTS))
+                candidates.give_up(execution.not_again)
+
     try:
         # Connect first: a cluster that does not answer is reported before minutes are spent on the repository.
         place = await opened.enter_async_context(sandbox_provider(plan.engine))
@@ -52,7 +203,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
             sampled_as=await asyncio.to_thread(recorded_documenter, plan.docs),
         )
         record.amend(sandbox=backend.name, weaknesses=backend.guarantees().weaknesses)
-        while not await _with_tasks(writer, run, settings, record, stages, place, backend, system, gateway, calls):
+        while not await with_tasks(backend, system, place):
             pass  # a rebuild was ordered meanwhile
         stages.update("rechecks", "done")
     except BaseException:
@@ -63,73 +214,3 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
             await opened.aclose()
         with contextlib.suppress(Exception):
             await gateway.aclose()
-
-
-async def _with_tasks(
-    writer: SessionWriter,
-    run: RunRow,
-    settings: Settings,
-    record: RunRecord,
-    stages: StageTable,
-    place: Place,
-    backend: Backend,
-    system: DocSystem,
-    gateway: Gateway,
-    calls: SessionCallLog,
-) -> bool:
-    """Build the tasks and do all that is asked for; return False when they are to be built anew first."""
-    plan = record.plan()
-    rebuild = plan.rebuild
-    record.forget_dropped()
-    prepared = await prepare(
-        plan.source,
-        backend,
-        stages,
-        pinned=plan.snapshot,
-        rebuild=rebuild,
-        on_dropped=record.dropped,
-        on_fetched=record.fetched,
-        on_unused=record.unused,
-        rules=Rules(selection=plan.selection),
-    )
-    if rebuild:
-        record.amend(rebuild=False)
-    tasks = TaskTable(
-        writer, run.id, prepared.snapshot, system, backend.name, plan.docs_scope, plan.selection, record.dropped
-    )
-    evaluators = Evaluators(gateway, calls)
-    candidates = CandidateTable(writer, run.id)
-    limits = Limits()
-    async with place(prepared, backend, limits, stages) as sandboxes:
-        while True:
-            plan = record.plan()
-            if plan.rebuild:
-                return False
-            asked = await tasks.document(prepared.built.tasks, plan.asks, stages)
-            refused = candidates.refused(asked, evaluators)
-            fine = {ask: items for ask, items in asked.items() if ask not in refused}
-            candidates.add(plan, fine, evaluators)
-            remarks = candidates.remarks(fine, evaluators, {task.id for task in prepared.built.tasks})
-            writer.set_run(run.id, note=" ".join(filter(None, (*refused.values(), remarks))) or None)
-            works = candidates.works(tasks.items)
-            plan = record.take_up(refused, asked)
-            if not fine and not plan.waiting:
-                raise UsageError(" ".join(refused.values()))
-            counts = candidates.counts(works)
-            # What the app asked for meanwhile is found when everything else is done; re-checks come last.
-            if not works:
-                candidates.settle()
-                for control, (done, total) in counts.items():
-                    stages.update("controls" if control else "candidates", "done", done=done, total=total)
-                looks = Rechecks(writer, run.id, sandboxes, limits, stages)
-                all_looked = await looks.run(tasks.items, lambda: not _is_waited_for(record.plan()))
-                if all_looked and record.finish(candidates.asked_again):
-                    return True
-                continue
-            execution = Candidates(writer, evaluators, sandboxes, limits, stages)
-            await execution.run(works, counts, max(settings.concurrency, SLOTS))
-            candidates.give_up(execution.not_again)
-
-
-def _is_waited_for(plan: RegenerationPlan) -> bool:
-    return bool(plan.waiting) or plan.rebuild

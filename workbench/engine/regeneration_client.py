@@ -38,10 +38,8 @@ def plan_regeneration(session: Path, plan: RegenerationPlan) -> str:
 def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
     """Write a regeneration run into a session (created if missing) and return the order.
 
-    If the session already has a run on the same source, doc system and scope of its docs, that run is extended and
-    keeps its results: ten samples after five keep the five, and another evaluator works on the same tasks. Raises
-    UsageError: the source, doc system or evaluator is unknown, or a number makes no sense; SandboxUnavailable: no
-    sandbox of this machine can test candidates.
+    A run of the same work that the session has is extended and keeps its results: ten samples after five keep the five, and
+    another evaluator works on the same tasks. Raises UsageError or SandboxUnavailable: it cannot be carried out.
     """
     from workbench.engine.plan_checks import check_sandbox
     from workbench.settings import load
@@ -331,11 +329,7 @@ def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
 
 
 def move(session: Path, engine: str, run: str = "") -> None:
-    """Set the engine on which a session's regeneration runs (or one of them) are tested from their next start.
-
-    ``engine`` is ``dask://HOST:PORT``, or ``local`` for this machine; ``run`` is empty for all. Raises UsageError:
-    the engine's address is not valid, or there is no such run.
-    """
+    """Let regeneration runs, ``run`` or all, be tested by ``dask://HOST:PORT`` or ``local``, this machine, from their next start."""
     engine = _engine(engine)
     with SessionReader(session) as reader:
         keys = [_run(session, run).id] if run else [row.id for row in reader.runs() if row.kind == "regenerate"]
@@ -360,8 +354,7 @@ def add_samples(
 ) -> str:
     """Let a run have ``samples`` candidates per task for an evaluator; those that it has stay.
 
-    Empty means the evaluator asked for last, in all wordings and contexts in which it was asked. Raises UsageError:
-    there is no such run, or it already has as many.
+    Empty means the evaluator asked for last, in all wordings and contexts in which it was asked.
     """
     row = _run(session, run)
     old = RegenerationPlan.from_json(row.config)

@@ -55,13 +55,10 @@ def rerun_orders(
 ) -> list[Order | str]:
     """Run tasks or a candidate again; return an order per run, or only the run's id if just the tests run again.
 
-    With a model, that model is asked for the tasks meant: as many samples as the run has, or ``samples``. With
-    ``samples`` alone the evaluator whose samples are meant is asked until each task has that many. With neither, the
-    answers that are there are tested again, and asked for where there is none: nothing is drawn anew because its
-    result did not please, which would raise pass@k by choice. Until its new verdict is there, a candidate has the
-    former one. ``item`` is a task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty
-    = all. Raises UsageError: nothing is meant, a candidate's beginning is not unique, or with ``samples`` alone the
-    samples meant are of several evaluators.
+    With a model, that model is asked for the tasks meant, as many samples as the run has, or ``samples``; with ``samples`` alone
+    the evaluator of those meant, until each task has that many. With neither, answers that are there are tested again, and
+    asked for where there is none: nothing is drawn anew because its result did not please, which would raise pass@k by choice.
+    ``item`` is a task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
     """
     with SessionReader(session) as reader:
         candidates = _meant(session, reader, item, failed)

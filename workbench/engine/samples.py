@@ -15,10 +15,7 @@ _LARGEST = 1_000_000_000  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One line: its task, whether it completes the function or is whole code, and its text.
-
-    ``problem`` says why a line cannot be used; ``task`` is "" where not even that can be read.
-    """
+    """One line; ``problem`` says why it cannot be used, and ``task`` is "" where not even that can be read."""
 
     task: str
     style: Literal["completion", "solution"]
@@ -27,12 +24,9 @@ class Sample:
 
 
 def read_samples(path: Path) -> list[Sample]:
-    r"""Return the samples of a file (``task_id`` with ``completion`` or ``solution``), in order.
+    r"""Return the samples of a file (``task_id`` with ``completion`` or ``solution``). Raises UsageError: it has none.
 
     Only ``\n`` ends a line, as in JSON Lines: texts may contain U+2028, form feeds and similar characters.
-
-    Raises:
-        UsageError: The file is missing or not a regular file, or none of its lines can be used.
     """
     found = []
     data = read_bytes(path, "The samples file", most=_LARGEST).removeprefix(codecs.BOM_UTF8)

@@ -34,10 +34,7 @@ Place = Callable[[Prepared, Backend, Limits, StageProgress], AbstractAsyncContex
 
 @asynccontextmanager
 async def sandbox_provider(engine: str) -> AsyncIterator[Place]:
-    """Open the engine that a plan names: "" is this machine, ``dask://HOST:PORT`` a cluster.
-
-    Raises WorkbenchError: the name is not valid, or the cluster does not answer.
-    """
+    """Open the engine that a plan names: "" is this machine, ``dask://HOST:PORT`` a cluster. Raises WorkbenchError."""
     if not engine:
         yield _here
         return

@@ -18,10 +18,7 @@ _LONGEST_PATH = 3_500
 
 
 def check_name(text: str) -> Path:
-    """Return the path for a session's name or path, with only ``~`` expanded.
-
-    Raises UsageError: it is empty, a folder or too long, or contains control characters.
-    """
+    """Return the path for a session's name or path, with only ``~`` expanded. Raises UsageError: it cannot be one."""
     if not text.strip():
         raise UsageError("The session's name is empty (is a shell variable not set?); give a name or a file.")
     if not text.isprintable():
@@ -61,10 +58,7 @@ def new_place(text: str) -> Path:
 
 
 def plain_name(text: str) -> str:
-    """Return a name for a session that stays in its folder, without the ending.
-
-    Raises UsageError: it is a path, or see :func:`check_name`.
-    """
+    """Return a name for a session that stays in its folder, without the ending. Raises UsageError: it is a path, or no name."""
     path = check_name(text.strip())
     if "/" in text or path.name.startswith((".", "~")):
         raise UsageError(f"{shown(text)} cannot be a name: leave out slashes, and the dot or ~ before it.")

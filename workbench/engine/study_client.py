@@ -14,10 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workbench import paths
 from workbench.agents.remote_names import is_remote
 from workbench.engine import client
-from workbench.engine.launching import engine_process
+from workbench.engine.launching import engine_for
 from workbench.engine.plan import RUBRICS, DocumentPlan, RegenerationPlan, as_text
 from workbench.engine.plan_checks import check_place
 from workbench.engine.regeneration_client import carried_out, full_ask, order_regeneration
@@ -41,12 +40,7 @@ _LOOK_SECONDS = 0.2
 def resolved_study(study: Study, session: Path | None = None) -> Study:
     """Return a study with its rows and this machine's defaults written out, so that it means the same elsewhere.
 
-    A model that has done its part in the ``session`` needs no key.
-
-    Raises:
-        MissingKey: A model that is still to be asked has no key.
-        UsageError: It names what is not there, or a model that cannot be asked.
-        BadStudy: It is read-only, or two columns turn out to be the same.
+    A model that has done its part in the ``session`` needs no key. Raises BadStudy, UsageError, MissingKey.
     """
     with keys_unneeded():
         whole = _written_out(study)
@@ -174,9 +168,7 @@ def _most(study: Study) -> float:
 def order_study(session: Path, study: Study) -> Study:
     """Write a study into a session (created if missing) with the runs that it lacks, and return it as it stands there.
 
-    A cell that cannot be planned carries the sentence why; the others are planned. Nothing is started:
-    :func:`workbench.engine.study_client.each_run` does that. Raises UsageError: it names what is not there; nothing
-    is written then.
+    A cell that cannot be planned carries the sentence why; the others are planned. Nothing is started, see :func:`each_run`.
     """
     study = resolved_study(study, session)
     check_place(session)
@@ -200,24 +192,20 @@ def order_study(session: Path, study: Study) -> Study:
 def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
     found = []
     for place, column in enumerate(study.columns):
+        plan, run, problem = document_plan(study, column), None, None
+        trials: list[client.MeantTrial] = []
         try:
-            run, trials = _ordered_trials(session, document_plan(study, column))
-            problem = None
+            with keys_unneeded():
+                full, trials = client.meant_trials(session, plan)
+            if not all(one.state for one in trials) or _lacks(session, full, trials):
+                run = client.plan_document(session, plan)
         except WorkbenchError as error:
-            run, trials, problem = None, [], str(error)
+            trials, problem = [], str(error)
         for row in study.rows:
             mine = [one.identity for one in trials if one.case == row]
             pointer = json.dumps({"trials": mine})
             found.append(StudyCellRow(study.name, row, column.name, place, run, pointer, problem))
     return found
-
-
-def _ordered_trials(session: Path, plan: DocumentPlan) -> tuple[str | None, list[client.MeantTrial]]:
-    with keys_unneeded():
-        full, trials = client.meant_trials(session, plan)
-    if all(one.state for one in trials) and not _lacks(session, full, trials):
-        return None, trials
-    return client.plan_document(session, plan), trials
 
 
 def _lacks(session: Path, plan: DocumentPlan, trials: Iterable[client.MeantTrial]) -> bool:
@@ -361,7 +349,4 @@ def execute_study(session: Path, name: str) -> int:
 def launch_study(session: Path, name: str) -> subprocess.Popen[bytes]:
     """Start a process that executes what a study lacks; it goes on when the caller exits, and ends with the study."""
     safe = "".join(sign if sign.isalnum() else "-" for sign in name)
-    log = paths.state_dir() / "engine" / f"study-{safe}.log"
-    return engine_process(
-        ["--session", str(session.resolve()), "--study", name], log, stdin=subprocess.DEVNULL, stdout=None
-    )
+    return engine_for(session, "study", name, f"study-{safe}")

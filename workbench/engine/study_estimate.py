@@ -9,7 +9,6 @@ from pathlib import Path
 
 from workbench.agents.remote_names import is_remote
 from workbench.engine import client
-from workbench.engine.docs_estimate import documentation
 from workbench.engine.estimate import (
     Estimate,
     Measured,
@@ -23,7 +22,7 @@ from workbench.engine.measured import measure
 from workbench.engine.orders import is_same_work, ordered_work
 from workbench.engine.plan import ImprovementPlan, RegenerationPlan, chosen
 from workbench.engine.regeneration_client import absolute_source, carried_out, resolved
-from workbench.engine.regeneration_estimate import building_first, estimate_order, known_tasks
+from workbench.engine.regeneration_estimate import building_first, documentation, estimate_order, known_tasks
 from workbench.engine.study_client import document_plan, regeneration_plan
 from workbench.engine.trial_contents import ordered_case
 from workbench.errors import UsageError, WorkbenchError
@@ -63,9 +62,8 @@ class _There:
 def estimate_study(measured: Measured, session: Path, study: Study, at_once: int) -> Estimate:
     """Return what will be executed of a study and what it will take, one cell after the other.
 
-    What doc systems ask by themselves stands apart (:mod:`workbench.engine.docs_estimate`). Where tasks are not built
-    yet and the study takes some of each source only, that many are an upper bound. What the ``session``, which may
-    not be there yet, has is not counted; ``at_once`` trials run side by side.
+    Where tasks are not built yet and the study takes some of each source only, that many are an upper bound. What the
+    ``session``, which may not be there yet, has is not counted; ``at_once`` trials run side by side.
     """
     if study.kind == AGENTS:
         found, lacking = [], []
@@ -181,10 +179,7 @@ def _there(session: Path, samples: int) -> _There:
 
 
 def estimate_improvement(measured: Measured, session: Path, plan: ImprovementPlan) -> Estimate:
-    """Return an upper bound: every function is tried as often as it may be, and comes to its held-out samples each time.
-
-    Raises UsageError: the plan names what cannot be used here.
-    """
+    """Return an upper bound: every function is tried as often as it may be, and comes to its held-out samples each time."""
     base = plan.base
     _check_tasks(session, plan)
     tried = _badly_documented(session, plan)

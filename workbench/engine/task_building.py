@@ -75,16 +75,15 @@ async def prepare(
     """Fetch a repository, make its environment and build its tasks.
 
     ``pinned`` is the content that an earlier part of the run worked on; it is used again if it is there still.
-    ``on_dropped`` is called for every function that becomes no task, ``on_unused`` once with the tests that no
-    verdict rests on. Raises WorkbenchError: the repository cannot be fetched, installed or tested; the sentence says
-    why.
+    ``on_dropped`` is called for every function that becomes no task, ``on_unused`` once with the tests that no verdict rests on.
     """
     began = time.monotonic()
     progress.update("fetch", note=source)
     case = resolve_case(source)
     snapshot = await asyncio.to_thread(_snapshot, case, pinned, progress)
     on_fetched(snapshot)
-    progress.update("fetch", "done", done=len(snapshot.files), total=len(snapshot.files), note=_revision(snapshot))
+    files, revision = len(snapshot.files), snapshot.revision.removeprefix("sha256:")[:12]
+    progress.update("fetch", "done", done=files, total=files, note=f"{snapshot.source} {revision}".strip())
     progress.update("environment")
     environment = await build_environment(
         snapshot.root,
@@ -212,20 +211,12 @@ def _snapshot(case: TestCase, pinned: str, progress: StageProgress) -> Snapshot:
     return snapshot_of(case, progress=lambda line: progress.update("fetch", note=line))
 
 
-def _revision(snapshot: Snapshot) -> str:
-    revision = snapshot.revision.removeprefix("sha256:")[:12]
-    return f"{snapshot.source} {revision}".strip()
-
-
 #: Incremented whenever the same repository would yield different tasks.
 TASKS_FORMAT = 3
 
 
 class TaskCache:
-    """The cached results of one repository in one environment and sandbox; a ``building.Record``.
-
-    Write errors are ignored: they cost time later but never fail the run.
-    """
+    """The cached results of one repository, environment and sandbox; what cannot be written costs time later, no run."""
 
     def __init__(self, snapshot: Snapshot, environment: Environment, backend: str, rules: Rules | None = None) -> None:
         workspace = environment.workspace
@@ -246,25 +237,21 @@ class TaskCache:
         return self._suite.exists() or self._part.exists()
 
     def tasks(self) -> TaskSet | None:
-        """Return the complete result, or None."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             return TaskSet.from_json(json.loads(self._tasks.read_text(encoding="utf-8")))
         return None
 
     def finish(self, built: TaskSet) -> None:
-        """Store the complete result and delete the partial ones."""
         _write(self._tasks, built.to_json())
         with contextlib.suppress(OSError):
             self._part.unlink(missing_ok=True)
 
     def forget(self) -> None:
-        """Delete everything, so that the tasks are built again."""
         for path in (self._suite, self._tasks, self._part):
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
 
     def suite(self) -> Suite | None:
-        """Return the cached runs of the suite, or None."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             return Suite.from_json(json.loads(self._suite.read_text(encoding="utf-8")))
         return None
@@ -276,7 +263,6 @@ class TaskCache:
         _write(self._suite, suite.to_json())
 
     def decisions(self) -> Mapping[str, Task | Dropped]:
-        """Return the cached decisions about functions, by id."""
         found: dict[str, Task | Dropped] = {}
         with contextlib.suppress(OSError), self._part.open(encoding="utf-8") as lines:
             for line in lines:

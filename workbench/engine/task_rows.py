@@ -57,10 +57,7 @@ class TaskItem:
 
 
 def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, bytes]]:
-    """Return each task with its function and the file that holds it.
-
-    Raises WorkbenchError: the repository's files are not those that the tasks were built from.
-    """
+    """Return each task with its function and its file. Raises WorkbenchError: the tasks were built from other files."""
     files: dict[str, tuple[bytes, dict[tuple[str, int], Function]]] = {}
     found = []
     for task in tasks:
@@ -119,8 +116,7 @@ class TaskTable:
     ) -> dict[Ask, list[TaskItem]]:
         """Document every task that an ask means and write its row; return the tasks of each ask, none where it means none.
 
-        A task whose docstring a model fails to write is dropped for this time; a resume tries it again. Raises
-        WorkbenchError: the doc system cannot document the repository, or gives no docstring at all.
+        A task whose docstring a model fails to write is dropped for this time; a resume tries it again.
         """
         new = [task for task in self._wanted(tasks, asks) if task.id not in self._documented]
         if new:

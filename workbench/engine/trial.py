@@ -60,8 +60,7 @@ class TrialRunner:
     async def run(self, trial: TrialRow) -> None:
         """Run a trial; any failure is recorded in the trial and ends only this trial.
 
-        For a trial that is done, only the judge is asked again, for the tiers on which it failed. Raises
-        asyncio.CancelledError: the run was cancelled; the trial keeps what it has recorded.
+        For a trial that is done, only the judge is asked again, for the tiers on which it failed.
         """
         # Durations by a clock that nobody sets: the other one may jump while a trial runs.
         began = time.monotonic()

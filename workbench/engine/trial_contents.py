@@ -34,8 +34,7 @@ class OrderedCase:
     def identity(self, query: Callable[[str, Sequence[object]], list[Any]], agent: str, model: str, repeat: int) -> str:
         """Return the identity of a trial on this content: that of the session's existing trial, if there is one.
 
-        The identity of a trial planned before its repository was first fetched, or by an older version, does not include
-        the content; such a trial matches if it documents this repository.
+        That of a trial planned before its repository was fetched does not include the content: such a trial matches, too.
         """
         name = (agent, model, self.case.id, repeat)
         mine = trial_id(*name, self.content)
@@ -47,7 +46,6 @@ class OrderedCase:
 
 
 def ordered_case(text: str) -> OrderedCase:
-    """Resolve a case together with its current content. Raises WorkbenchError: there is no such case."""
     case = resolve_case(text)
     path = Path(text).expanduser()
     local = case.source and not path.is_absolute() and path.exists()
@@ -60,10 +58,7 @@ def ordered_case(text: str) -> OrderedCase:
 
 
 def content_for(trial: TrialRow, case: TestCase) -> Snapshot:
-    """Return the repository that a trial documents: the one it was planned with or started with, if there was one.
-
-    Raises ContentChanged: the repository or the ground truth has changed, and the former content is not cached.
-    """
+    """Return the repository that a trial was planned or started with. Raises ContentChanged: it, or the ground truth, changed."""
     snapshot = kept_snapshot(case, trial.snapshot or "") or snapshot_of(case)
     anew = "run the case again, as a trial of its own."
     if trial.snapshot and snapshot.digest != trial.snapshot:

@@ -36,11 +36,9 @@ def plan_check(
     block: int = -1,
     anew: bool = False,
 ) -> tuple[str, list[str]]:
-    """Write a run that checks READMEs into their session.
+    """Write a run that checks READMEs into their session; return its id, "" where all are or were checked so, and the trials meant.
 
-    Returns the run's id, "" where everything meant has been or is being checked in the same way, and the trials
-    meant. ``items`` are trials by id, its beginning, or their case, none for all with a README; ``block`` is the one
-    to run once more, -1 for all. Raises UsageError: nothing is meant, or a named trial has no README.
+    ``items`` are trials by id, its beginning, or their case, none for all with a README; ``block`` is the one to run once more.
     """
     with SessionReader(session) as reader:
         trials = trials_meant(
@@ -118,9 +116,8 @@ def plan_rescore(
 ) -> str:
     """Write a run that scores recorded trials anew into their session, and return the run's id.
 
-    What other judges gave stays beside the new scores; the same judge's score by the same rubric is replaced.
-    ``items`` are trials by id, its beginning, or their case; what is empty is all, or the default of this machine.
-    Raises UsageError: nothing is meant, a named trial handed nothing in, or a judge or rubric is unknown.
+    What other judges gave stays beside the new scores; the same judge's score by the same rubric is replaced. ``items`` are
+    trials by id, its beginning, or their case; what is empty is all, or the default of this machine.
     """
     from workbench.settings import load
 
@@ -162,11 +159,7 @@ def trials_meant(
     usable: Callable[[TrialRow], bool],
     why_not: Callable[[TrialRow], str],
 ) -> list[TrialRow]:
-    """Return the trials that are named, or all; of these the usable ones.
-
-    ``why_not`` goes on after "Trial X". Raises UsageError: one is not there, or none of those that a name means is
-    usable.
-    """
+    """Return the usable trials among those named, or all; ``why_not`` goes on after "Trial X". Raises UsageError: there is none."""
     found: dict[str, TrialRow] = {}
     for item in items:
         mine = [row for row in rows if item in (row.id, row.case_id, row.case_name)]
@@ -214,8 +207,7 @@ def editable(step: StepRow) -> tuple[str, ...]:
 def plan_fork(session: Path, trial: str, step: int, edit: Edit = Edit(), *, model: str = "") -> Fork:
     """Write a fork into the session of its parent: the same agent, case, limits and judge, and the same model unless named.
 
-    ``step`` is the last one that is inherited, from 1. Raises UsageError: there is no such trial or step, nothing of
-    it can be edited so, or nothing would be another than it was.
+    ``step`` is the last one that is inherited, from 1. Raises UsageError: nothing of it can be edited so, or changes.
     """
     with SessionReader(session) as reader:
         parent = the_trial(session, reader, trial)
@@ -279,7 +271,6 @@ def fork(
 
 
 def fork_again(session: Path, old: TrialRow, *, model: str = "") -> Fork:
-    """Plan a fork once more as its next repeat, with the same edit, and another model where one is named."""
     with SessionReader(session) as reader:
         edit = Edit(old.edited, reader.text(old.edit_blob)) if old.edited else Edit()
     return plan_fork(session, old.parent, old.fork_step, edit, model=model or old.model)

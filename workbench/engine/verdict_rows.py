@@ -40,8 +40,7 @@ class Recheck:
 def write_verdict(writer: SessionWriter, candidate: str, report: Report, look: Recheck | None = None) -> None:
     """Write a report with its failing tests, and move an earlier verdict to the history, in one transaction.
 
-    A fast verdict that is overridden by a cold one is kept in the history, too, because it was already shown. After a
-    re-check that disagrees the report is the cold one.
+    A fast verdict that a cold one overrides, the report then, is kept there, too, because it was already shown.
     """
     with writer.transaction() as connection:
         _keep_former(writer, candidate)

@@ -145,7 +145,6 @@ class Checkout:
 
 
 def checkout_of(folder: Path) -> Checkout | None:
-    """Return the git checkout that a folder lies in, None where it lies in none."""
     import git
 
     try:
@@ -180,7 +179,6 @@ def written(folder: Path, texts: Mapping[str, bytes]) -> Path:
 
 
 def suggested_name(source: str) -> str:
-    """Return a name for the patch of a source: ``word_counter-docstrings.patch``."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", source.rstrip("/").rpartition("/")[2]).strip("-.")
     return f"{name or 'improved'}-docstrings.patch"
 
@@ -194,6 +192,5 @@ def check_patch(file: Path) -> None:
 
 
 def source_checkout(source: str) -> Checkout | None:
-    """Return the git checkout that a source lies in, None where it is no folder of one."""
     folder = Path(source).expanduser()
     return checkout_of(folder) if folder.is_dir() else None

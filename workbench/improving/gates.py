@@ -148,7 +148,6 @@ _CALLED = re.compile(
 
 
 def untrue_claims(docstring: str, function: Function, project: Project) -> list[str]:
-    """Return what in a docstring is not true, each without a full stop."""
     found = dict.fromkeys(_of_parameters(docstring, function))
     page = parse_page(docstring, function.path)
     for claim in PythonClaims(page, project).all():

@@ -1,6 +1,6 @@
 """A page without any markup: headings, text, tables, figures, before a format says how it looks.
 
-Its renderers (:mod:`page_markdown`, :mod:`page_html`, :mod:`page_latex`, and :mod:`workbench.commands.showing` on a terminal)
+Its renderers (:mod:`page_markdown`, :mod:`page_html`, :mod:`page_latex`, and :mod:`workbench.commands.show` on a terminal)
 escape every text in it; whoever makes a page passes texts from outside as they are. A format leaves out what it cannot show.
 """
 

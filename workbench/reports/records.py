@@ -6,17 +6,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
+from workbench.checking.verdicts import CheckDamaged, checked_of
+from workbench.grounding import read_trial
+from workbench.grounding.items import NOT_SEEN, NOWHERE, SEEN, UNSEEN
 from workbench.reports import wording
 from workbench.reports.contents import Contents, Run, Trial, tier_points
 from workbench.reports.excerpts import split_answer
-from workbench.reports.readme_facts import check_values, grounding_values
 from workbench.reports.regenerated import Regenerated, former_failing
 from workbench.reports.wording import picked
 from workbench.rubric.spread import own_points
 from workbench.session.groups import settings_of
 from workbench.session.labels import criterion_of
 from workbench.session.reader import SessionReader
-from workbench.session.rows import CallRow, CandidateRow, FailingTestRow, FormerVerdictRow, StepRow, TaskRow
+from workbench.session.rows import CallRow, CandidateRow, FailingTestRow, FormerVerdictRow, StepRow, TaskRow, TrialRow
 from workbench.text import json_text
 
 Values = dict[str, Any]
@@ -86,6 +88,48 @@ def trial_details(reader: SessionReader, trial: Trial) -> Values:
         "grounding": grounding_values(reader, row),
         "check": check_values(reader, row),
     }
+
+
+def grounding_values(reader: SessionReader, trial: TrialRow) -> Values | None:
+    """Return all items with what each rests on, and the exploration; spans count characters of the README, task is step 0."""
+    if trial.readme_blob is None and not trial.steps:
+        return None
+    why = read_trial(reader, trial)
+    found, explored = why.grounding, why.exploration
+    items = [
+        {
+            "kind": item.kind,
+            "text": item.text,
+            "status": item.status,
+            "lines": [place.line for place in item.places],
+            "spans": [[place.start, place.end] for place in item.places],
+            "steps": list(item.steps),
+            "path": item.path or None,
+            "line": item.line or None,
+        }
+        for item in (found.items if found is not None else ())
+    ]
+    wanted = () if found is None else (SEEN, UNSEEN, NOWHERE) if found.repository else (SEEN, NOT_SEEN)
+    return {
+        "repository_at_hand": not why.note,
+        "counts": {status: found.counts[status] for status in wanted} if found is not None else None,
+        "items": items,
+        "exploration": {
+            "files": dict(explored.files),
+            "bytes": dict(explored.bytes),
+            "functions": None if explored.functions is None else dict(explored.functions),
+            "patterns": list(explored.patterns),
+        },
+    }
+
+
+def check_values(reader: SessionReader, trial: TrialRow) -> Values | None:
+    """Return all that the check of a trial's README said, None where there is none that counts."""
+    try:
+        checked = checked_of(reader, trial.id)
+    except CheckDamaged as error:
+        return {"problem": str(error)}
+    return None if checked is None else asdict(checked)
 
 
 def step_values(reader: SessionReader, step: StepRow) -> Values:

@@ -10,22 +10,28 @@ from dataclasses import replace
 from itertools import chain
 
 from workbench import glyphs
+from workbench.checking.verdicts import BlockResult, CheckDamaged, ClaimResult, alarm, checked_of, shown_lines
 from workbench.comparison.line_diff import without_margin
+from workbench.grounding import read_trial
 from workbench.reports import page, report_tables, session_figures, wording
 from workbench.reports.contents import Contents, Trial, accessed_files_words
 from workbench.reports.excerpts import Excerpt, Excerpts, pretty_json, split_answer
-from workbench.reports.readme_facts import NOT_IN_POINTS, checked_readme, grounded
 from workbench.reports.regenerated import Regenerated, former_failing, former_words, interval_notes, stands_words
 from workbench.results.scores import card_of
 from workbench.rubric.scorecard import Scorecard
 from workbench.session.forks import inheritance
+from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import in_words, with_limit
 from workbench.session.labels import part_in_words
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, StepRow, TaskRow
-from workbench.text import plural
+from workbench.text import one_line, plural
 
 _PROBLEM, _REMARK = "problem", "remark"
+_MOST_LISTED = 100
+"""Likely inventions, or alarms, that are listed; all are counted."""
+_MOST_OUTPUT = 12
+_NOT_IN_POINTS = "Whether blocks run and what the README names is there; a figure of its own, in no rubric's points."
 _WRONG, _ODD = glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]
 
 
@@ -168,47 +174,74 @@ def _since_parent(reader: SessionReader, trial: Trial, readme: Excerpt, texts: E
 
 
 def criteria(card: Scorecard) -> page.Shown:
+    """Return a scorecard as a table: the sum of each tier, then its criteria."""
     shaped = card.given is not None
-    rows = [
-        (
-            f"{one.tier}",
-            one.title,
-            wording.of(one.points, one.maximum) if one.maximum else "",
-            *((wording.points(one.given) if one.given is not None else "",) if shaped else ()),
-            one.reason,
-            "; ".join(map(wording.evidence, one.evidence)),
-            one.judged_by,
-        )
-        for one in card.criteria
-    ]
+    rows: list[tuple[str, ...]] = []
+    for number, tier in card.tiers.items():
+        name = TIER_NAMES.get(number, f"Tier {number}")
+        rows.append((f"{number}", name, wording.of(tier.points, tier.maximum), *([""] if shaped else []), "", "", ""))
+        rows += [
+            (
+                f"{number}",
+                one.title,
+                wording.of(one.points, one.maximum) if one.maximum else "",
+                *((wording.points(one.given) if one.given is not None else "",) if shaped else ()),
+                one.reason,
+                "; ".join(map(wording.evidence, one.evidence)),
+                one.judged_by,
+            )
+            for one in card.criteria
+            if one.tier == number
+        ]
     by_format = ("by the format",) if shaped else ()
     heads = ("tier", "criterion", "points", *by_format, "reason", "evidence", "by")
     return page.Shown(heads, tuple(rows), frozenset({2, 3} if shaped else {2}))
 
 
 def _check(reader: SessionReader, trial: Trial) -> Iterator[page.Part]:
-    found = checked_readme(reader, trial)
-    if found is None:
+    if trial.works is None:
         return
-    inside: list[page.Part] = [page.Note(NOT_IN_POINTS), *map(page.Note, found.notes)]
-    for one in found.alarms:
-        inside.append(page.Note(one.head, _PROBLEM))
-        if one.lines:
-            inside.append(page.Literal("\n".join(one.lines), language="diff" if one.lines[0].startswith("@@") else ""))
-    yield page.Folded("Works", tuple(inside), found.works, "paper", unfolded=bool(found.alarms))
+    alarms: list[BlockResult | ClaimResult] = []
+    try:
+        checked = checked_of(reader, trial.row.id)
+    except CheckDamaged as error:
+        problems: tuple[str, ...] = (str(error),)
+    else:
+        if checked is None:
+            return
+        problems = checked.problems
+        for found in checked.alarms:
+            alarms += found.alarming if isinstance(found, BlockResult) else (found,)
+    inside: list[page.Part] = [page.Note(_NOT_IN_POINTS), *map(page.Note, problems)]
+    for one in alarms[:_MOST_LISTED]:
+        inside.append(page.Note(f"line {one.line:,}: {one_line(alarm(one), 300)}", _PROBLEM))
+        if lines := shown_lines(one, _MOST_OUTPUT) if isinstance(one, BlockResult) else ():
+            inside.append(page.Literal("\n".join(lines), language="diff" if lines[0].startswith("@@") else ""))
+    if len(alarms) > _MOST_LISTED:
+        inside.append(page.Note(f"and {len(alarms) - _MOST_LISTED:,} more", _PROBLEM))
+    yield page.Folded("Works", tuple(inside), trial.works.words(), "paper", unfolded=bool(alarms))
 
 
 def _grounding(reader: SessionReader, trial: Trial) -> Iterator[page.Part]:
-    found = grounded(reader, trial.row)
-    if found is None or not (found.counts or found.patterns):
+    if trial.row.readme_blob is None and not trial.row.steps:
         return
-    inside: list[page.Part] = [page.Note(found.note)] if found.note else []
-    if found.inventions:
-        inside += [page.Note("Likely inventions, nowhere in the repository:", "said"), page.Points(found.inventions)]
-    if found.patterns:
-        inside.append(page.Note(f"Exploration: {'; '.join(found.patterns)}.", "said"))
-    counts = found.counts or "no README"
-    yield page.Folded("Where the README comes from", tuple(inside), counts, "paper", unfolded=bool(found.inventions))
+    why = read_trial(reader, trial.row)
+    found, patterns = why.grounding, why.exploration.patterns
+    if found is None and not patterns:
+        return
+    inside: list[page.Part] = [page.Note(why.note)] if why.note and found is not None and not found.repository else []
+    listed = [
+        f"{one_line(item.text, 200)} ({item.kind}, line {item.places[0].line:,})"
+        for item in (found.inventions if found is not None else ())
+    ]
+    if len(listed) > _MOST_LISTED:
+        listed[_MOST_LISTED:] = [f"and {len(listed) - _MOST_LISTED:,} more"]
+    if listed:
+        inside += [page.Note("Likely inventions, nowhere in the repository:", "said"), page.Points(tuple(listed))]
+    if patterns:
+        inside.append(page.Note(f"Exploration: {'; '.join(patterns)}.", "said"))
+    counts = found.sentence() if found is not None else "no README"
+    yield page.Folded("Where the README comes from", tuple(inside), counts, "paper", unfolded=bool(listed))
 
 
 def _steps(reader: SessionReader, trial: Trial, texts: Excerpts) -> Iterator[page.Part]:

@@ -6,17 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from workbench.glyphs import DOUBTFUL, STATES
 from workbench.reports.page import Brief, Grid, Heat, HeatCell, Note, Page, Part, Points, Section, grid_of
-from workbench.reports.study_figures import (
-    NOTHING,
-    cell_words,
-    column_words,
-    digits_of,
-    dollars,
-    figure,
-    mean_words,
-    percent,
-    signed,
-)
 from workbench.reports.study_functions import leaks_section, metrics_section, stability_section, strata_section
 from workbench.reports.study_pairs import difference_sections, published_section, ranking_section
 from workbench.rubric.spread import NO_FACTS_POINTS
@@ -27,6 +16,16 @@ from workbench.studies.declaration import AGENTS, in_points, row_titles
 from workbench.studies.items import POINTS, brief
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine, judge_agreement, leaderboard
 from workbench.studies.outcome import Common, StudyOutcome
+from workbench.studies.wording import (
+    NOTHING,
+    cell_words,
+    column_words,
+    dollars,
+    figure,
+    mean_words,
+    percent,
+    signed,
+)
 from workbench.text import plural
 
 
@@ -67,18 +66,17 @@ def study_page(
 
 def _stand(outcome: StudyOutcome) -> str:
     study = outcome.study
-    noun = {"case": "cases", "repository": "repositories"}[study.row_noun] if len(outcome.rows) != 1 else study.row_noun
     each = plural(study.repeats, "repeat") if study.kind == AGENTS else f"{plural(study.samples, 'sample')} a task"
     items = "trials" if study.kind == AGENTS else "candidates"
     planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
     cost = "" if outcome.cost_usd is None else f" · {dollars(outcome.cost_usd)}"
     scale = f" · {' by '.join(outcome.scale)}, in points of 100" if study.kind == AGENTS else ""
-    matrix = f"{len(outcome.rows)} {noun} × {plural(len(outcome.columns), 'column')}"
+    matrix = f"{plural(len(outcome.rows), study.row_noun)} × {plural(len(outcome.columns), 'column')}"
     return f"{matrix} · {each} · {outcome.done:,} of {planned} {items}{cost}{scale}"
 
 
 def common_words(common: Common, measure: str) -> str:
-    return f"{common.items:,} common {('case' if in_points(measure) else 'task') + ('' if common.items == 1 else 's')}"
+    return plural(common.items, f"common {'case' if in_points(measure) else 'task'}")
 
 
 def measure_heading(measure: str) -> str:
@@ -93,8 +91,7 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
     rows = [(row, *(cell_words(outcome.cell(row, one), measure) for one in outcome.columns)) for row in outcome.rows]
     closing = [("mean", *(column_words(outcome, one, measure) for one in outcome.by_column))]
     if common := outcome.common.get(measure):
-        digits = digits_of(measure)
-        shared = (figure(common.means.get(one.column.name), digits) for one in outcome.by_column)
+        shared = (figure(common.means.get(one.column.name), measure) for one in outcome.by_column)
         closing.append((f"mean of {common_words(common, measure)}", *shared))
     if outcome.study.kind != AGENTS:
         closing.append(("documented", *(percent(one.documented) for one in outcome.by_column)))
@@ -130,10 +127,9 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
 
 def _brief(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]]) -> Brief:
     """Return the matrix by means alone; the mean of a column with its interval, and the rest about it, is in the legend."""
-    digits = digits_of(measure)
 
     def short(cell: Cell) -> str:
-        value = figure(cell.means[measure].value, digits) + (DOUBTFUL if cell.doubts else "")
+        value = figure(cell.means[measure].value, measure) + (DOUBTFUL if cell.doubts else "")
         return value if cell.state == "done" else f"{value}{STATES.get(cell.state, '')}"
 
     titles = row_titles(outcome.rows)
@@ -141,7 +137,7 @@ def _brief(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]]
         (title, *(short(outcome.cell(row, one)) for one in outcome.columns))
         for title, row in zip(titles, outcome.rows, strict=True)
     ]
-    means = ("mean", *(figure(one.means[measure].value, digits) for one in outcome.by_column))
+    means = ("mean", *(figure(one.means[measure].value, measure) for one in outcome.by_column))
     legend = tuple(
         ", ".join([f"{one.title}: {closing[0][at]}", *(_about(row[0], row[at]) for row in closing[1:])])
         for at, one in enumerate(outcome.by_column, 1)
@@ -156,7 +152,7 @@ def _about(name: str, value: str) -> str:
 
 
 def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
-    digits, full = digits_of(measure), POINTS if in_points(measure) else 1.0
+    full = POINTS if in_points(measure) else 1.0
 
     def shown(row: str, column: str) -> HeatCell:
         cell = outcome.cell(row, column)
@@ -164,7 +160,7 @@ def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
         words = cell_words(cell, measure)
         if value is None:
             return HeatCell(None, NOTHING, words)
-        return HeatCell(value / full, f"{value:.{digits}f}", f"{words}, {cell.means[measure].items:,} items")
+        return HeatCell(value / full, figure(value, measure), f"{words}, {cell.means[measure].items:,} items")
 
     return Heat(
         f"{measure_heading(measure)} by mean: the stronger the colour, the higher, from 0 to {full:g}.",

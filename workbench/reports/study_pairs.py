@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 
 from workbench.catalog.published import QUARTILES_APART, Score, published_counts, published_name, published_scores
 from workbench.reports.page import Bar, Forest, Grid, Note, Part, Points, Section, grid_of
-from workbench.reports.study_figures import NOTHING, cell_words, chance_words, difference_words, figure
 from workbench.statistics.paired import Difference, Tally
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
@@ -15,6 +14,7 @@ from workbench.studies.chances import Chance, chances, every_pair, resampled_ord
 from workbench.studies.comparing import Ranking, Setting, not_ranked, rankings, system_name, taus
 from workbench.studies.declaration import DOCS, in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.wording import NOTHING, cell_words, chance_words, difference_words, figure, left_out_words
 from workbench.text import plural
 
 MOST_PAIRS = 15
@@ -104,14 +104,9 @@ class _Sided:
         )
 
     def left_out(self, row: str) -> str:
-        """Return what is in no figure of the comparison, "" for nothing."""
         found = self.chance.comparison
-        said = [f"{found.undefined:,} without a value on one side"] if found.undefined else []
-        alone = ((found.only_left, found.left), (found.only_right, found.right))
-        said += [f"{count:,} only under {system_name(side)}" for count, side in alone if count]
-        if found.apart:
-            said.append(f"{row} {', '.join(sorted(found.apart))}, made otherwise: {'; '.join(found.differing)}")
-        return f"Left out of {self.name}: {', '.join(said)}." if said else ""
+        said = left_out_words(found, system_name(found.left), system_name(found.right), row)
+        return f"Left out of {self.name}: {said}." if said else ""
 
     def judged(self) -> str:
         """Return of how many blocks or claims both shares are, "" of other measures."""
@@ -145,11 +140,10 @@ def ranking_section(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
         parts.append(_taus([one.setting for one in found], between))
     elif known:
         parts.append(Note(f"Kendall's tau between these rankings: {min(known):.2f} to {max(known):.2f}."))
-    digits = {measure: 1 if in_points(measure) else 3 for measure in outcome.study.measures}
     rows = tuple(
         (
             f"{one.better} {'>' if one.difference > EQUAL else '='} {one.worse}", model, measure,
-            f"{one.difference:.{digits[measure]}f}", f"{one.repositories} ({one.ties}) of {one.of}", figure(one.resampled, 3),
+            f"{one.difference:.{1 if in_points(measure) else 3}f}", f"{one.repositories} ({one.ties}) of {one.of}", figure(one.resampled, 3),
         )
         for (model, measure), pairs in resampled_orders(outcome, resamples=resamples).items()
         for one in pairs
@@ -231,7 +225,7 @@ def _series(beside: BesidePaper) -> Iterator[Part]:
 
 
 def _of(one: Series, beside: BesidePaper) -> str:
-    count = f"{one.over} {'repository' if one.over == 1 else 'repositories'}"
+    count = plural(one.over, "repository")
     if one.own:
         return f"this study, {count}"
     return f"published, {count}" + (" of this study" if one in beside.published_here else "")

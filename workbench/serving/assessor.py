@@ -21,8 +21,8 @@ from starlette.types import ASGIApp
 from workbench import paths
 from workbench.a2a.replies import text_of
 from workbench.engine import client, launching
+from workbench.engine.launching import enqueue
 from workbench.engine.plan import DocumentPlan
-from workbench.engine.queue import enqueue
 from workbench.errors import WorkbenchError
 from workbench.reports import records, write_report
 from workbench.reports.contents import read_contents

@@ -26,10 +26,7 @@ class WrongForm(ValueError):
 
 
 def decoded(text: str, kind: type[Any]) -> Any:
-    """Return the value of JSON text.
-
-    WrongForm: it is no JSON, no ``kind`` (``list`` or ``dict``), or nested too deep.
-    """
+    """Return the value of JSON text. WrongForm: it is no ``kind`` (``list`` or ``dict``), or nested too deep."""
     try:
         value = json.loads(text)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""Two sides on the same tasks: the mean difference with its interval, and who wins how many tasks and repositories."""
+"""Two sides on the same tasks: the mean difference with its interval, and wins by task and repository."""
 
 from __future__ import annotations
 
@@ -29,25 +29,18 @@ class Tally:
 
     @property
     def words(self) -> str:
-        """Return ``16 won, 2 tied, 10 lost``."""
+        """``16 won, 2 tied, 10 lost``."""
         return f"{self.wins:,} won, {self.ties:,} tied, {self.losses:,} lost"
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A paired difference, right minus left.
+    """A paired difference, right minus left."""
 
-    Attributes:
-        value: Its mean, unweighted over repositories, over tasks within one; None without a task.
-        interval: Its interval.
-        tasks: Wins, ties and losses by task.
-        repositories: The same by repository, by the mean difference of each.
-    """
-
-    value: float | None
+    value: float | None  # mean, unweighted over repositories, over tasks within one; None without a task
     interval: Interval
-    tasks: Tally
-    repositories: Tally
+    tasks: Tally  # wins, ties and losses by task
+    repositories: Tally  # the same by the mean difference of each
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -61,12 +54,7 @@ class Difference:
 
 
 def paired_difference(differences: Iterable[Value], *, level: float = LEVEL) -> Difference:
-    """Return the mean of differences of tasks that both sides have.
-
-    Args:
-        differences: For each task the right side's value minus the left one's.
-        level: Coverage of the interval.
-    """
+    """Return the mean of right − left over the tasks that both sides have."""
     values = list(differences)
     clusters = clusters_of(values)
     by_repository: dict[str, list[float]] = defaultdict(list)
@@ -82,7 +70,6 @@ def paired_difference(differences: Iterable[Value], *, level: float = LEVEL) -> 
 
 
 def tally(differences: Iterable[float]) -> Tally:
-    """Return how many differences are above, at and below zero."""
     signs = [0, 0, 0]
     for value in differences:
         signs[0 if value > _EQUAL else 2 if value < -_EQUAL else 1] += 1
@@ -102,11 +89,7 @@ def common_tasks(sides: Iterable[Mapping[str, float | None]]) -> tuple[str, ...]
 
 
 def holm(chances: Mapping[str, float]) -> dict[str, float]:
-    """Return the p-values of several tests adjusted for their number (Holm 1979), in the order given.
-
-    Raises:
-        ValueError: one is not between 0 and 1.
-    """
+    """Return the p-values of several tests adjusted for their number (Holm 1979), in the order given."""
     if any(not 0 <= chance <= 1 for chance in chances.values()):
         raise ValueError("a p-value lies between 0 and 1")
     adjusted: dict[str, float] = {}

@@ -38,9 +38,8 @@ class Mean:
     """A mean with its interval, in points of 100 (``score``, ``works``, ``claims``) or as a share (``pass@k``).
 
     Attributes:
-        interval: Its bounds, None where too few units carry any; ``interval.words`` says by which rule or why not.
         missing: Trials without a score, or tasks with fewer than k counted samples, and why; they are not in it.
-        own: Of ``score`` the models' own points and what they are out of, where the format of every answer gave more than a tenth.
+        own: Of ``score`` the models' own points of how many, where the format of every answer gave more than a tenth.
         judged: Of ``works`` and ``claims`` the blocks or claims that are good, of how many that were judged, of how many.
     """
 
@@ -81,13 +80,11 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class Cell(InJson):
-    """One row under one column.
+    """One row under one column, in one of the :data:`STATES`.
 
     Attributes:
-        state: One of :data:`STATES`; ``missing`` where nothing was planned.
-        done: Trials that ended with a score, or candidates with a verdict of theirs.
-        planned: Of how many, None where that is not known yet.
-        documented: Share of its tasks whose function has a docstring, None without tasks.
+        done: Trials that ended with a score, or candidates with a verdict, of as many as are ``planned`` (None: not known yet).
+        documented: Share of its tasks whose function has a docstring.
         doubts: How many passes are doubtful or repaired, and how many answers were cut at the token limit; without zeros.
     """
 
@@ -214,21 +211,13 @@ def documented_share(counts: Counts) -> float | None:
     return sum(one[0].documented for one in counts) / len(counts) if counts else None
 
 
-def _by_file(counts: Counts, k: int) -> tuple[dict[str, list[float]], int]:
-    files: dict[str, list[float]] = {}
-    undefined = 0
-    for info, _, _, counted, passed, *_ in counts:
-        value = pass_at(counted, passed, k)
-        if value is None:
-            undefined += 1
-        else:
-            files.setdefault(info.file, []).append(value)
-    return files, undefined
-
-
 def _pass(work: CellWork, k: int, samples: int) -> Mean:
-    files, undefined = _by_file(work.counts, k)
-    count = len(work.counts) - undefined
+    files: dict[str, list[float]] = {}
+    for info, _, _, counted, passed, *_ in work.counts:
+        if (value := pass_at(counted, passed, k)) is not None:
+            files.setdefault(info.file, []).append(value)
+    count = sum(map(len, files.values()))
+    undefined = len(work.counts) - count
     waiting = sum(bool(one[2]) and one[3] < k for one in work.counts) if undefined else 0
     ahead = 0 if work.session else max(0, (work.planned or 0) // samples - len(work.counts))
     few = f"fewer than {k} counted samples" if k > 1 else "no counted sample"

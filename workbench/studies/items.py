@@ -90,12 +90,10 @@ class TaskTally(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TrialTally:
-    """One trial under one cell.
+    """One trial under one cell, with its scorecards and totals by rubric and judge.
 
-    ``scores`` has its scorecards by rubric and judge. ``checks`` has what its check says by measure, as (good, judged, all):
-    blocks that work of those that were run (``works``), claims that are true of those that can be said (``claims``).
-    ``cut`` says that an answer of its agent was cut at the token limit, ``readme`` that it handed one in. ``totals`` says of its
-    scorecards what of the points the format of its answer gave, and whether tier 3 was credited for missing facts.
+    ``checks`` has what its check says by measure, as (good, judged, all): blocks that work of those that were run (``works``), claims
+    that are true of those that can be said (``claims``). ``cut`` says that an answer was cut at the token limit.
     """
 
     trial: str
@@ -120,10 +118,7 @@ def score_of(trial: TrialTally, scale: Scale) -> float | None:
 
 
 def value_of(trial: TrialTally, measure: str, scale: Scale) -> float | None:
-    """Return what a trial has by a measure of agents, in points of 100; None where it has none.
-
-    ``works`` and ``claims`` are shares of its check, in points of 100: of blocks that were run, and of claims that can be said.
-    """
+    """Return what a trial has by a measure of agents, in points of 100, of its check too; None where it has none."""
     if measure == "score":
         return score_of(trial, scale)
     good, of, _ = trial.checks.get(measure, (0, 0, 0))
@@ -159,10 +154,7 @@ def _unscored(trial: TrialTally, scale: Scale) -> str:
 
 
 def pass_of(task: TaskTally, k: int, without: str = "") -> float | None:
-    """Return pass@k of a task, None where it has fewer than k counted samples.
-
-    ``without`` doubtful or repaired passes these are none, without cut answers these are no samples.
-    """
+    """Return pass@k of a task, None with fewer than k counted samples; ``without`` cut answers these are no samples, else no passes."""
     counted, passed = task.counted, task.passed
     if without == CUT:
         counted, passed = counted - task.cut, passed - task.cut_passed

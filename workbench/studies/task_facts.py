@@ -35,11 +35,7 @@ class FunctionFacts:
 
 
 def function_facts(reader: SessionReader, outcome: StudyOutcome) -> tuple[FunctionFacts, ...]:
-    """Return the functions of a study of docs, row by row.
-
-    Raises:
-        SessionError: A session cannot be read.
-    """
+    """Return the functions of a study of docs, row by row."""
     known = _facts(reader, outcome.cells.values())
     found: dict[tuple[str, str, str], FunctionFacts] = {}
     for row in outcome.rows:

@@ -103,7 +103,7 @@ class CaseList(RowList):
             self.marked.remove(entry.key)
         else:
             self.marked.append(entry.key)
-        self.move(1)
+        self.action_move(1)
         self.refresh()
         self.post_message(self.Moved(self, self.cursor))
 

@@ -191,7 +191,7 @@ class SideBySide(ModeScreen):
     def _refresh_tabs(self) -> None:
         # Where only one pane has room there is none for counts either.
         tabs = [(self.kind.titles[pane.id or ""], pane.has_class("-current")) for pane in self.panes]
-        self.query_one(PaneTabs).show(tabs)
+        self.query_one(PaneTabs).tabs = tuple(tabs)
 
     # -- what one can do
 

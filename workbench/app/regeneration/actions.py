@@ -12,7 +12,6 @@ from workbench.session.groups import CONTROLS
 
 if TYPE_CHECKING:
     from workbench.app.regeneration.screen import RegenerationScreen
-    from workbench.app.toolkit.document import Subject
     from workbench.engine.estimate import Estimate
     from workbench.results.regeneration_runs import RunView
 
@@ -23,7 +22,7 @@ class Actions(RunActions):
     """Carries out keys that touch the engine, the disk or another program."""
 
     def __init__(self, shown: RegenerationScreen) -> None:
-        super().__init__(shown.workbench, shown.doing)
+        super().__init__(shown)
         self._shown = shown
 
     def rerun(self) -> None:
@@ -104,7 +103,7 @@ class Actions(RunActions):
             case "cancel":
                 return view.live
             case "copy" | "open_outside":
-                return bool(self.subject().text)
+                return bool(self._subject().text)
             case "rerun":
                 return self._shown.selected_task is not None
             case "rerun_failed":
@@ -116,18 +115,11 @@ class Actions(RunActions):
             case _:
                 return True
 
-    def subject(self) -> Subject:
-        return self._shown.subject()
-
     def _do(self, work: Callable[[Path, RunView], object], said: str) -> None:
-        host, view = self._host, self._shown.view
+        view = self._shown.view
         if view is None:
-            host.notify("No run is shown.")
-            return
-
-        def done(own: Path, _: object) -> str:
-            if own != host.session_path:
-                host.go_to(Location(own, "regeneration", view.run.id))
-            return said
-
-        self.on_own(lambda own: work(own, view), done)
+            self._host.notify("No run is shown.")
+        else:
+            self.on_own(
+                lambda own: work(own, view), lambda _: said, lambda own, _: Location(own, "regeneration", view.run.id)
+            )

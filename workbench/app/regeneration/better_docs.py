@@ -82,8 +82,7 @@ def _said(reader: SessionReader, row: ImprovementRow) -> tuple[str, str]:
 
 def load_shown(reader: SessionReader, run: str) -> Shown:
     """Read the orders of a run with all that was tried for them, the latest order first."""
-    from workbench.engine.improvement_client import plan_of
-    from workbench.engine.improvement_result import attempts_of
+    from workbench.engine.improvement_client import attempts_of, plan_of
 
     orders = reader.improvements(run)
     plans = [(row, plan) for row in reversed(orders) if (plan := plan_of(row)) is not None]

@@ -14,7 +14,7 @@ from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.form import Form
 from workbench.app.toolkit.ordering import Begun, OrderForm, check_named_model, may_start, remembered
 from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
-from workbench.engine.improvement_result import Improved
+from workbench.engine.improvement_client import Improved
 from workbench.errors import BadField, UsageError, WorkbenchError
 from workbench.files import expanded
 from workbench.improving.changes import Checkout, check_patch, source_checkout, suggested_name
@@ -157,16 +157,13 @@ def _why_none(functions: str, lines: Sequence[TaskLine]) -> str:
 def _plan(session: Path, view: RunView, values: Values, tasks: Sequence[str]) -> ImprovementPlan:
     from workbench.engine.improvement_client import resolved_improvement
     from workbench.engine.plan import ImprovementPlan, RegenerationPlan
+    from workbench.reports.wording import picked
     from workbench.settings import load
 
     run = RegenerationPlan.from_json(view.run.config)
     same = values["evaluator"] == view.group.evaluator
     base = RegenerationPlan(
-        source=run.source,
-        docs_scope=run.docs_scope,
-        selection=run.selection,
-        sandbox=run.sandbox,
-        engine=run.engine,
+        **picked(run, "source", "docs_scope", "selection", "sandbox", "engine"),
         evaluator=values["evaluator"],
         prompt=view.group.prompt if same else "",
         context=view.group.context if same else "",
@@ -245,7 +242,7 @@ class HandingDialog(Form[tuple[str, str]]):
 
 async def ask_and_write(host: WorkbenchApp, session: Path, improvement: str) -> None:
     """Ask for a place and write what was kept of an order there; call it from a worker."""
-    from workbench.engine.improvement_result import improved
+    from workbench.engine.improvement_client import improved
 
     came = await asyncio.to_thread(improved, session, improvement)
     checkout = await asyncio.to_thread(source_checkout, came.plan.base.source)

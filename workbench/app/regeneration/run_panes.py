@@ -15,17 +15,17 @@ from workbench.app.key_table import key_of
 from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
 from workbench.app.marks import SEVERAL, Marked, Pair
-from workbench.app.regeneration.building import Building, ExcludedList
+from workbench.app.regeneration.building import Building
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine
 from workbench.app.regeneration.sample_pane import Detail, SamplePane
 from workbench.app.regeneration.search import Hit, hits_of
 from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.regeneration.wording import short_name
+from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.document import Subject
-from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.pane import Pane, PaneTabs, Target
+from workbench.app.toolkit.pane import Pane, Target
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.texts import Static
@@ -96,10 +96,6 @@ class RunPanes(RunScreen):
         self.set_class(current is self.detail.failing, "-at-failing")
         self.refresh_bindings()
 
-    def _refresh_tabs(self) -> None:
-        named = [(pane.short if isinstance(pane, Pane) else "", pane.has_class("-current")) for pane in self.panes]
-        self.query_one(PaneTabs).show(named)
-
     def uncover(self, pane: Widget) -> None:
         """Bring a pane to the front where only some have room."""
         if not pane.display or self.has_class("-tabs", "-zoomed") or self.has_class("-w-narrow"):
@@ -137,6 +133,9 @@ class RunPanes(RunScreen):
 
     def search_for(self, text: str) -> None:
         """Search for a text and go to the first hit in the selected task or below it."""
+        if self.shows_building:
+            self.building.find(text)
+            return
         reader, view, lines, selected = self.reader, self.view, tuple(self.table.rows), self.selected_task
         if reader is None or view is None:
             return
@@ -219,7 +218,7 @@ class RunPanes(RunScreen):
     def subject(self) -> Subject:
         """Return what has the focus: what was excluded, the failing tests, else the sample."""
         if self.shows_building:
-            listed = self.building.query_one(ExcludedList).rows
+            listed = self.building.listed.rows
             return Subject("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
         return self.detail.subject()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -66,6 +66,16 @@ def read_all(reader: SessionReader, task_id: str, group: Group, number: int, tab
     """Read and lay out all of one tab of a sample."""
     sample = read_sample(reader, task_id, group, number)
     return laid_out(reader, sample, tab, COPIED_AT_MOST) if sample is not None else note(GONE)
+
+
+def read_texts(
+    reader: SessionReader, task_id: str, group: Group, number: int, tabs: Iterable[str], limit: int
+) -> tuple[Sample, dict[str, Document], tuple[str, Document]] | None:
+    """Read a sample with some of its tabs and, under their title, the tests that it failed; None where its task is gone."""
+    sample = read_sample(reader, task_id, group, number)
+    if sample is None:
+        return None
+    return sample, {tab: laid_out(reader, sample, tab, limit) for tab in tabs}, failures_of(reader, sample)
 
 
 def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN_AT_FIRST) -> Document:

@@ -11,17 +11,16 @@ from textual import events, on, work
 from workbench.app.key_table import key_of
 from workbench.app.location import Place
 from workbench.app.regeneration.actions import Actions
-from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine, headline
 from workbench.app.regeneration.run_panes import RunPanes
 from workbench.app.regeneration.standings import Standings, beside
+from workbench.app.regeneration.task_table import EVERYTHING, TaskFilter
 from workbench.app.regeneration.wording import header, trouble
 from workbench.app.toolkit.header import Part
 from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
-from workbench.app.toolkit.typed_line import PromptLine
 from workbench.results.regeneration_runs import Excluded, RunView
 from workbench.results.tasks import Figures, TaskLine
 from workbench.text import one_line
@@ -174,18 +173,6 @@ class RegenerationScreen(RunPanes):
         self.show_sample()
         self._show_header()
         self._show_beside()
-
-    # -- the line below
-
-    def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
-        self.on_prompt_line_left()
-        if self.shows_building:
-            self.building.find(message.text)
-        else:
-            self.search_for(message.text)
-
-    def on_prompt_line_left(self) -> None:
-        self.focus_pane(self.query_one("#excluded" if self.shows_building else "#tasks"))
 
     # -- keys
 

@@ -29,12 +29,10 @@ class HitList(RowList):
         self.everywhere = False
 
     def put(self, found: Found, lines: Sequence[Line], *, cursor: int = 0) -> None:
-        """Show hits with the lines that are known so far."""
         self.found, self.lines = found, list(lines)
         self.rows_changed(cursor=cursor)
 
     def add_lines(self, lines: Sequence[Line]) -> None:
-        """Show the lines of the hits that follow."""
         self.lines += lines
         self.refresh()
 

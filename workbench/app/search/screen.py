@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ from workbench.app.keys import bindings
 from workbench.app.location import Location, Place, ResultList
 from workbench.app.search.hit_list import FacetList, HitList
 from workbench.app.toolkit.latest import Latest
-from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.typed_line import LineInput
@@ -34,10 +35,8 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
-ASK_SECONDS = 0.1
-"""Time from a key to the search for what was typed."""
-REFRESH_SECONDS = 1.0
-"""Time between two fillings of the index while a session changes."""
+ASK_SECONDS = 0.1  # time from a key to the search for what was typed
+REFRESH_SECONDS = 1.0  # time between two fillings of the index while a session changes
 _FIRST_LINES = 100
 _TIP = "\n".join(
     (
@@ -78,15 +77,10 @@ class SearchScreen(ModeScreen):
         yield Container(
             LineInput(self._last.text, placeholder="what to look for", id="search-text", compact=True), id="search-line"
         )
-        hits = Container(
-            HitList(id="hits"),
-            Static(_TIP, id="search-tip"),
-            Static("", id="search-note"),
-            id="hits-pane",
-            classes="pane",
-        )
-        facets = Container(FacetList(id="facets"), id="facets-pane", classes="pane")
-        yield Container(set_title(hits, "Hits"), set_title(facets, "Narrow down"), id="found")
+        inside = HitList(id="hits"), Static(_TIP, id="search-tip"), Static("", id="search-note")
+        hits = Pane(*inside, short="Hits", id="hits-pane", classes="pane")
+        facets = Pane(FacetList(id="facets"), short="Narrow down", id="facets-pane", classes="pane")
+        yield Container(hits, facets, id="found")
 
     def on_mount(self) -> None:
         self.query_one("#search-text", Input).select_all()
@@ -114,7 +108,6 @@ class SearchScreen(ModeScreen):
         self._filling.soon(self._fill, REFRESH_SECONDS, beside=True)
 
     def _sessions(self) -> list[Path]:
-        """Return the sessions that are searched: the open one, or all of the user's as well."""
         opened = self.workbench.session_path
         found = [opened] if opened is not None else []
         if self._last.everywhere:
@@ -127,27 +120,14 @@ class SearchScreen(ModeScreen):
         def work() -> str:
             if self._index is None:
                 self._index = SearchIndex(paths.data_dir() / "search.db")
-            return _fill(
-                self._index,
-                sessions,
-                lambda: stop.is_set() or self._filling.outdated,
-                lambda said: self._filling.report(self._filled_so_far, said),
-            )
+            stopped = lambda: stop.is_set() or self._filling.outdated  # noqa: E731
+            return _fill(self._index, sessions, stopped, lambda said: self._filling.report(self._filled, said))
 
         self._filling.ask(work, self._filled, self._say)
 
-    def _filled_so_far(self, said: str) -> None:
-        self._say(said)
-        if self._asking.idle:
-            self._ask()
-
-    def _filled(self, unread: str) -> None:
-        self._say(unread)
+    def _filled(self, note: str) -> None:
+        self._say(note)
         self._ask()
-
-    def _say(self, note: str) -> None:
-        self._note = note
-        self._show_note()
 
     # -- what is asked
 
@@ -207,17 +187,18 @@ class SearchScreen(ModeScreen):
         self.set_status(f"{where} · {count} hit{'' if found.total == 1 else 's'}" if self._query else f"search {where}")
         self.set_class(not self._query and not wrong, "-nothing-asked")
         self._wrong = wrong
-        self._show_note()
+        self._say(self._note)
         self.refresh_bindings()
 
-    def _show_note(self) -> None:
+    def _say(self, note: str) -> None:
+        self._note = note
         everywhere, widens = self._last.everywhere, f"{key_of('search.all-sessions')} searches all sessions."
         text = self._wrong
         if not text and self.workbench.session_path is None and not everywhere:
             text = f"No session is open; {widens}"
-        elif not text and self._query and not self.hits.found.total and not self._note:
+        elif not text and self._query and not self.hits.found.total and not note:
             text = "Nothing was found." if everywhere else f"Nothing was found; {widens}"
-        self.query_one("#search-note", Static).update(one_line(" · ".join(filter(None, [text, self._note])), 300))
+        self.query_one("#search-note", Static).update(one_line(" · ".join(filter(None, [text, note])), 300))
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         if message.row_list is self.hits:
@@ -226,17 +207,13 @@ class SearchScreen(ModeScreen):
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         if message.row_list is self.hits:
             self._open(message.index)
-            return
-        facet = self.query_one("#facets", FacetList).selected
-        if facet is not None:
-            self._toggle(*facet)
-
-    def _toggle(self, name: str, value: str) -> None:
-        # Exactly this value: what is counted beside it is what will be shown.
-        said = f'{name}:="{value}"' if " " in value else f"{name}:={value}"
-        field = self.query_one("#search-text", Input)
-        typed = field.value
-        field.value = typed.replace(said, "").strip() if said in typed else f"{typed.strip()} {said}".strip()
+        elif (facet := self.query_one("#facets", FacetList).selected) is not None:
+            # Exactly this value: what is counted beside it is what will be shown.
+            name, value = facet
+            said = f'{name}:="{value}"' if " " in value else f"{name}:={value}"
+            field = self.query_one("#search-text", Input)
+            typed = field.value
+            field.value = typed.replace(said, "").strip() if said in typed else f"{typed.strip()} {said}".strip()
 
     def _open(self, at: int) -> None:
         workbench, last, hits, query = self.workbench, self._last, self.hits.found.hits, self._query
@@ -298,19 +275,12 @@ def _lines(reader: SessionReader | None, hits: Sequence[Hit], query: Query) -> l
     """Return the lines of hits; those of another session than the open one are read from their own files."""
     from workbench.session.reader import SessionReader as Reader
 
-    readers: dict[Path, SessionReader | None] = {} if reader is None else {reader.path.resolve(): reader}
-    try:
+    readers = {} if reader is None else {reader.path.resolve(): reader}
+    with contextlib.ExitStack() as opened:
         for session in {hit.session for hit in hits} - readers.keys():
-            try:
-                readers[session] = Reader(session, surveyed=False)
-            except WorkbenchError:
-                readers[session] = None
-        read = ((readers[hit.session], hit) for hit in hits)
-        return [line_of(mine, hit, query) if mine is not None else Line("") for mine, hit in read]
-    finally:
-        for other in readers.values():
-            if other is not None and other is not reader:
-                other.close()
+            with contextlib.suppress(WorkbenchError):
+                readers[session] = opened.enter_context(Reader(session, surveyed=False))
+        return [line_of(readers[hit.session], hit, query) if hit.session in readers else Line("") for hit in hits]
 
 
 _SEARCHED_THERE = frozenset({"step", "file", "message", "readme", "metadata", "docstring", "candidate", "failing"})

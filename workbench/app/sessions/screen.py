@@ -20,8 +20,8 @@ from workbench.app.location import Location
 from workbench.app.sessions.keeping import import_form, imported, rename
 from workbench.app.sessions.listing import Remembered, SessionEntry, deleted_entries, found_sessions, looked_into
 from workbench.app.sessions.table import SessionTable, about, sentence
+from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.form import AskText
-from workbench.app.toolkit.labelling import Labelled
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen

@@ -191,6 +191,6 @@ class SessionTable(Table[SessionEntry]):
             self.marked.remove(entry.path)
         else:
             self.marked.append(entry.path)
-        self.move(1)
+        self.action_move(1)
         self.refresh()
         self.post_message(self.Moved(self, self.cursor))

@@ -10,28 +10,10 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.keys import bindings
-from workbench.app.study.comparison_list import ComparisonList
+from workbench.app.study.line_lists import ComparisonList, RankingList
 from workbench.app.study.loading import StudyLine, StudyView
 from workbench.app.study.matrix import SPREAD, StudyMatrix
-from workbench.app.study.ranking_list import RankingList
-from workbench.app.study.wording import (
-    CELL,
-    COMPARISON,
-    ITEMS,
-    LEADERBOARD,
-    NOTHING,
-    RANKINGS,
-    SCORE,
-    STYLES,
-    TABS,
-    bounds,
-    count,
-    figure,
-    progress,
-    shape,
-    share,
-    signed,
-)
+from workbench.app.study.wording import CELL, COMPARISON, LEADERBOARD, RANKINGS, SCORE, STYLES, TABS, progress, shape
 from workbench.app.toolkit.amounts import spend_in_figures
 from workbench.app.toolkit.columns import Column, Columns, number_column
 from workbench.app.toolkit.pane import TabLine
@@ -44,7 +26,8 @@ from workbench.studies.declaration import AGENTS
 from workbench.studies.items import TaskTally, TrialTally, missing_of, pass_of, value_of
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine
 from workbench.studies.outcome import StudyOutcome
-from workbench.text import one_line, shortened
+from workbench.studies.wording import NOTHING, bounds, figure, percent, signed
+from workbench.text import many, one_line, plural, shortened
 
 
 def _about(line: StudyLine) -> Part:
@@ -81,9 +64,6 @@ class StudyList(Table[StudyLine]):
 
     def lead_of(self, row: StudyLine) -> str:
         return "›" if row.name == self._current else ""
-
-    def words_of_row(self, row: StudyLine) -> str:
-        return f"{row.name} {row.study.title if row.study is not None else ''}"
 
 
 Item = TrialTally | TaskTally
@@ -152,11 +132,6 @@ class CellItems(Table[Item]):
             self.cursor = -1
         self.put((cell.work.trials or cell.work.tasks) if cell is not None else ())
 
-    def words_of_row(self, row: Item) -> str:
-        if isinstance(row, TaskTally):
-            return row.name
-        return " ".join(missing_of(row, self._measure, self._scale) or (row.state, row.error))
-
 
 def _number(value: float | None, digits: int) -> str:
     return NOTHING if value is None else f"{value:,.{digits}f}"
@@ -177,13 +152,13 @@ def _leader_columns(lines: Sequence[LeaderLine]) -> tuple[Column[LeaderLine], ..
         Column(title="score", cell=lambda line: (figure(line.mean.value, SCORE), "score"), width=6, sort=lambda line: line.mean.value,
                descending=True),
         Column(title="trials", cell=lambda line: progress(line.trials, line.trials + line.mean.undefined), width=9, priority=1),
-        Column(title="interval", cell=lambda line: bounds(line.mean.interval, SCORE) or NOTHING, width=13, priority=5),
+        Column(title="interval", cell=lambda line: bounds(line.mean.interval.low, line.mean.interval.high, SCORE).strip() or NOTHING, width=13, priority=5),
         *(number_column(f"T{number + 1}", 5, _tier(number), 1, priority=4) for number in range(4)),
         number_column("steps", 6, lambda line: line.steps, 1, priority=3),
         number_column("tokens", 8, lambda line: line.tokens, priority=6),
         number_column("$", 7, lambda line: line.cost_usd, 3, priority=2),
         number_column("s", 6, lambda line: line.seconds, priority=8),
-        Column(title=f"> {GOOD:.0f}", cell=lambda line: share(line.above), width=6, priority=2, sort=lambda line: line.above,
+        Column(title=f"> {GOOD:.0f}", cell=lambda line: percent(line.above), width=6, priority=2, sort=lambda line: line.above,
                descending=True),
         number_column("spread", 7, lambda line: line.spread, 1, priority=7),
     )  # fmt: skip
@@ -204,9 +179,6 @@ class LeaderList(Table[LeaderLine]):
         self.notes = (*_rests_on(lines), *_judges(lines, agreements))
         self.put(lines)
 
-    def words_of_row(self, row: LeaderLine) -> str:
-        return row.summary.title
-
 
 def _of(mean: Mean | None) -> str:
     return f"{figure(mean.value, SCORE)} of {mean.items:,}" if mean is not None and mean.items else NOTHING
@@ -222,7 +194,7 @@ def _rests_on(lines: Sequence[LeaderLine]) -> list[tuple[str, str]]:
     """Return lines of text on what places rest on where not all agents have the same, and what is in no figure, and why."""
     said = []
     if any(_of_cases(lines, one) for one in lines):
-        cases = count(lines[0].of, "case that all have", "cases that all have")
+        cases = f"{plural(lines[0].of, 'case')} that all have"
         means = "; ".join(
             f"{one.summary.title} {figure(one.over_common, SCORE)}" for one in lines if one.place is not None
         )
@@ -304,13 +276,12 @@ class Detail(Container):
 
     def show(self, view: StudyView | None) -> None:
         outcome, tab = (view.outcome, view.wanted.tab) if view is not None else (None, CELL)
-        nouns = ITEMS[outcome is None or outcome.study.kind == AGENTS]
         no_leaders = outcome is not None and outcome.study.kind != AGENTS
         self.query_one(TabLine).empty = frozenset({LEADERBOARD} if no_leaders else ())
         self.studies.show(view.lines if view is not None else (), view.wanted.name if view is not None else "")
-        self.comparison.put(view.comparison if view is not None else None, nouns)
+        self.comparison.put(view.comparison if view is not None else None, outcome)
         if view is not None and tab == RANKINGS:
-            self.rankings.put(nouns[3], *view.ranked)
+            self.rankings.put(outcome, *view.ranked)
         elif view is not None and tab == LEADERBOARD:
             self.leaders.show(*view.leaders)
 
@@ -324,8 +295,12 @@ def matrix_title(outcome: StudyOutcome, matrix: StudyMatrix) -> str:
     rows = len(outcome.rows)
     shown = matrix.narrow_counts()[0] if matrix.narrowed and not grouping else rows
     counted = f"{shown:,} of {rows:,}" if shown != rows else f"{rows:,}"
-    noun = ITEMS[outcome.study.kind == AGENTS][2 if rows == 1 else 3]
-    parts = (f"{counted} {noun}", grouping and f"grouped by {grouping}", by and f"sorted {by}")
+    noun = outcome.study.row_noun
+    parts = (
+        f"{counted} {noun if rows == 1 else many(noun)}",
+        grouping and f"grouped by {grouping}",
+        by and f"sorted {by}",
+    )
     return one_line(" · ".join(filter(None, (matrix.measure, *parts))), 200)
 
 

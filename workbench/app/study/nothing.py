@@ -2,49 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from textual.app import ComposeResult
 from textual.containers import Container
 
 from workbench.app.keys import bindings
 from workbench.app.toolkit.columns import Column
+from workbench.app.toolkit.fields import Offer
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.studies.declaration import PAPER
 
-NEW, FILE = "", "file"
+NEW, FILE = "new study", "study.toml"
 """What is chosen where it is no study that comes with the program."""
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """A way to begin: ``name`` is a packaged study, :data:`NEW` or :data:`FILE`."""
-
-    name: str
-    title: str
-    about: str
-
-
-def beginnings() -> tuple[Beginning, ...]:
+def beginnings() -> tuple[Offer, ...]:
     from workbench.studies.study_files import packaged_studies, study_named
 
     packaged = [study_named(name) for name in packaged_studies()]
     told = {PAPER: "The paper's published tables, read-only: its report"}
     return (
-        Beginning(NEW, "new study", "Choose cases and agents, or sources and doc systems"),
-        *(Beginning(one.name, one.name, told.get(one.kind, one.title.partition(":")[0])) for one in packaged),
-        Beginning(FILE, "study.toml", "One that a file declares"),
+        Offer(NEW, "Choose cases and agents, or sources and doc systems"),
+        *(Offer(one.name, told.get(one.kind, one.title.partition(":")[0])) for one in packaged),
+        Offer(FILE, "One that a file declares"),
     )
 
 
-_COLUMNS: tuple[Column[Beginning], ...] = (
-    Column(title="", cell=lambda way: (way.title, "group"), width=14, text=True),
+_COLUMNS: tuple[Column[Offer], ...] = (
+    Column(title="", cell=lambda way: (way.name, "group"), width=14, text=True),
     Column(title="", cell=lambda way: way.about, width=20, widest=200, text=True),
 )
 
 
-class BeginList(Table[Beginning]):
+class BeginList(Table[Offer]):
     """A row for each way to begin."""
 
     LEAD = 1

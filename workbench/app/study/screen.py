@@ -19,7 +19,7 @@ from workbench.app.study.actions import StudyActions, can_go_on, going
 from workbench.app.study.detail import Detail, detail_title, matrix_title
 from workbench.app.study.loading import StudyLoader, StudyView, Wanted
 from workbench.app.study.matrix import StudyMatrix
-from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, BeginList, Beginning, NothingHere
+from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, BeginList, NothingHere
 from workbench.app.study.wording import CELL, COMPARISON, RANKINGS, STUDIES, cell_sentence, header
 from workbench.app.toolkit.cell_table import LinesBeside
 from workbench.app.toolkit.latest import Latest, Live
@@ -214,11 +214,7 @@ class StudyScreen(ModeScreen):
 
     def _show_cell(self) -> None:
         outcome, cell = self.outcome, self.matrix.cell
-        text = (
-            cell_sentence(outcome, cell, self.measure, self.matrix.part)
-            if outcome is not None and cell is not None
-            else ""
-        )
+        text = cell_sentence(outcome, cell, self.measure, self.matrix.part) if outcome and cell else ""
         # Its height is fixed: the cursor moves without a layout of the screen.
         self.query_one("#study-line", Static).update(text, layout=False)
         self.detail.cell_items.show(outcome, cell, self.measure)
@@ -308,7 +304,8 @@ class StudyScreen(ModeScreen):
 
     def action_study(self, step: int) -> None:
         if names := self._names:
-            self.show_study(names[(names.index(self.wanted.name) + step) % len(names)])
+            at = names.index(self.wanted.name) if self.wanted.name in names else 0
+            self.show_study(names[(at + step) % len(names)])
 
     @work
     async def action_export(self) -> None:
@@ -328,8 +325,8 @@ class StudyScreen(ModeScreen):
         await self.workbench.ask_for_study()
 
     @work
-    async def _begin(self, way: Beginning) -> None:
-        await self._actions.begin(way.name)
+    async def _begin(self, way: str) -> None:
+        await self._actions.begin(way)
 
     def action_leave(self) -> None:
         if self.current_pane is self.detail and self.outcome is not None:
@@ -357,20 +354,19 @@ class StudyScreen(ModeScreen):
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         detail, outcome, chosen = self.detail, self.outcome, message.row_list
         if isinstance(chosen, BeginList) and chosen.selected is not None:
-            self._begin(chosen.selected)
+            self._begin(chosen.selected.name)
         elif chosen is self.matrix and self.matrix.cell is not None:
             self._open_cell(self.matrix.cell)
         elif chosen is detail.cell_items and detail.cell_items.cell is not None and detail.cell_items.selected:
             items = detail.cell_items.in_order()
             at = items.index(detail.cell_items.selected)
-            self._actions.go_to_item(self.wanted.name, detail.cell_items.cell, items, at)
-        elif chosen is detail.comparison and detail.comparison.selected_row:
-            _, right = self.wanted.pair or ("", "")
-            self.matrix.go_to_cell(detail.comparison.selected_row, right)
+            self._actions.go_to(self.wanted.name, detail.cell_items.cell, items, at)
         elif chosen is detail.comparison and outcome is not None:
-            compared, pair = detail.comparison.comparison, detail.comparison.selected
-            if compared is not None and pair is not None:
-                self._actions.go_to_pair(outcome, compared, pair)
+            compared, of = detail.comparison.comparison, detail.comparison.selected
+            if isinstance(of, str):
+                self.matrix.go_to_cell(of, compared.right.name if compared is not None else "")
+            elif compared is not None and of is not None:
+                self._actions.go_to_pair(outcome, compared, of)
         elif chosen is detail.rankings and detail.rankings.selected is not None and outcome is not None:
             ranking, order = detail.rankings.selected
             if order is None:
@@ -388,7 +384,7 @@ class StudyScreen(ModeScreen):
             self.focus_pane(self.detail)
             self.call_after_refresh(self.detail.cell_items.focus)
         elif cell.run or cell.work.trials:
-            self._actions.go_to_cell(self.wanted.name, cell)
+            self._actions.go_to(self.wanted.name, cell, cell.work.trials)
         else:
             self.notify(cell.problem or "Nothing is behind this cell yet.", timeout=6)
 

@@ -11,7 +11,8 @@ from workbench.app.toolkit.header import Header, Part
 from workbench.glyphs import DOUBTFUL, STATES
 from workbench.studies.declaration import AGENTS, in_points
 from workbench.studies.items import brief
-from workbench.text import one_line
+from workbench.studies.wording import NOTHING, figure, mean_words, percent
+from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.statistics.intervals import Interval
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from workbench.studies.declaration import Study
     from workbench.studies.outcome import StudyOutcome
 
-NOTHING = "–"
 UNKNOWN = "…"
 """Stands for a figure that is being drawn."""
 SCORE = "score"
@@ -31,36 +31,7 @@ STYLES = {
     "queued": "waiting",
     "cancelled": "waiting",
 }
-_ROWS = {"case": "cases", "repository": "repositories"}
-_COLUMNS = {AGENTS: ("agent", "agents")}
-_DOCS = ("doc system", "doc systems")
-ITEMS = {True: ("trial", "trials", "case", "cases"), False: ("task", "tasks", "repository", "repositories")}
-"""What an item and a row are called, each one and several, by whether the study is of agents."""
-
 CELL, COMPARISON, RANKINGS, LEADERBOARD, STUDIES = TABS = ("Cell", "Comparison", "Rankings", "Leaderboard", "Studies")
-
-
-def figure(value: float | None, measure: str) -> str:
-    """Return points with one decimal, a share with two."""
-    if value is None:
-        return NOTHING
-    return f"{value:.1f}" if in_points(measure) else f"{value:.2f}"
-
-
-def signed(value: float | None, measure: str) -> str:
-    """Return a difference with its sign, a digit more than its sides have."""
-    if value is None:
-        return NOTHING
-    text = f"{value:+.1f}" if in_points(measure) else f"{value:+.3f}"
-    return ("0" + text[2:] if not float(text) else text).replace("-", "−")
-
-
-def bounds(interval: Interval, measure: str, *, difference: bool = False) -> str:
-    """Return ``[0.41, 0.73]``, "" where there are none."""
-    if interval.low is None or interval.high is None:
-        return ""
-    written = signed if difference else figure
-    return f"[{written(interval.low, measure)}, {written(interval.high, measure)}]"
 
 
 def tight_bounds(interval: Interval, measure: str) -> str:
@@ -74,15 +45,6 @@ def tight_bounds(interval: Interval, measure: str) -> str:
 def _tight(text: str) -> str:
     known = {"0.00": "0", "1.00": "1"}
     return known.get(text, text.removeprefix("0") if text.startswith("0.") else text)
-
-
-def chance(p: float) -> str:
-    """Return a p-value as papers write it."""
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def share(value: float | None) -> str:
-    return NOTHING if value is None else f"{100 * value:.0f} %"
 
 
 def progress(done: int, planned: int | None) -> str:
@@ -170,15 +132,11 @@ def mean_text(mean: Mean, rows: int, measure: str, width: int, of: int = 0) -> s
     return next((text for text in texts if len(text) <= width), f"{value}*" if mean.items < of else value)
 
 
-def count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
-
-
 def shape(study: Study, columns: int) -> str:
     """Return ``3 repositories × 5 doc systems``; columns of several models are called columns."""
-    rows = count(len(study.rows), study.row_noun, _ROWS[study.row_noun])
     one_model = len({one.model for one in study.columns}) <= 1
-    return f"{rows} × {count(columns, *(_COLUMNS.get(study.kind, _DOCS) if one_model else ('column', 'columns')))}"
+    noun = "column" if not one_model else "agent" if study.kind == AGENTS else "doc system"
+    return f"{plural(len(study.rows), study.row_noun)} × {plural(columns, noun)}"
 
 
 def state_of(outcome: StudyOutcome, left: float | None = None) -> str:
@@ -193,14 +151,14 @@ def state_of(outcome: StudyOutcome, left: float | None = None) -> str:
     if states["queued"]:
         return f"{STATES['queued']} {states['queued']:,} of {total:,} cells wait: {key_of('study.resume')} goes on"
     if states["failed"]:
-        failed = f"{STATES['failed']} {states['failed']:,} of {count(total, 'cell', 'cells')} failed"
+        failed = f"{STATES['failed']} {states['failed']:,} of {plural(total, 'cell')} failed"
         return failed + (f", {states['unscored']:,} unscored" if states["unscored"] else "")
     if states["unscored"]:
-        return f"{STATES['unscored']} {states['unscored']:,} of {count(total, 'cell', 'cells')} unscored"
+        return f"{STATES['unscored']} {states['unscored']:,} of {plural(total, 'cell')} unscored"
     if states["cancelled"]:
         return f"{STATES['cancelled']} {states['cancelled']:,} of {total:,} cells cancelled"
     if states["missing"]:
-        return f"{states['missing']:,} of {count(total, 'cell', 'cells')} not begun"
+        return f"{states['missing']:,} of {plural(total, 'cell')} not begun"
     return f"{STATES['done']} done" if total else "results of others"
 
 
@@ -225,7 +183,6 @@ def cell_sentence(outcome: StudyOutcome, cell: Cell, measure: str, part: str = "
     """
     title = next(one.title for one in outcome.by_column if one.column.name == cell.column.name)
     mean = cell.means[measure]
-    noun = "trial" if outcome.study.kind == AGENTS else "task"
     parts = [" · ".join(filter(None, (cell.row, part, title)))]
     if cell.problem:
         parts.append(f"{STATES.get(cell.state, '')} {cell.problem}".strip())
@@ -234,8 +191,8 @@ def cell_sentence(outcome: StudyOutcome, cell: Cell, measure: str, part: str = "
     elif cell.state != "done":
         parts.append(f"{STATES.get(cell.state, '?')} {cell.state} {progress(cell.done, cell.planned)}")
     if mean.value is not None:
-        parts.append(f"{measure} {figure(mean.value, measure)} {bounds(mean.interval, measure)}".rstrip())
-        parts.append(count(mean.items, noun, f"{noun}s"))
+        parts.append(f"{measure} {mean_words(mean, measure)}")
+        parts.append(plural(mean.items, outcome.study.item_noun))
         if mean.own is not None:
             parts.append(f"own points {mean.own[0]:.1f} of {mean.own[1]:.1f}")
         parts += [one.words for one in mean.missing if not cell.problem]
@@ -245,7 +202,7 @@ def cell_sentence(outcome: StudyOutcome, cell: Cell, measure: str, part: str = "
     if cell.work.left_out:
         parts.append(f"left out: {', '.join(cell.work.left_out)}")
     if cell.documented is not None:
-        parts.append(f"documented {share(cell.documented)}")
+        parts.append(f"documented {percent(cell.documented)}")
     if mean.value is not None:
         parts.append(mean.interval.words)
     return one_line(" · ".join(parts), 600)

@@ -1,38 +1,43 @@
-"""What a person can do with a run besides looking, as far as it is the same in every mode that follows one."""
+"""What a person can do besides looking, as far as it is the same in several modes: runs, copies, editors, stars, tags and remarks."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 import signal
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import key_of
+from workbench.app.location import Location
+from workbench.app.toolkit.latest import Latest, sentence_of
+from workbench.app.toolkit.run_screen import RunScreen
+from workbench.errors import WorkbenchError
+from workbench.session.labels import STAR, check_remark, differences, parse_tags
+from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from textual.widget import Widget
+
     from workbench.app.app import WorkbenchApp
     from workbench.app.toolkit.document import Subject
-    from workbench.app.toolkit.latest import Latest
     from workbench.engine.estimate import Estimate
-
+    from workbench.session import SessionWriter
 
 SURELY_TAKEN = 500_000
 """Characters of a copied text that terminals take: tmux drops a megabyte in base64 without a word."""
 
 
 def run_in_front(command: list[str]) -> int:
-    """Run a program that has the terminal to itself, wait for it, and return its exit code.
-
-    Ctrl+c reaches every program of the terminal: in a pager it ends a search, so it must not end the app that waits for
-    the pager. A handler, unlike ``SIG_IGN``, is not inherited: the program itself gets the signal as usual.
-
-    Raises:
-        OSError: It cannot be started.
-    """
+    """Run a program that has the terminal to itself, wait for it, and return its exit code (OSError where it cannot be started)."""
+    # Ctrl+c reaches every program of the terminal: in a pager it ends a search, so it must not end the app that waits for the pager. A
+    # handler, unlike SIG_IGN, is not inherited: the program itself gets the signal as usual.
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         return subprocess.run(command, check=False).returncode
@@ -102,29 +107,25 @@ def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
 class RunActions:
     """Carries out keys that touch the engine, the disk or another program; all of it in a thread, in its order, but the editor."""
 
-    def __init__(self, host: WorkbenchApp, jobs: Latest) -> None:
-        self._host = host
-        self._jobs = jobs
+    def __init__(self, screen: RunScreen) -> None:
+        self._host, self._jobs, self._subject = screen.workbench, screen.doing, screen.subject
 
-    def can(self, action: str) -> bool:
-        raise NotImplementedError
+    can: Callable[[str], bool]
+    rerun: Callable[[], None]
+    resume: Callable[[], None]
+    cancel: Callable[[], None]
 
-    def subject(self) -> Subject:
-        raise NotImplementedError
-
-    def rerun(self) -> None:
-        raise NotImplementedError
-
-    def resume(self) -> None:
-        raise NotImplementedError
-
-    def cancel(self) -> None:
-        raise NotImplementedError
-
-    def on_own(self, work: Callable[[Path], Any], done: Callable[[Path, Any], str]) -> None:
+    def on_own(
+        self,
+        work: Callable[[Path], Any],
+        say: Callable[[Any], str],
+        elsewhere: Callable[[Path, Any], Location],
+        here: Callable[[Any], object] = lambda value: None,
+    ) -> None:
         """Do something that writes into the session, or into a copy of an example, which is only read.
 
-        ``work`` is called with the session in a thread, ``done`` with it and the result; that returns what to tell.
+        ``work`` is called with that in a thread, ``say`` with the result. ``here`` shows the result in the session; in the
+        copy that is at ``elsewhere``.
         """
         host = self._host
         session = host.session_path
@@ -140,8 +141,13 @@ class RunActions:
 
         def finished(begun: tuple[Path, Any]) -> None:
             own, value = begun
-            said = done(own, value)
-            host.notify(said if own == session else f"{said} In a copy of the example: {own.stem}.")
+            said = say(value)
+            if own == session:
+                here(value)
+            else:
+                host.go_to(elsewhere(own, value))
+                said += f" In a copy of the example: {own.stem}."
+            host.notify(said)
 
         self._jobs.ask(in_thread, finished)
 
@@ -154,18 +160,14 @@ class RunActions:
             if await agreed(self._host, told):
                 then()
 
-        def known(told: Estimate) -> None:
-            self._host.run_worker(ask(told))
-
-        self._jobs.ask(estimate, known)
+        self._jobs.ask(estimate, lambda told: self._host.run_worker(ask(told)))
 
     def copy(self) -> None:
-        subject = self.subject()
+        subject = self._subject()
         self._with_all(subject, "copy", lambda text, cut: copy(self._host, subject.name, text, cut))
 
     def open_outside(self) -> None:
-        """Show all of the text of the current pane in $EDITOR or $PAGER."""
-        subject = self.subject()
+        subject = self._subject()
         self._with_all(subject, "open", lambda text, cut: self._open(subject, text, cut))
 
     def _with_all(self, subject: Subject, what: str, then: Callable[[str, str], None]) -> None:
@@ -186,3 +188,120 @@ class RunActions:
         except _CannotSuspend:
             said = f"This terminal cannot hand over to another program; {key_of('pane.copy')} copies instead."
             self._host.notify(said, severity="warning")
+
+
+# -- stars, tags and remarks
+
+_MOST_KNOWN = 8  # tags of the session that the dialog names, the most frequent first
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """What a label belongs to: an item, or a ``part`` of it, a trial's step or criterion; a notice calls it ``name``.
+
+    ``session`` is the file that it is in, None for the open session.
+    """
+
+    name: str
+    item: str
+    part: str = ""
+    session: Path | None = None
+
+
+class Labelling:
+    """Reads and writes labels in threads; the feed of changes brings them to the screens."""
+
+    def __init__(self, host: WorkbenchApp, node: Widget, changed: Callable[[], None]) -> None:
+        self._host, self._changed = host, changed
+        self._jobs = Latest(node, "labels", every=True)
+
+    def star(self, target: Labelled) -> None:
+        session = self._session(target)
+        if session is None:
+            return
+
+        def change(writer: SessionWriter) -> str:
+            starred, name = STAR in _labels(session, target)[0], one_line(target.name, 60)
+            writer.set_labels(target.item, target.part, **{"remove" if starred else "add": (STAR,)})
+            return f"{name} is no longer starred." if starred else f"{STAR} {name} is starred."
+
+        self._write(session, change)
+
+    async def ask(self, target: Labelled) -> None:
+        session = self._session(target)
+        if session is None:
+            return
+        try:
+            own, known = await asyncio.to_thread(_labels, session, target)
+        except WorkbenchError as error:
+            self._host.notify(sentence_of(error), severity="error")
+            return
+        before, note = [label for label in own if label != STAR], "Separate tags with commas."
+        if known:
+            note += f" Here so far: {', '.join(f'{tag} ({count:,})' for tag, count in known.most_common(_MOST_KNOWN))}."
+        answer = await self._answer("Tags of", target, note, parse_tags, ", ".join(before))
+        if answer is not None:
+            # A star that is typed is one; one that is not typed stays: it has a key of its own.
+            came, went = differences(before, parse_tags(answer))
+            if came or went:
+                self._write(session, lambda writer: writer.set_labels(target.item, target.part, add=came, remove=went))
+
+    async def remark(self, target: Labelled) -> None:
+        session = self._session(target)
+        if session is None:
+            return
+        note = f"It is kept in the session, with those that are there: {key_of('app.marked')} lists them."
+        text = check_remark(await self._answer("Remark on", target, note, check_remark) or "")
+
+        def change(writer: SessionWriter) -> str:
+            step = int(target.part) if target.part.isdecimal() else None
+            writer.annotate(target.item, text, step, criterion="" if step is not None else target.part)
+            return "Kept the remark in the session."
+
+        if text:
+            self._write(session, change)
+
+    def _write(self, session: Path, change: Callable[[SessionWriter], str | None]) -> None:
+        """Change labels in a thread, and tell what ``change`` says of it."""
+        from workbench.session import SessionWriter
+
+        def work() -> str | None:
+            with SessionWriter(session) as writer:
+                return change(writer)
+
+        def done(said: str | None) -> None:
+            if said:
+                self._host.notify(said)
+            self._changed()
+
+        self._jobs.ask(work, done)
+
+    async def _answer(
+        self, title: str, target: Labelled, note: str, check: Callable[[str], object], typed: str = ""
+    ) -> str | None:
+        from workbench.app.toolkit.form import AskText
+
+        question = AskText(f"{title} {one_line(target.name, 50)}", note, typed, check=check)
+        return await self._host.push_screen_wait(question)
+
+    def _session(self, target: Labelled) -> Path | None:
+        from workbench.app.runs import is_example
+
+        session = target.session or self._host.session_path
+        if session is None:
+            self._host.notify("No session is open.")
+        elif is_example(session):
+            said = "The example that came with the program is only read; tag what a run of your own made."
+            self._host.notify(said, severity="warning")
+            return None
+        return session
+
+
+def _labels(session: Path, target: Labelled) -> tuple[list[str], Counter[str]]:
+    """Return the labels of something, and the tags that a session has."""
+    from workbench.session import SessionReader
+
+    with SessionReader(session, surveyed=False) as reader:
+        rows = reader.labels()
+    own = [row.label for row in rows if (row.item, row.part) == (target.item, target.part)]
+    return own, Counter(row.label for row in rows if row.label != STAR)

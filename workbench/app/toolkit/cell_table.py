@@ -13,22 +13,15 @@ from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
 _LEAST_NAME = 10
-_MORE = 4
-"""Cells for what says how many columns are left out at the right."""
+_MORE = 4  # cells for what says how many columns are left out at the right
 
 
 class Grid(Columns[Row]):
     """Names, columns of one width of which as many are in sight as fit, and columns that rows are only sorted by.
 
-    Attributes:
-        current: The column under the cursor, from 0.
-        first: The first one in sight.
-        heads: Cells of the longest heading; columns become as wide as that where there is room.
-        named: Cells of the longest name of a group.
-        each: Cells that a column has now.
-        least: Cells that a column has at least.
-        least_name: Cells to which names may be cut for one more column; 0 for a quarter of all.
-        usual: Cells that it has where all have room for them; with ``whole`` they show all that they have to say.
+    ``current`` is the column under the cursor, from 0, ``first`` the first one in sight. A column has ``each`` cells now, at least ``least``,
+    as many as the longest heading (``heads``) where there is room; in its ``usual`` cells it shows what it has to say, in ``whole`` all.
+    ``least_name`` are the cells to which names may be cut for one more column, ``named`` those of the longest name of a group.
     """
 
     def __init__(
@@ -36,28 +29,23 @@ class Grid(Columns[Row]):
         least: int = 9, usual: int = 14, whole: int = 15, least_name: int = 0,
     ) -> None:  # fmt: skip
         super().__init__((names, *shown, *hidden))
-        self.names, self.shown = names, tuple(shown)
+        self.names, self.shown, self.each = names, tuple(shown), usual
         self.heads, self.least, self.usual, self.whole, self.least_name = heads, least, usual, whole, least_name
         self.current = self.first = self.named = 0
-        self.each = usual
 
     def move(self, at: int) -> None:
-        """Put the cursor on a column."""
         self.current = min(max(at, 0), max(0, len(self.shown) - 1))
         self._laid_out = 0, []
 
     def left_out(self, width: int) -> int:
-        """Return how many columns have no room at the right."""
         return len(self.shown) - self.first - len(self.layout(width)) + 1
 
     def _lay_out(self, width: int) -> list[tuple[Column[Row], int, str]]:
         count, longest = len(self.shown), max(self._longest(self.names), self.named) or _LEAST_NAME
-        # A third for the names, a quarter where that leaves a column out; more where all columns have what they need.
+        # A third for the names, less where that leaves a column out; more where all columns have what they need.
         names = min(longest + 1, max(_LEAST_NAME, width // 3))
-        if self.least_name:
-            names = max(self.least_name, min(names, width - count * (self.least + 1)))
-        elif count * (self.least + 2) > width - names:
-            names = min(names, max(_LEAST_NAME, width // 4))
+        least_name = self.least_name or max(_LEAST_NAME, width // 4)
+        names = max(min(names, least_name), min(names, width - count * (self.least + 1)))
         room = width - names
         if count * (self.whole + 1) <= room:
             each = max(self.whole, min(self.heads, room // max(1, count) - 1))
@@ -96,7 +84,6 @@ class CellTable(Table[Row], Generic[Row]):
         return self.columns.current
 
     def show_columns(self, columns: Grid[Row]) -> None:
-        """Have other columns; the cursor stays where it stands."""
         columns.first = self.columns.first
         columns.move(self.at)
         self.columns = columns
@@ -124,9 +111,7 @@ class CellTable(Table[Row], Generic[Row]):
         self.post_message(self.Moved(self, self.cursor))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in {"choose", "mark", "column"}:
-            return bool(self.rows)
-        return super().check_action(action, parameters)
+        return bool(self.rows) if action in {"choose", "mark", "column"} else super().check_action(action, parameters)
 
     # -- painting
 
@@ -163,17 +148,12 @@ class CellTable(Table[Row], Generic[Row]):
 
     def on_click(self, event: events.Click) -> None:
         column = self.columns.at(event.x - self.LEAD, self.text_width - self.LEAD)
-        for at, one in enumerate(self.columns.shown):
-            if one is column:
-                self.to_column(at)
+        if column in self.columns.shown:
+            self.to_column(self.columns.shown.index(column))
 
 
 class LinesBeside(VirtualView, can_focus=False):
-    """Lines in the columns of a table of cells that stay in sight above or below it, however many rows it has.
-
-    Args:
-        lines: Returns them for a width; none take no room.
-    """
+    """Lines in the columns of a table of cells (``lines`` for a width) that stay in sight above or below it, however many rows it has."""
 
     ALLOW_SELECT: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = []
@@ -183,7 +163,6 @@ class LinesBeside(VirtualView, can_focus=False):
         self._lines = lines
 
     def again(self) -> None:
-        """Paint again, in as many lines as there are."""
         count = self.row_count()
         self.styles.height, self.display = count, count > 0
         self.set_size(count)

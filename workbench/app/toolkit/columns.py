@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any, Generic, TypeVar
 
 from rich.cells import cell_len
@@ -11,29 +12,23 @@ from rich.cells import cell_len
 from workbench.app.toolkit.virtual_view import Part, fit
 
 Row = TypeVar("Row")
-Cell = str | Part | list[Part]
-"""The text of a cell, with the name of its style, or pieces of it with theirs."""
-MEASURED_ROWS = 1_000
-"""Rows whose values decide how wide a column becomes; of more the first ones."""
+Cell = str | Part | list[Part]  # the text of a cell, with the name of its style, or pieces of it with theirs
+MEASURED_ROWS = 1_000  # rows whose values decide how wide a column becomes; of more the first ones
 _NARROWEST_TEXT = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column(Generic[Row]):
-    """A column.
+    """A column; ``title`` is also the name of the order by it.
 
     Attributes:
-        title: Its heading, by which it is also sorted.
-        cell: What a row shows.
         width: Cells that it needs.
         widest: Cells that it may take to show its values whole; 0 for no more than it needs. Such a column takes no cell where all
             its values are empty.
-        text: Whether it holds text, which begins at the left; numbers end at the right.
+        text: Whether it begins at the left; numbers end at the right.
         priority: 0 always stays; of the others the highest go first, together, where there is no room.
         sort: What rows are sorted by; those without a value (None) come last in either direction.
-        descending: Whether the largest comes first.
         figure: What a group shows in this column, from its rows.
-        shorten: How a text is cut to a number of cells.
         brief: What stands in place of a cell that is wider than its column. Such a column is given all the cells that it wants where
             that leaves as many to others, and no more than it needs elsewhere.
     """
@@ -86,16 +81,12 @@ class Columns(Generic[Row]):
 
     def widen(self, rows: Sequence[Row]) -> bool:
         """Lay out for more rows, or for what changed in some; returns whether a column has to say more than before."""
-        wider = False
-        for column in self.all:
-            before = self._content.get(id(column))
-            longest = (
-                max((cell_len(cell_text(column.cell(row))) for row in rows), default=0) if before is not None else 0
-            )
-            if before is not None and longest > before:
-                self._content[id(column)] = longest
-                self._laid_out, wider = (0, []), True
-        return wider
+        measured = [column for column in self.all if id(column) in self._content]
+        longer = {id(one): size for one in measured if (size := _longest(one, rows)) > self._content[id(one)]}
+        if longer:
+            self._content |= longer
+            self._laid_out = 0, []
+        return bool(longer)
 
     def layout(self, width: int) -> list[tuple[Column[Row], int, str]]:
         """Return the columns that fit into so many cells, the cells of each, and the gap before it."""
@@ -135,11 +126,10 @@ class Columns(Generic[Row]):
 
     def _longest(self, column: Column[Row]) -> int:
         if id(column) not in self._content:
-            texts = (cell_text(column.cell(row)) for row in self._rows[:MEASURED_ROWS])
-            longest = max(map(cell_len, texts), default=0)
             # One row in thousands may be the only one that has a value.
-            others = (cell_len(cell_text(column.cell(row))) for row in self._rows[MEASURED_ROWS:])
-            self._content[id(column)] = longest or next(filter(None, others), 0)
+            others = (_longest(column, (row,)) for row in self._rows[MEASURED_ROWS:])
+            longest = _longest(column, self._rows[:MEASURED_ROWS]) or next(filter(None, others), 0)
+            self._content[id(column)] = longest
         return self._content[id(column)]
 
     def _least(self, column: Column[Row]) -> int:
@@ -150,17 +140,13 @@ class Columns(Generic[Row]):
         return max(self._least(column), min(column.widest, self._longest(column)))
 
     def heading(self, width: int, order: str = "") -> list[Part]:
-        """Return the titles; the one that rows are sorted by stands out."""
         return [
             (gap + fit(column.title, size, right=not column.text), "strong" if column.title == order != "" else "dim")
             for column, size, gap in self.layout(width)
         ]
 
     def cells(self, row: Row, width: int, style: str = "", span: tuple[str, Part] | None = None) -> list[Part]:
-        """Return the cells of a row; ``style`` is that of cells without their own.
-
-        ``span`` is the title of a column from which on one text stands in place of all cells, and that text.
-        """
+        """Return the cells of a row, in ``style`` where they have none; from the column ``span`` on one text stands in their place."""
         parts: list[Part] = []
         for column, size, gap in self.layout(width):
             if span is not None and column.title == span[0]:
@@ -177,7 +163,6 @@ class Columns(Generic[Row]):
         return parts
 
     def figures(self, rows: Sequence[Row], name: str, width: int) -> list[Part]:
-        """Return what a group of rows comes to: its name, and each figure under its column."""
         layout = self.layout(width)
         named = next((at for at, (column, _, _) in enumerate(layout) if column.figure is not None), len(layout))
         parts: list[Part] = [(fit(name, sum(len(gap) + size for _, size, gap in layout[:named])), "group")]
@@ -187,22 +172,18 @@ class Columns(Generic[Row]):
         return parts
 
     def at(self, x: int, width: int) -> Column[Row] | None:
-        """Return the column at a cell of the row, None beyond the last."""
-        end = 0
-        for column, size, gap in self.layout(width):
-            end += len(gap) + size
-            if x < end:
-                return column
-        return None
+        ends = accumulate(len(gap) + size for _, size, gap in self.layout(width))
+        return next((column for (column, _, _), end in zip(self.layout(width), ends, strict=True) if x < end), None)
 
 
 def _gaps(columns: Sequence[Column[Any]]) -> list[str]:
     """Return what stands before each column: a text that follows a number stands further away, as both end at the gap."""
-    before = [None, *columns[:-1]] if columns else []
-    return [
-        "" if left is None else "  " if right.text and not left.text else " "
-        for left, right in zip(before, columns, strict=True)
-    ]
+    gaps = ("  " if right.text and not left.text else " " for left, right in pairwise(columns))
+    return ["", *gaps][: len(columns)]
+
+
+def _longest(column: Column[Row], rows: Sequence[Row]) -> int:
+    return max((cell_len(cell_text(column.cell(row))) for row in rows), default=0)
 
 
 def cell_text(cell: Cell) -> str:

@@ -5,19 +5,21 @@ Nothing here touches a terminal or a session, so documents are built in worker t
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len, chop_cells, set_cell_size
 
 from workbench.comparison.line_diff import ADDED, REMOVED, SAME, LineDiff
+from workbench.reports import page
 from workbench.text import clean
 
-Span = tuple[int, int, str]
-"""Half-open character range of a line and the name of a style, as of a :data:`Part`."""
+Span = tuple[int, int, str]  # half-open character range of a line and the name of a style, as of a :data:`Part`
 
 TAB = "    "
 
@@ -26,9 +28,8 @@ TAB = "    "
 class Line:
     """One logical line.
 
-    ``source`` and ``source_end`` are the half-open range of lines (from 0) of the text that it shows, -1 if none;
-    ``number`` goes to the gutter; ``indent`` is the hanging indent in cells of what wraps (-1: the line is cut, not wrapped); ``fill`` styles the whole
-    row; ``step`` is the step that this line can be traced to.
+    ``source`` and ``source_end`` are the half-open range of lines (from 0) of the text that it shows, -1 if none; ``number`` goes to the gutter;
+    ``indent`` is the hanging indent in cells of what wraps (-1: the line is cut, not wrapped); ``fill`` styles the whole row.
     """
 
     text: str
@@ -42,8 +43,8 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One row of the screen: characters ``start`` to ``end`` of line ``line``."""
+class Range:
+    """Characters ``start`` to ``end`` of a line: a row of the screen, a hit, or what is marked."""
 
     line: int
     start: int
@@ -61,23 +62,22 @@ class Document:
 
     @property
     def gutter(self) -> int:
-        """Return the width of the line numbers in cells, with the space after them."""
         if not self.numbered:
             return 0
         top = max((line.number or 0 for line in self.lines[-50:]), default=0)
         return max(3, len(str(top))) + 1
 
-    def rows(self, width: int) -> list[Row]:
+    def rows(self, width: int) -> list[Range]:
         width = max(width, 4)
-        wrapped: list[Row] = []
+        wrapped: list[Range] = []
         for index, line in enumerate(self.lines):
             length = len(line.text)
             if line.indent < 0:
-                wrapped.append(Row(index, 0, min(length, width)))
+                wrapped.append(Range(index, 0, min(length, width)))
             elif length <= width and (line.text.isascii() or cell_len(line.text) <= width):
-                wrapped.append(Row(index, 0, length))
+                wrapped.append(Range(index, 0, length))
             else:
-                wrapped.extend(Row(index, start, end) for start, end in _wrap(line, width))
+                wrapped.extend(Range(index, start, end) for start, end in _wrap(line, width))
         return wrapped
 
     def line_at(self, source: int) -> int:
@@ -103,14 +103,16 @@ def position(text: str, offset: int) -> tuple[int, int]:
     return before.count("\n"), len(before) - (before.rfind("\n") + 1)
 
 
+def places_of(needle: str, text: str) -> Iterator[int]:
+    """Yield where a text that is looked for begins; in lower case it matches any case."""
+    found = re.finditer(re.escape(needle), text.lower() if needle == needle.lower() else text)
+    return (one.start() for one in found)
+
+
 def plain(
-    text: str,
-    *,
-    style: str = "",
-    cut: str | None = None,
-    numbered: bool = False,
+    text: str, *, style: str = "", cut: str | None = None, numbered: bool = False,
     spans: Sequence[Sequence[Span]] | None = None,
-) -> Document:
+) -> Document:  # fmt: skip
     """Return a text as it is, a line for a line; with ``spans`` of lines these are its colours, and what wraps is indented."""
     lines = []
     for index, part in enumerate(prepared(text).split("\n")):
@@ -122,24 +124,19 @@ def plain(
 
 
 def styled(*parts: tuple[str, str], indent: int = 0) -> Line:
-    """Return a line of pieces, each with the name of its style."""
-    text = ""
-    spans: list[Span] = []
-    for part, style in parts:
-        if style and part:
-            spans.append((len(text), len(text) + len(part), style))
-        text += part
-    return Line(text, tuple(spans), indent=indent)
+    ends = list(accumulate(len(part) for part, _ in parts))
+    spans = tuple(
+        (end - len(part), end, style) for (part, style), end in zip(parts, ends, strict=True) if style and part
+    )
+    return Line("".join(part for part, _ in parts), spans, indent=indent)
 
 
 def of_lines(lines: Iterable[Line], *, numbered: bool = False) -> Document:
-    """Return lines as a document that copies as it is shown."""
     lines = tuple(lines)
     return Document(lines, "\n".join(line.text for line in lines), numbered=numbered)
 
 
 def note(*sentences: str) -> Document:
-    """Return a document that only says why there is nothing to show."""
     return Document(tuple(styled((part, "dim")) for part in map(prepared, sentences)), "")
 
 
@@ -149,12 +146,10 @@ def joined(parts: Sequence[Document], *, cut: str | None = None) -> Document:
 
 
 def heading(text: str, detail: str = "") -> Document:
-    """Return a heading line with an optional dim detail behind it."""
     return of_lines([styled((prepared(text), "heading"), (f"  {prepared(detail)}" if detail else "", "dim"))])
 
 
 def closed(lines: tuple[Line, ...], cut: str | None) -> tuple[Line, ...]:
-    """Return lines with what is missing of them below."""
     return (*lines, Line(""), Line(cut, ((0, len(cut), "notice"),))) if cut else lines
 
 
@@ -182,9 +177,7 @@ def difference(diff: LineDiff, before: Sequence[str], after: Sequence[str], *, p
 
 def _wrap(line: Line, width: int) -> list[tuple[int, int]]:
     pieces: list[tuple[int, int]] = []
-    text = line.text
-    room = width
-    start = 0
+    text, room, start = line.text, width, 0
     ascii_only = text.isascii()
     while start < len(text):
         if ascii_only:
@@ -203,13 +196,48 @@ def _wrap(line: Line, width: int) -> list[tuple[int, int]]:
     return pieces
 
 
+# -- parts of pages
+
+_NOTES = {"problem": "warn", "advice": "notice", "remark": "notice", "said": ""}
+
+
+def of_page(parts: Iterable[page.Part]) -> Document:
+    """Return parts of a page as they are read in a pane; figures are left out, for the tables beside them say the same."""
+    lines: list[Line] = []
+    before: page.Part | None = None
+    for part in parts:
+        if isinstance(part, page.Heading) or (type(part) is not type(before) and not isinstance(before, page.Heading)):
+            lines += [Line("")] if lines else []
+        before = part
+        match part:
+            case page.Note():
+                lines.append(styled((prepared(part.text), _NOTES.get(part.kind, "dim")), indent=2))
+            case page.Facts():
+                pairs = [(label, prepared(value)) for label, value in part.pairs if value]
+                width = max((len(label) for label, _ in pairs), default=0) + 1
+                lines += [styled((f"{label:<{width}}", "dim"), (value, ""), indent=width) for label, value in pairs]
+            case page.Shown():
+                rows = [[prepared(cell) for cell in row] for row in (part.headings, *part.rows)]
+                widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+                for number, row in enumerate(rows):
+                    cells = (
+                        f"{' ' * (width - cell_len(cell))}{cell}" if at in part.right else set_cell_size(cell, width)
+                        for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+                    )
+                    lines.append(styled(("  ".join(cells).rstrip(), "" if number else "dim"), indent=-1))
+            case page.Heading():
+                lines += heading(part.title, part.small).lines
+            case page.Literal():
+                lines += plain(part.text).lines
+    return of_lines(lines)
+
+
 # -- source code, coloured by the lexer that the file's name asks for
 
 
 COLOURED_AT_FIRST = 3_000
 """Characters that are coloured before a text is first shown: what a screen holds; a lexer needs seconds a megabyte."""
-COLOURED_AT_MOST = 96_000
-"""Characters that are ever coloured; what follows is shown without colours."""
+COLOURED_AT_MOST = 96_000  # characters that are ever coloured; what follows is shown without colours
 
 _STYLES = (
     ("Token.Comment", "comment"),
@@ -234,17 +262,14 @@ _STYLES = (
 
 
 def code(text: str, path: str, *, cut: str | None = None, coloured: int = COLOURED_AT_MOST) -> Document:
-    """Return the text of the file ``path`` with line numbers and its first ``coloured`` characters in colours."""
     return plain(text, numbered=True, cut=cut, spans=spans_by_line(prepared(text)[:coloured], path=path))
 
 
 def spans_by_line(text: str, *, path: str = "", language: str = "") -> list[list[Span]] | None:
-    """Return the coloured ranges of each line, None where the language is not known."""
     lexer = _lexer(path, language)
     if lexer is None:
         return None
-    lines: list[list[Span]] = [[]]
-    column = 0
+    lines, column = list[list[Span]]([[]]), 0
     # get_tokens() would strip and add newlines, and then the columns would be wrong.
     for _, kind, value in lexer.get_tokens_unprocessed(text):
         style = _style(str(kind))
@@ -261,10 +286,7 @@ def spans_by_line(text: str, *, path: str = "", language: str = "") -> list[list
 
 @lru_cache(maxsize=256)
 def _style(kind: str) -> str:
-    for prefix, style in _STYLES:
-        if kind == prefix or kind.startswith(prefix + "."):
-            return style
-    return ""
+    return next((style for prefix, style in _STYLES if f"{kind}.".startswith(f"{prefix}.")), "")
 
 
 def _lexer(path: str, language: str) -> Any | None:
@@ -284,27 +306,12 @@ def _lexer(path: str, language: str) -> Any | None:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The content of the pane with the focus.
+    """The content of the pane with the focus: the ``text`` that is shown, and ``whole``, which reads all of it where that is only a part.
 
-    ``text`` is what is shown, ``whole`` reads all of it where that is only a part; ``name`` is what a notice calls it, ``suffix`` that of a file which holds it; a remark belongs to ``step``,
-    to ``criterion`` (see :func:`workbench.session.labels.criterion_part`) or, without these, to the trial and begins with ``about``.
+    ``name`` is what a notice calls it, ``suffix`` that of a file which holds it.
     """
 
     name: str
     text: str
     suffix: str
-    step: int | None = None
-    about: str = ""
-    criterion: str = ""
     whole: Callable[[], Document] | None = None
-
-    @property
-    def question(self) -> str:
-        about = f"step {self.step}" if self.step is not None else self.about
-        return f"remark on {about}:" if about else "remark:"
-
-    def remark(self, text: str) -> str:
-        """Return a remark as it is kept: one on the trial says what it is about."""
-        said = text.strip()
-        of_trial = self.step is None and not self.criterion
-        return f"{self.about}: {said}" if said and self.about and of_trial else said

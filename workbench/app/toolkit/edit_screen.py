@@ -16,8 +16,7 @@ from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.texts import Static
 from workbench.text import clean
 
-LONGEST_WRAPPED = 100_000
-"""Characters up to which long lines are wrapped; Textual measures a line anew for every key."""
+LONGEST_WRAPPED = 100_000  # characters up to which long lines are wrapped; Textual measures a line anew for every key
 
 
 class _Wrapped(WrappedDocument):

@@ -29,8 +29,7 @@ from workbench.app.toolkit.typed_line import LineInput
 from workbench.app.toolkit.virtual_view import Part
 from workbench.text import clean, one_line, shortened
 
-Values = Mapping[str, Any]
-"""What stands in a form, by the names of its fields: a text, or of a list its names."""
+Values = Mapping[str, Any]  # what stands in a form, by the names of its fields: a text, or of a list its names
 Words = str | Callable[[Values], str]
 
 
@@ -48,21 +47,12 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A line of a form.
+    """A line of a form, typed unless it has ``options`` (value, title, meaning), of which one is chosen, or ``offered``, of which any number are.
 
-    It is typed, unless it has ``options`` (value, title, meaning), of which one is chosen, or ``offered``, of which any number are.
-
-    Attributes:
-        name: What stands before it; the id of its widget.
-        value: What stands in it at first.
-        help: What is said of it while it has the focus.
-        known: What completes it.
-        paths: Whether what is on the disk completes it, too.
-        most: The largest number that may stand in it, 0 where it is a text; with a ``placeholder`` it may be empty.
-        others: What may be typed beside what is offered, "" for nothing.
-        needed: What is said where it is empty, "" where it may be.
-        check: Raises a WorkbenchError for what cannot stand in it.
-        shown: Whether it is there.
+    ``name`` stands before it and is the id of its widget; ``help`` is said of it while it has the focus. ``known`` completes it, with
+    ``paths`` also what is on the disk. ``most`` is the largest number that may stand in it, 0 where it is a text; with a ``placeholder``
+    it may be empty. ``others`` is what may be typed beside what is offered, ``needed`` what is said where it must not be empty;
+    ``check`` raises a WorkbenchError for what cannot stand in it.
     """
 
     name: str
@@ -106,22 +96,18 @@ class Completion(Suggester):
         self._known, self._paths = tuple(known), paths
 
     async def get_suggestion(self, value: str) -> str | None:
-        for name in self._known:
-            if name.startswith(value) and name != value:
-                return name
-        return await asyncio.to_thread(completed_path, value) if self._paths else None
+        known = next((name for name in self._known if name.startswith(value) and name != value), None)
+        return await asyncio.to_thread(completed_path, value) if known is None and self._paths else known
 
 
-_MOST_ENTRIES = 2_000
-"""Entries of a folder that are looked at: completing must not take time."""
+_MOST_ENTRIES = 2_000  # entries of a folder that are looked at: completing must not take time
 _PREFIXES = ("folder:", "source:", "samples:", "replay:")
 
 
 def completed_path(text: str) -> str | None:
     """Return a text that names the beginning of a path with the first entry that goes on so, None where nothing does.
 
-    What stands before a path is kept: ``folder:``, ``source:``, ``samples:``, ``replay:``. Folders end in ``/``; hidden
-    entries are named only where the dot was typed. A text without a slash or tilde is no path.
+    Folders end in ``/``; hidden entries are named only where the dot was typed. A text without a slash or tilde is no path.
     """
     lead = next((prefix for prefix in _PREFIXES if text.startswith(prefix)), "")
     path = text[len(lead) :]
@@ -219,8 +205,7 @@ class Several(Widget, can_focus=True):
         return Content(named(self.value, max(1, self.size.width)))
 
 
-_LONGEST = 40
-"""Characters of one of them."""
+_LONGEST = 40  # characters of one of them
 
 
 def named(names: Sequence[str], width: int) -> str:
@@ -239,8 +224,7 @@ def named(names: Sequence[str], width: int) -> str:
     return best
 
 
-_NAMES = 44
-"""Cells of the names at most, where there is something to say beside them."""
+_NAMES = 44  # cells of the names at most, where there is something to say beside them
 
 
 class PickRows(RowList):
@@ -261,14 +245,12 @@ class PickRows(RowList):
         return tuple(option.name for option in self.options if option.name in self.marked)
 
     def add(self, name: str) -> None:
-        """Mark a name, which is added where it is not offered."""
-        names = [option.name for option in self.options]
-        if name not in names:
+        if (names := [*(option.name for option in self.options), name]).index(name) == len(self.options):
             self.options.append(Offer(name))
         self.marked.add(name)
         self.narrow("")
-        self.rows_changed(cursor=names.index(name) if name in names else len(names))
-        self.post_message(self.Moved(self, self.cursor))
+        self.rows_changed(cursor=names.index(name))
+        self._show_marks()
 
     def row_count(self) -> int:
         return len(self.options)
@@ -287,7 +269,7 @@ class PickRows(RowList):
     def action_mark(self) -> None:
         if 0 <= self.cursor < len(self.options):
             self.marked ^= {self.options[self.cursor].name}
-            self.move(1)
+            self.action_move(1)
             self._show_marks()
 
     def action_mark_all(self) -> None:

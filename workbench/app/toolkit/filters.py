@@ -1,9 +1,9 @@
-"""Which lines a table shows: one option for each of some questions, and a text that the line's name contains; and what asks for it."""
+"""Which lines a table shows, and the dialog that asks for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from textual.app import ComposeResult
@@ -41,10 +41,10 @@ class Question(Generic[LineT]):
     title: str
     options: tuple[Option[LineT], ...]
 
-    def offered(self, lines: Sequence[LineT], chosen: str) -> tuple[tuple[Option[LineT], int], ...]:
+    def offered(self, lines: Sequence[LineT], chosen: str) -> list[tuple[Option[LineT], int]]:
         """Return the options that let a line through, and the chosen one, each with how many lines."""
-        counted = [(option, sum(map(option.rule, lines))) for option in self.options]
-        return tuple((option, count) for option, count in counted if count or option.key == chosen)
+        counted = ((option, sum(map(option.rule, lines))) for option in self.options)
+        return [(option, count) for option, count in counted if count or option.key == chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,32 +53,21 @@ class Filter(Generic[LineT]):
 
     questions: tuple[Question[LineT], ...]
     name_of: Callable[[LineT], str]
-    chosen: tuple[tuple[str, str], ...] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
 
     @property
     def active(self) -> bool:
-        return bool(self.chosen or self.name)
+        return bool(self._answers() or self.name)
 
     def cleared(self) -> Filter[LineT]:
-        return replace(self, chosen=(), name="")
-
-    def asking(self, questions: tuple[Question[LineT], ...]) -> Filter[LineT]:
-        """Return the filter over other questions; what was chosen stays where it is still offered."""
-        offered = {(question.key, option.key) for question in questions for option in question.options}
-        return replace(self, questions=questions, chosen=tuple(one for one in self.chosen if one in offered))
-
-    def option(self, question: str) -> str:
-        return dict(self.chosen).get(question, ANY)
+        return replace(self, chosen={}, name="")
 
     def choosing(self, question: str, option: str) -> Filter[LineT]:
-        answers = {**dict(self.chosen), question: option}
-        order = [item.key for item in self.questions if answers.get(item.key)]
-        return replace(self, chosen=tuple((key, answers[key]) for key in order))
+        return replace(self, chosen={**self.chosen, question: option})
 
     def passing(self, lines: Sequence[LineT]) -> list[int]:
-        rules = [option.rule for option in self._answers()]
-        name = self.name.lower()
+        rules, name = [option.rule for option in self._answers()], self.name.lower()
         return [
             place
             for place, line in enumerate(lines)
@@ -91,20 +80,14 @@ class Filter(Generic[LineT]):
         return " · ".join([*parts, *([f"named “{one_line(self.name, 30)}”"] if self.name else [])])
 
     def _answers(self) -> list[Option[LineT]]:
-        chosen = dict(self.chosen)
-        return [
-            option
-            for question in self.questions
-            for option in question.options
-            if chosen.get(question.key) == option.key
-        ]
+        chosen = ((question, self.chosen.get(question.key)) for question in self.questions)
+        return [option for question, key in chosen for option in question.options if option.key == key]
 
 
-class FilterDialog(Dialog[Filter[LineT]]):
-    """A line for each question; what stands behind follows at once. Ends with the filter that was chosen, or with the one from before.
+class FilterDialog(Dialog[None], Generic[LineT]):
+    """A line for each question; ``preview`` shows every filter that is tried and returns how many lines it lets through.
 
-    ``preview`` is called with every filter that is tried and returns how many lines it lets through; ``what`` is a line ("task"), ``names``
-    what the text is looked for in.
+    ``what`` is a line ("task"), ``names`` what the text is looked for in.
     """
 
     BINDINGS = bindings("filter")
@@ -121,22 +104,15 @@ class FilterDialog(Dialog[Filter[LineT]]):
     """
 
     def __init__(
-        self,
-        lines: Sequence[LineT],
-        before: Filter[LineT],
-        preview: Callable[[Filter[LineT]], int],
-        what: str,
-        names: str,
-    ) -> None:
+        self, lines: Sequence[LineT], before: Filter[LineT], preview: Callable[[Filter[LineT]], int], what: str, names: str
+    ) -> None:  # fmt: skip
         super().__init__()
-        self._lines, self._what, self._names = lines, what, names
-        self._before = self._filter = before
-        self._preview = preview
+        self._lines, self._before, self._preview, self._what, self._names = lines, before, preview, what, names
 
     def compose(self) -> ComposeResult:
         with Vertical(id="frame"):
             for question in self._before.questions:
-                chosen = self._before.option(question.key)
+                chosen = self._before.chosen.get(question.key, ANY)
                 offered = question.offered(self._lines, chosen)
                 options = [(option.key, option.title, plural(count, self._what)) for option, count in offered]
                 if options:
@@ -159,8 +135,8 @@ class FilterDialog(Dialog[Filter[LineT]]):
         wanted = replace(self._before.cleared(), name=self.query_one(Input).value.strip())
         for choice in self.query(Choice):
             wanted = wanted.choosing(choice.id or "", choice.value)
-        self._filter, shown = wanted, self._preview(wanted)
-        set_title(self.query_one("#frame"), f"Filter: {shown:,} of {plural(len(self._lines), self._what)}")
+        title = f"Filter: {self._preview(wanted):,} of {plural(len(self._lines), self._what)}"
+        set_title(self.query_one("#frame"), title)
 
     def on_input_changed(self) -> None:
         self.on_filled()
@@ -169,11 +145,11 @@ class FilterDialog(Dialog[Filter[LineT]]):
         self.action_accept()
 
     def action_accept(self) -> None:
-        self.dismiss(self._filter)
+        self.dismiss()
 
     def action_cancel(self) -> None:
         self._preview(self._before)
-        self.dismiss(self._before)
+        self.dismiss()
 
     def action_clear(self) -> None:
         for choice in self.query(Choice):

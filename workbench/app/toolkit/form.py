@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 from textual.app import ComposeResult
@@ -26,11 +25,10 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
     """Ends with what :meth:`read` makes of the fields, by default their values, or with None.
 
     It begins at the field ``first``, "" for the button that ``starts``. ``note`` is said where no field with a help of its own has the
-    focus, ``problem`` at once.
+    focus, ``problem`` at once; of a ``LIVE`` form what comes of the fields, or what is wrong with them, while they are filled.
     """
 
     LIVE: ClassVar[bool] = False
-    """Whether what comes of the fields, or what is wrong with them, is said while they are filled."""
     AUTO_FOCUS = "#start"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]
     BINDINGS = bindings("dialog")
@@ -47,19 +45,12 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
     """
 
     def __init__(
-        self,
-        title: str,
-        fields: Sequence[Field],
-        first: str = "",
-        *,
-        note: Words = "",
-        starts: str = "Start",
-        problem: str = "",
-    ) -> None:
+        self, title: str, fields: Sequence[Field], first: str = "", *,
+        note: Words = "", starts: str = "Start", problem: str = "",
+    ) -> None:  # fmt: skip
         super().__init__()
         self._title, self._fields, self._first, self._help, self._starts = title, fields, first, note, starts
-        self._problem = problem
-        self._typed = False  # in the field that has the focus, since it has it
+        self._problem, self._typed = problem, False  # typed in the field that has the focus, since it has it
         self._lines: dict[str, Any] = {}
         self._reckoning = Latest(self, "reckon")
         self._reckoned: Values = {}
@@ -71,15 +62,12 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         return values  # type: ignore[return-value]
 
     def summary(self, answer: AnswerT, values: Values) -> str:
-        """Return what comes of an answer; called in a thread."""
         return ""
 
     def finish(self, answer: AnswerT) -> None:
-        """Do what is to be done with an answer before the form ends with it."""
         self.dismiss(answer)
 
     def buttons(self) -> Iterable[Button]:
-        """Yield the buttons; ``start`` ends with the answer."""
         yield Button(self._starts, id="start", variant="primary")
         yield Button("Cancel", id="cancel")
 
@@ -111,20 +99,15 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         return {name: value.strip() if isinstance(value, str) else value for name, value in values.items()}
 
     def answer(self, values: Values) -> AnswerT:
-        """Return what the fields say; raises a WorkbenchError as :meth:`read` does."""
         for field in self._fields:
             text = values[field.name]
             if field.shown is not None and not field.shown(values):
                 continue
-            if (
-                field.most
-                and not (text.isdecimal() and 1 <= int(text) <= field.most)
-                and (text or not field.placeholder)
-            ):
+            sound = text.isdecimal() and 1 <= int(text) <= field.most if text else bool(field.placeholder)
+            if field.most and not sound:
                 empty = ", or empty" if field.placeholder else ""
-                raise BadField(
-                    field.name, f"{field.name.capitalize()} must be a number from 1 to {field.most:,}{empty}."
-                )
+                why = f"{field.name.capitalize()} must be a number from 1 to {field.most:,}{empty}."
+                raise BadField(field.name, why)
             if field.needed and not text:
                 raise BadField(field.name, field.needed)
             if field.check is not None and text:
@@ -173,25 +156,17 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         note.update(self._problem or (said if isinstance(said, str) else said(self.values)))
         note.set_class(bool(self._problem), "-problem")
         if self.LIVE and self.values != self._reckoned:
-            self._reckoned = self.values
-            work = partial(self._summary_of, self._reckoned)
-            self._reckoning.ask(
-                work, self.show_summary, lambda sentence: self.show_summary(f"✗ {one_line(sentence, 300)}")
-            )
-
-    def _summary_of(self, values: Values) -> str:
-        return self.summary(self.answer(values), values)
+            self._reckoned = values = self.values
+            work = lambda: self.summary(self.answer(values), values)  # noqa: E731
+            failed = lambda sentence: self.show_summary(f"✗ {one_line(sentence, 300)}")  # noqa: E731
+            self._reckoning.ask(work, self.show_summary, failed)
 
     def show_summary(self, text: str) -> None:
         line = self.query_one("#will-do", Static)
         line.update(text)
         line.display = bool(text)
         # What is said may have become longer, and moved what has the focus out of a small dialog.
-        self.call_after_refresh(self._keep_in_sight)
-
-    def _keep_in_sight(self) -> None:
-        if self.focused is not None:
-            self.focused.scroll_visible(animate=False)
+        self.call_after_refresh(lambda: self.focused.scroll_visible(animate=False) if self.focused else None)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         if event.button.id == "start":
@@ -199,7 +174,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         elif event.button.id == "cancel":
             self.dismiss(None)
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    def on_input_submitted(self) -> None:
         self.action_start()
 
     def action_start(self) -> None:
@@ -211,7 +186,6 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
             self.finish(answer)
 
     def refuse(self, problem: Exception) -> None:
-        """Say what is wrong, at its field."""
         self._problem = str(problem)
         if isinstance(problem, BadField):
             self._lines[problem.field].focus()
@@ -230,17 +204,9 @@ class AskText(Form[str]):
     """
 
     def __init__(
-        self,
-        title: str,
-        note: str,
-        value: str = "",
-        placeholder: str = "",
-        *,
-        paths: bool = False,
-        needed: str = "",
-        check: Callable[[str], object] | None = None,
-        problem: str = "",
-    ) -> None:
+        self, title: str, note: str, value: str = "", placeholder: str = "", *, paths: bool = False, needed: str = "",
+        check: Callable[[str], object] | None = None, problem: str = "",
+    ) -> None:  # fmt: skip
         field = Field("text", value, placeholder=placeholder, paths=paths, needed=needed, check=check)
         super().__init__(title, (field,), note=note, problem=problem)
 

@@ -1,8 +1,7 @@
-"""What the first line says of what is shown, in order of what must not be missing; no widget in sight.
+"""The first line of every mode, what is shown and how it stands, and the last one, the next keys.
 
-Where there is little room, names give way first: they are shortened in the middle, the longest first, down to what still tells
-them apart. Then parts are left out, those that matter least first. What matters most is never left out: the state, the score, the
-spend; only then is the reason behind a state cut.
+Where there is little room, names are shortened in the middle first, the longest first. Then parts are left out, those that matter least
+first, but never the state, the score and the spend; only then is the reason behind a state cut.
 """
 
 from __future__ import annotations
@@ -13,8 +12,10 @@ from dataclasses import dataclass, replace
 
 from rich.cells import cell_len, set_cell_size
 from textual.app import RenderResult
+from textual.binding import Binding
 from textual.content import Content
 from textual.reactive import reactive
+from textual.screen import Screen
 from textual.widget import Widget
 
 from workbench.app.key_table import key_of
@@ -59,10 +60,7 @@ def header_of(sentence: str) -> Header:
 
 
 def laid_out(header: Sequence[Part], width: int) -> str:
-    """Return the parts on a line of at most ``width`` cells.
-
-    A pure function of its arguments: the same header looks the same wherever there is the same room.
-    """
+    """Return the parts on a line of at most ``width`` cells."""
     parts = _whole_or_short(header, width)
     _shorten(parts, width, _EASY)
     while _excess(parts, width) > 0 and any(part.rank >= _MINOR for part in parts):
@@ -96,7 +94,6 @@ def _excess(parts: Sequence[Part], width: int) -> int:
 
 
 def _shorten(parts: list[Part], width: int, least: int) -> None:
-    """Shorten the longest name, again and again, until all fits or none is longer than ``least``."""
     while (excess := _excess(parts, width)) > 0:
         sizes = sorted(((cell_len(part.text), place) for place, part in enumerate(parts) if part.name), reverse=True)
         if not sizes or sizes[0][0] <= least:
@@ -122,14 +119,12 @@ def middle_out(text: str, width: int) -> str:
 
 def _cut_reason(parts: list[Part], header: Sequence[Part], width: int, least: int) -> None:
     """Cut the end of a reason by as much as is needed, down to ``least`` cells; what was cut before may come back."""
-    reason = next((part for part in header if part.reason), None)
-    place = next((place for place, part in enumerate(parts) if part.reason), None)
-    if reason is not None and place is not None:
-        parts[place] = replace(reason, text=one_line(reason.text, len(reason.text) + 1))
-        size = cell_len(parts[place].text)
-        parts[place] = replace(
-            reason, text=fit(parts[place].text, max(least, size - max(0, _excess(parts, width)))).rstrip()
-        )
+    whole = next((one_line(part.text, len(part.text) + 1) for part in header if part.reason), "")
+    for place, part in enumerate(parts):
+        if part.reason:
+            parts[place] = replace(part, text=whole)
+            room = cell_len(whole) - max(0, _excess(parts, width))
+            parts[place] = replace(part, text=fit(whole, max(least, room)).rstrip())
 
 
 _COLOURS = {
@@ -161,7 +156,6 @@ class StatusLine(Widget):
     header: reactive[Header] = reactive(())
 
     def say(self, what: str | Header) -> None:
-        """Show a header, or a sentence whose last part is the state."""
         self.header = header_of(what) if isinstance(what, str) else what
 
     def render(self) -> RenderResult:
@@ -170,30 +164,25 @@ class StatusLine(Widget):
         # What is marked elsewhere is seen nowhere but here.
         marked = f"  {middle_out(marked, width // (4 if width < _WIDE else 2))}" if marked else ""
         room = width - cell_len(marked) - (2 if marked else 0)
-        right = self._beside_the_session(room)
+        size = cell_len(one_line(self.session, len(self.session) + 1))
+        # Long names are shortened so far that the session's name stays beside them.
+        easy = (easily(self.header, room - len(_APP) - 4 - wanted) for wanted in (size, min(size, _LEAST)))
+        right = next((shown for shown in easy if shown is not None), None)
         if right is None:
             # A mark takes no room from the session's name.
-            name = len(_APP) + 4 + min(_LEAST, cell_len(one_line(self.session, len(self.session) + 1)))
-            right = laid_out(self.header, room - (name if marked and width >= _NARROW else 0))
+            taken = len(_APP) + 4 + min(_LEAST, size) if marked and width >= _NARROW else 0
+            right = laid_out(self.header, room - taken)
         left = beside(self.session, width - cell_len(right) - cell_len(marked) - 2)
-        content = Content.assemble(
-            (left[: len(_APP)], "bold $primary"), (left[len(_APP) :], "$text"), (marked, "bold $accent")
-        )
+        name, session = left[: len(_APP)], left[len(_APP) :]
+        content = Content.assemble((name, "bold $primary"), (session, "$text"), (marked, "bold $accent"))
         gap = width - content.cell_length - cell_len(right)
         hint = f" ({key_of('trials.mark')} there unmarks)" if marked else ""
         if hint and gap > len(hint) + 2:
             content, gap = content.append(Content.styled(hint, "$accent")), gap - len(hint)
-        return Content.assemble(content, " " * max(0, gap), self._state_coloured(literal(right)))
-
-    def _beside_the_session(self, room: int) -> str | None:
-        """Return the header where long names in it can be shortened so far that the session's name stays beside it, else None."""
-        name = cell_len(one_line(self.session, len(self.session) + 1))
-        fits = (easily(self.header, room - len(_APP) - 4 - wanted) for wanted in (name, min(name, _LEAST)))
-        return next((shown for shown in fits if shown is not None), None)
-
-    def _state_coloured(self, sentence: Content) -> Content:
-        state = _STATE.search(sentence.plain)
-        return sentence if state is None else sentence.stylize(f"$verdict-{_COLOURS[state[1]]}", state.start(1))
+        sentence, state = literal(right), _STATE.search(right)
+        if state is not None:
+            sentence = sentence.stylize(f"$verdict-{_COLOURS[state[1]]}", state.start(1))
+        return Content.assemble(content, " " * max(0, gap), sentence)
 
 
 def beside(session: str, room: int) -> str:
@@ -205,9 +194,63 @@ def beside(session: str, room: int) -> str:
     return _APP if room >= len(_APP) else ""
 
 
-def fitted(sentence: str, width: int) -> str:
-    """Return a sentence of parts in so many cells, so that its end, the state, is seen; see :func:`laid_out`."""
-    return laid_out(header_of(sentence), width)
+_SOME, _ROOMY = 100, 160  # columns from which on the modes keep their place, as figures and by name
 
 
-__all__ = ["Header", "Part", "StatusLine", "beside", "fitted"]
+class KeyBar(Widget):
+    """Shows the bindings that can be used now (``show=True``), nearest to the focus first; a click on a key, or on a mode at the right, presses it.
+
+    ``? help`` and ``^p all commands`` always keep their place at the end.
+    """
+
+    ALLOW_SELECT = False
+    auto_links = False  # what can be clicked looks like the rest
+    DEFAULT_CSS = """
+    KeyBar { dock: bottom; height: 1; background: $panel; color: $text-muted; padding: 0 1; }
+    """
+
+    keys: reactive[tuple[Binding, ...]] = reactive(())
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
+
+    def _bindings_changed(self, screen: Screen[object]) -> None:
+        active = screen.active_bindings.values()
+        keys = (one.binding for one in active if one.binding.show and one.enabled)
+        # What a list is there for stands before what can be done with any list.
+        self.keys = tuple(sorted(keys, key=lambda one: one.key != "enter"))
+
+    def render(self) -> RenderResult:
+        bindings, width = [binding for _, binding in self.app._bindings], self.size.width
+        always = {one.description: one for one in bindings if one.id in {"app.help", "app.palette"} and one.key != "f1"}
+        tail = Content("").join(map(self._key, always.values()))
+        modes = [one for one in bindings if one.action.startswith("mode(")]
+        named = Content("").join(map(self._mode, modes))
+        brief = Content.assemble((f"{self.app.get_key_display(modes[0])}-{len(modes)}", "bold $accent"), " modes")
+        room = width - 2 - tail.cell_length
+        if width >= _SOME:
+            room -= (named if width >= _ROOMY else brief).cell_length
+        pieces, seen = list[Content](), set(always)
+        for binding in self.keys:
+            piece = self._key(binding)
+            # A long one that has no room leaves it to those that come after.
+            if binding.description not in seen and piece.cell_length <= room:
+                room -= piece.cell_length
+                seen.add(binding.description)
+                pieces.append(piece)
+        left = Content("").join([*pieces, tail])
+        for right in (named, brief):
+            gap = width - left.cell_length - right.cell_length
+            if gap >= 0:
+                return Content.assemble(left, " " * gap, right)
+        return left
+
+    def _key(self, binding: Binding) -> Content:
+        shown = Content.assemble((self.app.get_key_display(binding), "bold $accent"), f" {binding.description}  ")
+        return shown.stylize(f"@click=app.simulate_key({binding.key!r})")
+
+    def _mode(self, binding: Binding) -> Content:
+        style = "bold underline $foreground" if f"'{self.app.current_mode}'" in binding.action else "$text-muted"
+        key = (f" {self.app.get_key_display(binding)} ", "bold $accent")
+        shown = Content.assemble(key, (binding.description, style), " ")
+        return shown.stylize(f"@click=app.simulate_key({binding.key!r})")

@@ -6,34 +6,28 @@ are done in their order.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
-
-from textual.message import Message
 
 from workbench.app.toolkit.lifecycle import is_gone
 from workbench.errors import WorkbenchError
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from textual.dom import DOMNode
+    from textual.app import App
+    from textual.widget import Widget
 
     from workbench.app.app import WorkbenchApp
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
 ReadT = TypeVar("ReadT")
-_BUSY_SECONDS = 0.05
-"""Time until it is looked again whether a job has ended."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    work: Callable[[], Any]
-    done: Callable[[Any], None]
-    failed: Callable[[str], None] | None
+Work = Callable[[], Any]
+Done = Callable[[Any], object]
+Failed = Callable[[str], object] | None
+_BUSY_SECONDS = 0.05  # time until it is looked again whether a job has ended
 
 
 def sentence_of(error: Exception) -> str:
@@ -44,12 +38,7 @@ def sentence_of(error: Exception) -> str:
 
 
 class Latest:
-    """At most one job at a time; of those asked for meanwhile only the newest is done afterwards, or all in order.
-
-    Args:
-        node: Whose message queue brings results back.
-        group: Name of the group of workers.
-        every: Whether all that is asked for is done, not only the newest.
+    """At most one job at a time for a ``node``; of those asked for meanwhile only the newest is done afterwards, or ``every`` one in order.
 
     Attributes:
         due: Whether something is to be called :meth:`soon`.
@@ -59,29 +48,13 @@ class Latest:
         ended: When it ended, on the clock of :func:`time.perf_counter`.
     """
 
-    class Finished(Message):
-        """A job ended; ``error`` is what it raised."""
-
-        def __init__(self, loader: Latest, job: _Job, value: Any, error: Exception | None) -> None:
-            super().__init__()
-            self.loader = loader
-            self.job = job
-            self.value = value
-            self.error = error
-
-    class Reported(Finished):
-        """A job has something to show before it ends."""
-
-        def can_replace(self, message: Message) -> bool:
-            """A later report says more than one that nobody has seen yet."""
-            return isinstance(message, Latest.Reported) and message.loader is self.loader
-
-    def __init__(self, node: DOMNode, group: str, *, every: bool = False) -> None:
-        self._node = node
-        self._group = group
-        self._every = every
+    def __init__(self, node: Widget | App[Any], group: str, *, every: bool = False) -> None:
+        self._node, self._group, self._every = node, group, every
         self._busy = False
-        self._waiting: list[_Job] = []
+        self._waiting: list[tuple[Work, Done, Failed]] = []
+        self._reports: deque[tuple[Done, Any]] = deque(
+            maxlen=1
+        )  # a later one says more than one that nobody has seen yet
         self.due = False
         self.took = self.ended = 0.0
         self.asked: tuple[object, ...] = ()
@@ -96,23 +69,29 @@ class Latest:
         """Whether something newer waits, so that a long job may end early; threads may ask."""
         return bool(self._waiting) and not self._every
 
-    def ask(
-        self, work: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[str], None] | None = None
-    ) -> None:
+    def ask(self, work: Work, done: Done, failed: Failed = None) -> None:
         """Run ``work`` in a thread as soon as the present job ends, then ``done`` with its value on the app's loop.
 
-        Where either raises, ``failed`` gets a sentence to show in the place of what stands there; without it the node does
-        what it thinks fit.
+        Where either raises, ``failed`` gets a sentence to show in the place of what stands there; without it a notice says so.
         """
-        self._ask(_Job(work, done, failed))
+        if self._busy:
+            self._waiting = [*self._waiting * self._every, (work, done, failed)]
+            return
+        self._busy = True
 
-    def ask_for(
-        self,
-        key: tuple[object, ...],
-        work: Callable[[], Any],
-        done: Callable[[Any], None],
-        failed: Callable[[str], None] | None = None,
-    ) -> None:
+        def run() -> None:
+            began = perf_counter()
+            try:
+                value, error = work(), None
+            except Exception as raised:
+                value, error = None, raised
+            self.ended = perf_counter()
+            self.took = self.ended - began
+            self._node.call_later(self._finish, value, error, done, failed)
+
+        self._node.run_worker(run, thread=True, group=self._group, exit_on_error=False)
+
+    def ask_for(self, key: tuple[object, ...], work: Work, done: Done, failed: Failed = None) -> None:
         """Ask for what belongs to a key, unless that was asked for last; what belongs to another one is not taken any more."""
         if key == self.asked:
             return
@@ -130,32 +109,43 @@ class Latest:
 
         self.ask(work, taken, missed if failed is not None else None)
 
-    def report(self, show: Callable[[Any], None], value: Any) -> None:
+    def report(self, show: Done, value: Any) -> None:
         """Have ``show`` called with a value on the app's loop; for a job that has something to show before it ends."""
-        self._node.post_message(self.Reported(self, _Job(lambda: None, show, None), value, None))
+        self._reports.append((show, value))
+        self._node.call_later(self._show_report)
 
-    def _ask(self, job: _Job) -> None:
-        if self._busy:
-            self._waiting = [*self._waiting, job] if self._every else [job]
+    def _show_report(self) -> None:
+        if self._reports:
+            show, value = self._reports.pop()
+            self._deliver(value, None, show, None)
+
+    def _finish(self, value: Any, error: Exception | None, done: Done, failed: Failed) -> None:
+        self._busy = False
+        if self._waiting:
+            following, *self._waiting = self._waiting
+            self.ask(*following)
+        self._deliver(value, error, done, failed)
+
+    def _deliver(self, value: Any, error: Exception | None, done: Done, failed: Failed) -> None:
+        if is_gone(self._node):
             return
-        self._busy = True
-
-        def work() -> None:
-            began = perf_counter()
+        if error is None:
             try:
-                value, error = job.work(), None
+                done(value)
             except Exception as raised:
-                value, error = None, raised
-            self.ended = perf_counter()
-            self.took = self.ended - began
-            self._node.post_message(self.Finished(self, job, value, error))
+                error = raised
+        if error is None or "closed database" in str(error):
+            return
+        if failed is not None:
+            failed(sentence_of(error))
+        else:
+            title = getattr(self._node, "mode_name", getattr(self._node, "short", ""))
+            self._node.notify(sentence_of(error), title=title, severity="error", timeout=10)
 
-        self._node.run_worker(work, thread=True, group=self._group, exit_on_error=False)
+    def soon(self, what: Work, seconds: float, *, beside: bool = False) -> None:
+        """Call ``what`` after some seconds, unless something is due already.
 
-    def soon(self, what: Callable[[], Any], seconds: float, *, beside: bool = False) -> None:
-        """Call ``what`` after some seconds, unless something is due already; later where a job is at work by then.
-
-        With ``beside`` it is called while a job is at work, too.
+        Where a job is at work by then it is called later, unless it may be called ``beside`` that.
         """
 
         def now() -> None:
@@ -170,60 +160,22 @@ class Latest:
             self._node.set_timer(seconds, now)
 
     def drop_waiting(self) -> None:
-        """Forget what was not begun."""
         self._waiting = []
-
-    def settle(self, message: Latest.Finished) -> Exception | None:
-        """Deliver a result and begin what waits; returns what the job raised and nobody has shown yet."""
-        if not isinstance(message, self.Reported):
-            self._busy = False
-            if self._waiting:
-                following, *self._waiting = self._waiting
-                self._ask(following)
-        if is_gone(self._node):
-            return None  # it came to one that still has a way to this node's results
-        error = message.error
-        if error is None:
-            try:
-                message.job.done(message.value)
-            except Exception as raised:
-                error = raised
-        if error is None or "closed database" in str(error):
-            return None
-        if message.job.failed is None:
-            return error
-        message.job.failed(sentence_of(error))
-        return None
 
 
 class Live(Latest, Generic[ReadT]):
     """What a screen shows of the open session: read in a thread, and again soon after it changed.
 
-    Args:
-        screen: The screen that shows it.
-        group: Name of the group of workers.
-        read: Called on the app's loop with the open session; returns what reads it in a thread, None for nothing to read.
-        show: Called with what was read, unless another session is open by then.
-        failed: Called with a sentence where it cannot be read.
-        kinds: Kinds of changes after which :meth:`take` reads again.
-        seconds: Shortest time between two readings.
-        share: Part of the time that may go into reading.
-        nothing: What is shown where no session is open, None for what is shown already.
+    ``read`` is called on the app's loop with the open session and returns what reads it in a thread, or None. ``show`` gets what was
+    read, unless another session is open by then, or ``nothing`` where none is; ``failed`` a sentence where it cannot be read. It is
+    read again after changes of ``kinds``, at most every some ``seconds``, with at most this ``share`` of the time spent on reading.
     """
 
     def __init__(
-        self,
-        screen: DOMNode,
-        group: str,
-        read: Callable[[SessionReader], Callable[[], ReadT] | None],
-        show: Callable[[ReadT], None],
-        failed: Callable[[str], None] | None = None,
-        *,
-        kinds: Collection[str] = (),
-        seconds: float = 0.5,
-        share: float = 0.2,
-        nothing: ReadT | None = None,
-    ) -> None:
+        self, screen: App[Any] | Widget, group: str, read: Callable[[SessionReader], Callable[[], ReadT] | None],
+        show: Callable[[ReadT], None], failed: Failed = None, *,
+        kinds: Collection[str] = (), seconds: float = 0.5, share: float = 0.2, nothing: ReadT | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(screen, group)
         self._read, self._show, self._failed = read, show, failed
         self._kinds, self._seconds, self._nothing = kinds, seconds, nothing
@@ -231,7 +183,6 @@ class Live(Latest, Generic[ReadT]):
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is being read and nothing is about to be."""
         return self.idle and not self.due
 
     def take(self, changes: Iterable[Change]) -> None:

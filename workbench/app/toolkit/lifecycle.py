@@ -19,7 +19,6 @@ from textual.widget import Widget
 
 
 def is_gone(node: object) -> bool:
-    """Return whether a node of the app has been, or is being, removed; what is no node stays."""
     return isinstance(node, DOMNode) and (node._pruning or not node.is_attached)
 
 
@@ -54,8 +53,6 @@ class Lasting(OutlivesScreens, Widget):
                 raise
 
     def call_after_refresh(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
-        """Call something after the next refresh, unless this was removed by then."""
-
         def unless_gone() -> Any:
             return None if is_gone(self) else callback(*args, **kwargs)
 
@@ -81,7 +78,6 @@ class BaseScreen(Screen[ScreenResultType], Lasting):
         self.keys_can_come()
 
     def keys_can_come(self) -> None:
-        """Have the keys delivered that came before this took any."""
         deliver = getattr(self.app, "deliver_keys", None)
         if deliver is not None:
             self.app.call_later(deliver)

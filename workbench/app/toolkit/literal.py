@@ -32,7 +32,6 @@ WidgetT = TypeVar("WidgetT", bound=Widget)
 
 
 def literal(text: str, style: str = "") -> Content:
-    """Return a text that is shown letter by letter, without control sequences."""
     return Content.styled(clean(text), style) if style else Content(clean(text))
 
 
@@ -62,7 +61,6 @@ def title_of(widget: Widget) -> str:
 
 
 def highlighted(matcher: Matcher, text: str, offsets: Iterable[int] | None = None) -> Content:
-    """Return a text with the letters that a search matches marked; Textual's own way reads markup."""
     content = literal(text)
     if offsets is None:
         _, offsets = matcher.fuzzy_search.match(matcher.query, content.plain)

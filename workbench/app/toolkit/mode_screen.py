@@ -12,10 +12,9 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from workbench.app.keys import bindings
-from workbench.app.toolkit.header import Header, StatusLine
-from workbench.app.toolkit.keybar import KeyBar
-from workbench.app.toolkit.labelling import Labelled, Labelling
-from workbench.app.toolkit.latest import Latest, Live, sentence_of
+from workbench.app.toolkit.actions import Labelled, Labelling, copy
+from workbench.app.toolkit.header import Header, KeyBar, StatusLine
+from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.lifecycle import BaseScreen, is_gone
 from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.pane import PaneTabs, TooSmall, TourPanel
@@ -31,16 +30,10 @@ if TYPE_CHECKING:
 class ModeScreen(BaseScreen[None]):
     """The frame of a mode; a mode yields its panes from :meth:`compose_body`.
 
-    A *pane* is any widget with the class ``pane`` (and a ``border_title``). The screen keeps the class ``-current`` on
-    the pane that has the focus, and ``-has-current`` on the containers with the class ``pane-group`` around it (panes that
-    stand over one another go into such a group). The first pane may also have the class ``pane-left``: it folds away below 100 columns
-    while another pane has the focus. Below 80×24 (class ``-tabs``) only the current pane is shown, under a line of tabs; below
-    40×12 (``-tiny``) one sentence.
-
-    ``mode_name`` is the title of its notices.
-
-    A mode overrides what it needs of :meth:`compose_body`, :meth:`after_first_paint`, :meth:`on_session_opened`,
-    :meth:`on_session_changed`.
+    A *pane* is any widget with the class ``pane`` (and a ``border_title``). The screen keeps the class ``-current`` on the pane that has
+    the focus, and ``-has-current`` on each ``pane-group`` around it (of panes that stand over one another). The first pane may also be a
+    ``pane-left``: it folds away below 100 columns while another one has the focus. Below 80×24 (class ``-tabs``) only the current pane is
+    shown, under a line of tabs; below 40×12 (``-tiny``) one sentence. ``mode_name`` is the title of its notices.
     """
 
     AUTO_FOCUS = ""
@@ -49,8 +42,7 @@ class ModeScreen(BaseScreen[None]):
     BINDINGS = bindings("pane")
 
     mode_name: ClassVar[str] = ""
-    #: The id of the pane that is current at first; else the first one on the page is.
-    first_pane: str = ""
+    first_pane: str = ""  # the id of the pane that is current at first; else the first one on the page is
     searches: ClassVar[bool] = False
     """Whether ``/`` searches all texts of what is shown, so that its lists are not narrowed."""
     own_resume: ClassVar[bool] = False
@@ -126,11 +118,9 @@ class ModeScreen(BaseScreen[None]):
     async def _get_ready(self) -> None:
         if is_gone(self):
             return
-        panes = self.panes
-        if panes and self.current_pane is None:
-            self._make_current(panes[0])
-        else:
-            self._refresh_tabs()
+        current = self.current_pane or next(iter(self.panes), None)
+        if current is not None:
+            self._make_current(current)
         await self.after_first_paint()
         if is_gone(self):
             return
@@ -172,7 +162,6 @@ class ModeScreen(BaseScreen[None]):
         self.live.refresh()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        """Rows of the open session changed; see :class:`workbench.app.feed.SessionChanged`."""
         self.live.take(changes)
 
     def location(self) -> Location | None:
@@ -192,7 +181,6 @@ class ModeScreen(BaseScreen[None]):
     # -- stars and tags
 
     def labelled(self) -> Labelled | None:
-        """Return what a star or tag would be given to, None where nothing can have one."""
         return None
 
     def labels_written(self) -> None:
@@ -210,14 +198,11 @@ class ModeScreen(BaseScreen[None]):
             await self._labels.ask(target)
 
     def action_copy(self) -> None:
-        from workbench.app.toolkit.actions import copy
-
         shown, pane = self.focused, self.current_pane
-        text = shown.plain_text() if isinstance(shown, VirtualView) else ""
-        if not text.strip() or not isinstance(shown, VirtualView):
+        if isinstance(shown, VirtualView) and (text := shown.plain_text()).strip():
+            copy(self.workbench, title_of(pane) if pane is not None else "", text, shown.missing_of(text))
+        else:
             self.notify("There is nothing to copy here.")
-            return
-        copy(self.workbench, title_of(pane) if pane is not None else "", text, shown.missing_of(text))
 
     @work
     async def action_remark(self) -> None:
@@ -225,22 +210,10 @@ class ModeScreen(BaseScreen[None]):
         if target is not None:
             await self._labels.remark(target)
 
-    # -- what threads bring
-
-    def on_latest_finished(self, message: Latest.Finished) -> None:
-        message.stop()
-        error = message.loader.settle(message)
-        if error is not None:
-            self.notify(sentence_of(error), title=self.mode_name, severity="error", timeout=10)
-
-    def on_latest_reported(self, message: Latest.Reported) -> None:
-        self.on_latest_finished(message)
-
     # -- panes
 
     @property
     def panes(self) -> list[Widget]:
-        """The panes in the order of the page; a pane that is switched off by the mode (``-off``) is left out."""
         return [pane for pane in self.query(".pane") if not pane.has_class("-off")]
 
     @property
@@ -262,16 +235,14 @@ class ModeScreen(BaseScreen[None]):
         self._refresh_tabs()
 
     def _refresh_tabs(self) -> None:
-        self.query_one(PaneTabs).show(
-            [(title_of(pane) or pane.id or "", pane.has_class("-current")) for pane in self.panes]
-        )
+        names = ((getattr(pane, "short", "") or title_of(pane) or pane.id or "", pane) for pane in self.panes)
+        self.query_one(PaneTabs).tabs = tuple((name, pane.has_class("-current")) for name, pane in names)
 
     def on_pane_tabs_chosen(self, message: PaneTabs.Chosen) -> None:
         if message.index < len(self.panes):
             self.focus_pane(self.panes[message.index])
 
     def retitle(self, selector: str, title: str, subtitle: str = "") -> None:
-        """Set a pane's title and subtitle (plain text, also from outside) wherever they are shown."""
         set_title(self.query_one(selector), title, subtitle)
         self._refresh_tabs()
 
@@ -281,22 +252,15 @@ class ModeScreen(BaseScreen[None]):
         self.call_after_refresh(self._focus_inside, pane)
 
     def _focus_inside(self, pane: Widget) -> None:
-        if pane.focusable:
-            pane.focus()
-            return
-        for child in pane.query("*"):
-            if child.focusable and child.display:
-                child.focus()
-                return
-        self.set_focus(None)
+        inside = [pane] if pane.focusable else [child for child in pane.query("*") if child.focusable and child.display]
+        self.set_focus(inside[0] if inside else None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return not (action == "next_pane" and self.is_mounted and len(self.panes) == 1)
 
     def action_next_pane(self, step: int) -> None:
-        panes = self.panes
+        panes, current = self.panes, self.current_pane
         if panes:
-            current = self.current_pane
             at = panes.index(current) if current in panes else 0
             self.focus_pane(panes[(at + step) % len(panes)])
 

@@ -28,30 +28,21 @@ if TYPE_CHECKING:
     from workbench.settings import Settings
 
 PlanT = TypeVar("PlanT")
-Begun = Callable[[], Any]
-"""Shows what was begun."""
+Begun = Callable[[], Any]  # shows what was begun
 
 
 class OrderForm(Form[PlanT], Generic[PlanT]):
     """Ends with the plan of what was begun, or with None.
 
-    ``plain`` stands in the fields where nothing was answered before; the answers to these are remembered.
+    ``plain`` stands in the fields where nothing was answered before; the answers to these are remembered under the name ``DIALOG``.
     """
 
     LIVE = True
     DIALOG: ClassVar[str]
-    """The name under which answers are remembered."""
 
     def __init__(
-        self,
-        host: WorkbenchApp,
-        title: str,
-        fields: Sequence[Field],
-        plain: Mapping[str, Any],
-        first: str = "",
-        *,
-        note: Words = "",
-    ) -> None:
+        self, host: WorkbenchApp, title: str, fields: Sequence[Field], plain: Mapping[str, Any], first: str = "", *, note: Words = ""
+    ) -> None:  # fmt: skip
         super().__init__(title, fields, first, note=note)
         self.host, self._plain = host, plain
         self._measured: dict[Path | None, Measured] = {}
@@ -117,7 +108,6 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
 
 
 def may_start(host: WorkbenchApp) -> bool:
-    """Return whether runs may be started here; where not, it is said."""
     if is_read_only():
         host.notify(str(ReadOnly("start runs")), severity="warning")
     return not is_read_only()
@@ -187,13 +177,11 @@ async def agreed(host: WorkbenchApp, estimate: Estimate) -> bool:
     why = estimate.beyond(host.settings.ask_above_dollars, host.settings.ask_above_minutes)
     if not why:
         return True
-    return (
-        await host.push_screen_wait(Confirm("Start this?", f"{estimate.sentence()}.\nThat is {why}.", "Start")) is True
-    )
+    question = Confirm("Start this?", f"{estimate.sentence()}.\nThat is {why}.", "Start")
+    return await host.push_screen_wait(question) is True
 
 
 def plain_process(error: Any) -> Confirm:
-    """Return the question whether to run code in a plain process, for a NoIsolation."""
     promises = "\n".join(f"· {line}" for line in error.promises)
     return Confirm(
         "No sandbox isolates here",
@@ -214,11 +202,7 @@ def _file() -> Path:
 
 
 def remembered(dialog: str, plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the last answers of a dialog by field, ``plain`` where there is none.
-
-    An answer counts as long as the default is the one that it was given instead of: who changes a setting, or sets a key,
-    gets the new default. What cannot be read is as if never answered.
-    """
+    """Return the last answers of a dialog by field, ``plain`` where there is none or where another default stood there then."""
     kept, found = _read().get(dialog), dict(plain)
     for field, pair in kept.items() if isinstance(kept, dict) else ():
         if field in found and isinstance(pair, list) and len(pair) == 2 and _stored(found[field]) == pair[1]:

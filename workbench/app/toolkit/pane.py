@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from rich.cells import cell_len
-from textual import events, getters
+from textual import getters
 from textual.app import RenderResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -17,7 +17,7 @@ from textual.widget import Widget
 
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.document import Document
-from workbench.app.toolkit.latest import Latest, sentence_of
+from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.lifecycle import Lasting
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.text_pane import GROWTH, TextPane
@@ -39,15 +39,6 @@ class Pane(Vertical, Lasting):
     def titled(self, title: str, subtitle: str = "") -> None:
         set_title(self, title, subtitle)
 
-    def on_latest_reported(self, message: Latest.Reported) -> None:
-        self.on_latest_finished(message)
-
-    def on_latest_finished(self, message: Latest.Finished) -> None:
-        message.stop()
-        error = message.loader.settle(message)
-        if error is not None:
-            self.notify(sentence_of(error), title=self.short, severity="error", timeout=10)
-
 
 _LEAST = 6  # cells of a name that is shortened
 
@@ -55,45 +46,34 @@ _LEAST = 6  # cells of a name that is shortened
 class PaneTabs(Widget):
     """One line with the names of the panes, shown where only one pane has room; a click goes there."""
 
-    ALLOW_SELECT = False
+    ALLOW_SELECT = auto_links = False
     DEFAULT_CSS = """
     PaneTabs { dock: top; height: 1; display: none; background: $surface; padding: 0 1; margin: 1 0 0 0; }
     """
 
+    @dataclass
     class Chosen(Message):
         """The name of a pane was clicked; ``index`` is its place."""
 
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
+        index: int
 
     tabs: reactive[tuple[tuple[str, bool], ...]] = reactive(())
 
-    def show(self, tabs: list[tuple[str, bool]]) -> None:
-        self.tabs = tuple(tabs)
-
-    def _shown(self) -> list[tuple[str, bool]]:
-        """The tabs with names as long as there is room, the longest shortened first; some room is left for each."""
-        room = self.size.width - 3 * len(self.tabs)
-        sizes = [cell_len(name) for name, _ in self.tabs]
-        while sum(sizes) > room and max(sizes) > _LEAST:
-            sizes[sizes.index(max(sizes))] -= 1
-        return [(fit(name, size), current) for (name, current), size in zip(self.tabs, sizes, strict=True)]
-
     def render(self) -> RenderResult:
+        # Names are as long as there is room, the longest shortened first.
+        sizes = [cell_len(name) for name, _ in self.tabs]
+        while sum(sizes) > self.size.width - 3 * len(sizes) and max(sizes) > _LEAST:
+            sizes[sizes.index(max(sizes))] -= 1
         parts: list[tuple[str, str]] = []
-        for name, current in self._shown():
-            parts.append((f"[{name}]", "bold $primary") if current else (f" {name} ", "$text-muted"))
-            parts.append((" ", ""))
+        for index, ((name, current), size) in enumerate(zip(self.tabs, sizes, strict=True)):
+            text, style = (
+                (f"[{fit(name, size)}]", "bold $primary") if current else (f" {fit(name, size)} ", "$text-muted")
+            )
+            parts += [(text, f"{style} @click=choose({index})"), (" ", "")]
         return Content.assemble(*parts)
 
-    def on_click(self, event: events.Click) -> None:
-        x = 1
-        for index, (name, _) in enumerate(self._shown()):
-            x += cell_len(name) + 3
-            if event.x < x:
-                self.post_message(self.Chosen(index))
-                return
+    def action_choose(self, index: int) -> None:
+        self.post_message(self.Chosen(index))
 
 
 class TooSmall(Widget):
@@ -130,7 +110,6 @@ class TourPanel(Widget):
     text: reactive[str] = reactive("", layout=True)
 
     def say(self, heading: str, text: str) -> None:
-        """Show a step, or with "" nothing."""
         self.heading, self.text = heading, text
         self.set_class(bool(heading), "-open")
 
@@ -152,22 +131,16 @@ class TourPanel(Widget):
 class TabLine(Widget):
     """Names of tabs; a click chooses one. A remark at the right begins with a key, which a click on it presses."""
 
-    ALLOW_SELECT = False
+    ALLOW_SELECT = auto_links = False
     DEFAULT_CSS = """
     TabLine { height: 1; width: 1fr; background: $background; color: $text-muted; }
     """
 
+    @dataclass
     class Chosen(Message):
         """A tab was chosen with the mouse."""
 
-        def __init__(self, line: TabLine, name: str) -> None:
-            super().__init__()
-            self.line = line
-            self.name = name
-
-        @property
-        def control(self) -> TabLine:
-            return self.line
+        name: str
 
     current: reactive[str] = reactive("")
     empty: reactive[frozenset[str]] = reactive(frozenset())
@@ -178,81 +151,53 @@ class TabLine(Widget):
         self.names = names
         self.set_reactive(TabLine.current, names[0])
 
+    def _at(self) -> int:
+        return self.names.index(self.current) if self.current in self.names else 0
+
     def beside(self, step: int) -> str:
-        at = self.names.index(self.current) if self.current in self.names else 0
-        return self.names[(at + step) % len(self.names)]
-
-    @property
-    def _shown(self) -> list[tuple[str, str]]:
-        """The tabs as (name, what is written), as many as fit around the chosen one; "" is an ellipsis for those left out.
-
-        Where they do not fit, the first word of each that is not chosen is written, then of all.
-        """
-        short = [name.split()[0] for name in self.names]
-        mixed = [name if name == self.current else first for name, first in zip(self.names, short, strict=True)]
-        width = self.size.width
-        for written in (list(self.names), mixed, short):
-            if sum(map(cell_len, written)) + 2 * len(written) <= width:
-                return list(zip(self.names, written, strict=True))
-        tabs = list(zip(self.names, short, strict=True))
-        at = self.names.index(self.current) if self.current in self.names else 0
-        first, last = 0, len(tabs)
-        while last - first > 1 and _width(tabs, first, last) > width:
-            if last - 1 > at:
-                last -= 1
-            else:
-                first += 1
-        return [*([("", "…")] if first else []), *tabs[first:last], *([("", "…")] if last < len(tabs) else [])]
+        return self.names[(self._at() + step) % len(self.names)]
 
     def render(self) -> RenderResult:
-        parts: list[tuple[str, str]] = []
-        used = 0
-        for name, shown in self._shown:
-            style = "$text-faint" if name in self.empty else "$text-muted"
-            space = " " if name else ""
-            parts += [
-                (space, ""),
-                (shown, "bold underline $primary" if name == self.current else style),
-                (space, ""),
-            ]
-            used += cell_len(shown) + 2 * len(space)
-        room = self.size.width - used - 1
+        names, width, at = self.names, self.size.width, self._at()
+        short = tuple(name.split()[0] for name in names)
+        mixed = tuple(name if name == self.current else first for name, first in zip(names, short, strict=True))
+
+        def size(written: tuple[str, ...]) -> int:
+            return sum(map(cell_len, written)) + 2 * len(written)
+
+        # Where names do not fit, the first word of each that is not chosen is written, then of all, then of those around the chosen one.
+        tabs = next((written for written in (names, mixed, short) if size(written) <= width), short)
+        first, last = 0, len(tabs)
+        while last - first > 1 and (first > 0) + (last < len(tabs)) + size(tabs[first:last]) > width:
+            first, last = (first, last - 1) if last - 1 > at else (first + 1, last)
+        line = Content.assemble(
+            *[("…", f"$text-muted @click=choose({first - 1})")] * (first > 0),
+            *(self._tab(place, tabs[place]) for place in range(first, last)),
+            *[("…", f"$text-muted @click=choose({last})")] * (last < len(tabs)),
+        )
+        room = width - line.cell_length - 1
         if self.remark and room >= len(self.remark):
-            parts.append((self.remark.rjust(room), "$text-dim"))
-        return Content.assemble(*parts)
+            remark = (self.remark, f"$text-dim @click=app.simulate_key({self.remark.split()[0]!r})")
+            line = Content.assemble(line, " " * (room - len(self.remark)), remark)
+        return line
 
-    def on_click(self, event: events.Click) -> None:
-        x = 0
-        tabs = self._shown
-        for place, (name, shown) in enumerate(tabs):
-            x += cell_len(shown) + (2 if name else 0)
-            if event.x < x:
-                # An ellipsis leads to the nearest of those that it stands for.
-                self.post_message(self.Chosen(self, name or self._left_out(tabs, place)))
-                return
-        if self.remark and event.x >= max(x, self.size.width - len(self.remark) - 1):
-            self.app.simulate_key(self.remark.split()[0])
+    def _tab(self, place: int, written: str) -> Content:
+        name = self.names[place]
+        quiet = "$text-faint" if name in self.empty else "$text-muted"
+        tab = Content.assemble(" ", (written, "bold underline $primary" if name == self.current else quiet), " ")
+        return tab.stylize(f"@click=choose({place})")
 
-    def _left_out(self, tabs: list[tuple[str, str]], place: int) -> str:
-        if place:
-            return self.names[self.names.index(tabs[place - 1][0]) + 1]
-        return self.names[self.names.index(tabs[1][0]) - 1]
+    def action_choose(self, place: int) -> None:
+        self.post_message(self.Chosen(self.names[place]))
 
 
-def _width(tabs: list[tuple[str, str]], first: int, last: int) -> int:
-    left_out = (first > 0) + (last < len(tabs))
-    return left_out + sum(cell_len(written) + 2 for _, written in tabs[first:last])
-
-
-COPIED_AT_MOST = 16_000_000
-"""Bytes of a text that are copied, or opened elsewhere."""
+COPIED_AT_MOST = 16_000_000  # bytes of a text that are copied, or opened elsewhere
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What of a text is brought into sight.
+    """What of a text is brought into sight: a hit from 0, a source line from 1, the first of ``texts`` that is there, or characters of a source.
 
-    It is a hit by its number from 0, a source line from 1, the first of ``texts`` that is there, or characters of a source.
     ``reach`` is how many characters must be shown for it.
     """
 
@@ -264,10 +209,7 @@ class Target:
 
 
 class TabbedText(Pane):
-    """Turns its tabs and shows more of the text; a subclass composes a tab line and a text, and loads what a tab has.
-
-    Of a text ``at_first`` bytes are shown at first.
-    """
+    """Turns its tabs and shows more of the text than ``at_first`` bytes; a subclass composes a tab line and a text, and loads what a tab has."""
 
     at_first: ClassVar[int]
     wanted: str | None = None
@@ -280,8 +222,7 @@ class TabbedText(Pane):
 
     # -- what subclasses say
 
-    def _ask(self) -> None:
-        raise NotImplementedError
+    _ask: Callable[[], None]
 
     def reading_all(self) -> Callable[[], Document] | None:
         """Return what reads in a thread the text of the tab up to :data:`COPIED_AT_MOST` bytes, None where nothing is shown."""
@@ -307,13 +248,8 @@ class TabbedText(Pane):
         self._ask()
 
     def load(
-        self,
-        key: tuple[object, ...],
-        work: Callable[[], Loaded],
-        show: Callable[[Loaded], None],
-        failure: Callable[[str], Loaded],
-    ) -> None:
-        """Show what was read, or what stands in its place where that failed."""
+        self, key: tuple[object, ...], work: Callable[[], Loaded], show: Callable[[Loaded], None], failure: Callable[[str], Loaded]
+    ) -> None:  # fmt: skip
         if key == self.loader.shown:
             self.arrive()
 
@@ -324,7 +260,6 @@ class TabbedText(Pane):
         self.loader.ask_for(key, work, done, lambda sentence: show(failure(sentence)))
 
     def arrive(self) -> None:
-        """The text is there: bring into sight what is wanted of it."""
         target, self._target = self._target, None
         if target is not None:
             self.bring_into_sight(target)

@@ -20,8 +20,7 @@ from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 _BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # by column, from below
 ACROSS, UP = 2, 4
 """Dots of a cell."""
-Cell = tuple[int, int]
-"""Column and row, from above."""
+Cell = tuple[int, int]  # column and row, from above
 
 
 class Canvas:
@@ -41,9 +40,6 @@ class Canvas:
         if 0 <= column < self.width * ACROSS and 0 <= row < self.height * UP:
             self.bits[cell] = self.bits.get(cell, 0) | _BITS[column % ACROSS][row % UP]
         return cell
-
-    def cell_of(self, x: float, y: float) -> Cell:
-        return place(x, self.width * ACROSS) // ACROSS, self.height - 1 - place(y, self.height * UP) // UP
 
     def row(self, y: int) -> str:
         return "".join(text for text, _ in painted([(self, "")], {}, y))
@@ -77,15 +73,11 @@ def interval_bar(shares: Sequence[float], width: int) -> list[str]:
 
 
 def place(share: float, count: int) -> int:
-    """Return in which of ``count`` cells a share of them lies."""
     return min(max(0, count - 1), max(0, round(share * (count - 1))))
 
 
 def stacked(groups: Sequence[Sequence[float]], width: int, height: int) -> tuple[list[Canvas], int]:
-    """Return dot plots of groups of values, which are shares of the width, and how many values a dot stands for at most.
-
-    That number is the same for all groups, so that they compare.
-    """
+    """Return dot plots of groups of values, which are shares of the width, and how many values a dot stands for at most, in all alike."""
     plots = [Counter(place(share, width * ACROSS) for share in shares) for shares in groups]
     highest = max((count for plot in plots for count in plot.values()), default=0)
     each = max(1, math.ceil(highest / max(1, height * UP)))
@@ -104,10 +96,7 @@ _GROWING = "▏▎▍▌▋▊▉█"
 
 
 def bar(value: float, most: float, width: int) -> str:
-    """Return a bar of exactly ``width`` cells, full where ``value`` is ``most``; in one cell it rises instead.
-
-    What is more than nothing is never shown as nothing.
-    """
+    """Return a bar of exactly ``width`` cells, full where ``value`` is ``most``, never empty for more than 0; in one cell it rises instead."""
     share = min(1.0, value / most) if most > 0 and value > 0 else 0.0
     if width <= 0 or not share:
         return " " * max(0, width)
@@ -136,7 +125,6 @@ class Axis:
         return (value - self.low) / (self.high - self.low)
 
     def label(self, tick: float) -> str:
-        """Return a tick in as many decimals as tell it from the next."""
         step = self.ticks[1] - self.ticks[0]
         decimals = max(0, -math.floor(math.log10(step) + 1e-9))
         if round(step, decimals) != float(f"{step:.12g}"):
@@ -180,12 +168,11 @@ _TOP, _BELOW = 1, 3  # rows above the dots (name of the upright axis) and below 
 class ScatterPlot(VirtualView):
     """Points (group, x, y); those of the ``marked`` group are ● where they lie, the others dots."""
 
+    @dataclass
     class Stepped(Message):
         """The next (1) or previous (-1) group is asked for."""
 
-        def __init__(self, step: int) -> None:
-            super().__init__()
-            self.step = step
+        step: int
 
     ALLOW_SELECT = False
 
@@ -215,12 +202,6 @@ class ScatterPlot(VirtualView):
     def move(self, rows: int) -> None:
         self.post_message(self.Stepped(1 if rows > 0 else -1))
 
-    def on_resize(self) -> None:
-        self._again()
-
-    def on_focus(self) -> None:
-        """The focus is shown by the frame."""
-
     # -- painting
 
     def row_count(self) -> int:
@@ -230,8 +211,7 @@ class ScatterPlot(VirtualView):
         size = width, self.page_height()
         if self._drawn is None or self._drawn[0] != size:
             self._drawn = size, self._draw(*size)
-        rows = self._drawn[1]
-        return rows[y] if y < len(rows) else [], ""
+        return next(iter(self._drawn[1][y : y + 1]), []), ""
 
     def _draw(self, width: int, height: int) -> list[list[Part]]:
         tall = height - _TOP - _BELOW
@@ -248,16 +228,19 @@ class ScatterPlot(VirtualView):
             cell = canvas.dot(across.share(x), up.share(y))
             if group == self.marked:
                 marks[cell] = _MARK, "marked"
-        at = {canvas.cell_of(0, up.share(tick))[1]: up.label(tick) for tick in up.ticks}
+        scale = Canvas(wide, tall)
+        at = {scale.dot(0, up.share(tick))[1]: up.label(tick) for tick in up.ticks}
         rows: list[list[Part]] = [[(fit(f" {self.names[1]}", width), "dim")]]
         for y in range(tall):
             left = (at.get(y, "").rjust(labels), "dim"), ("┤" if y in at else "│", "rule")
             rows.append([*left, *painted([(canvas, "bar")], marks, y)])
         pad = " " * labels
-        rows.append([(pad, ""), ("└" + "─" * wide, "rule")])
-        rows.append([(pad + " ", ""), (across.written(wide), "dim")])
-        rows.append([(pad + " ", ""), (fit(self.names[0], wide, right=True), "dim")])
-        return rows
+        below = (
+            ("└" + "─" * wide, "rule"),
+            (f" {across.written(wide)}", "dim"),
+            (f" {fit(self.names[0], wide, right=True)}", "dim"),
+        )
+        return [*rows, *([(pad, ""), part] for part in below)]
 
 
 _STYLES = ("$primary", "$accent", "$success", "$secondary")
@@ -316,7 +299,6 @@ def plotted(lines: Sequence[PlotLine], width: int, height: int) -> list[list[tup
 def _curves(
     drawn: Sequence[PlotLine], bands: Canvas, left: int, right: int, top: float
 ) -> tuple[list[tuple[Canvas, str]], dict[Cell, Part]]:
-    """Return curves, each a layer with its colour, their bounds in the last one, and a letter at the end of each."""
     layers, ends, wide = list[tuple[Canvas, str]](), dict[Cell, Part](), ACROSS * bands.width - 1
     for number, line in enumerate(drawn):
         canvas, style = Canvas(bands.width, bands.height), f"bold {_STYLES[number]}"

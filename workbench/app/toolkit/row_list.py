@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
@@ -36,35 +37,28 @@ class RowList(VirtualView):
     }
     """
     BINDINGS = bindings("list/rows")
-    narrows: ClassVar[bool] = True
-    """Whether ``/`` narrows the list; not where it searches more than what the rows say."""
+    narrows: ClassVar[bool] = True  # whether `/` narrows the list; not where it searches more than what the rows say
+    headings: ClassVar[int] = 0  # rows that stay above those to which the list is narrowed
 
+    @dataclass
     class Moved(Message):
         """The cursor stands on another row."""
 
-        def __init__(self, row_list: RowList, index: int) -> None:
-            super().__init__()
-            self.row_list = row_list
-            self.index = index
-
-        @property
-        def control(self) -> RowList:
-            return self.row_list
+        row_list: RowList
+        index: int
 
     class Chosen(Moved):
         """Enter was pressed on a row, or it was clicked while the cursor stood on it."""
 
+    @dataclass
     class Narrowed(Message):
         """Other rows are shown because of what was typed."""
 
-        def __init__(self, row_list: RowList) -> None:
-            super().__init__()
-            self.row_list = row_list
+        row_list: RowList
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self.cursor = -1
-        self.narrowed = ""
+        self.cursor, self.narrowed = -1, ""
         self._visible: list[int] | None = None  # rows that are shown, None for all
         self._words: list[str] | None = None  # of each row, while the list is narrowed
         self._before = -1  # where the cursor stood before
@@ -87,7 +81,6 @@ class RowList(VirtualView):
         return "".join(text for text, _ in self.parts_of(index, 240))
 
     def narrow(self, text: str) -> None:
-        """Show only rows that hold every word of a text, whatever its case; "" shows all."""
         text = text.strip()
         if text != self.narrowed:
             if not self.narrowed:
@@ -102,20 +95,14 @@ class RowList(VirtualView):
         return (sum(map(self.selectable, self._visible or ())) if self.narrowed else total), total
 
     def _find_visible(self) -> None:
-        words = self.narrowed.casefold().split()
-        count = self.row_count()
+        words, count = self.narrowed.casefold().split(), self.row_count()
         if not words:
             self._visible = self._words = None
             return
         if self._words is None or len(self._words) != count:
             self._words = [self.words_of(index).casefold() if self.selectable(index) else "" for index in range(count)]
-        texts = self._words
-        kept = [index for index in range(count) if texts[index] and all(word in texts[index] for word in words)]
-        self._visible = [*self.always_shown(), *kept] if count else []
-
-    def always_shown(self) -> Sequence[int]:
-        """Return the rows that stay above those that are left, such as a heading."""
-        return ()
+        kept = [index for index, text in enumerate(self._words) if text and all(word in text for word in words)]
+        self._visible = [*range(self.headings), *kept] if count else []
 
     def shown_row(self, y: int) -> int:
         return y if self._visible is None else self._visible[y] if 0 <= y < len(self._visible) else -1
@@ -161,10 +148,7 @@ class RowList(VirtualView):
         from workbench.app.toolkit.typed_line import NarrowLine
 
         for line in self.screen.query(NarrowLine):
-            if self.has_focus:
-                line.serve(self)
-            else:
-                line.say_count(self)
+            (line.serve if self.has_focus else line.say_count)(self)
 
     # -- painting
 
@@ -175,25 +159,19 @@ class RowList(VirtualView):
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
         row = self.shown_row(y)
-        fill = ""
-        if row == self.cursor:
-            fill = "cursor" if self.has_focus else "cursor-blurred"
+        fill = "" if row != self.cursor else "cursor" if self.has_focus else "cursor-blurred"
         return list(self.parts_of(row, width)), fill
 
     def rows_changed(self, *, cursor: int | None = None) -> None:
-        """Rows came or went: paint again, keep the cursor on a row that exists."""
         self._words = None
         self.rearranged(cursor=cursor)
 
     def rearranged(self, *, cursor: int | None = None) -> None:
-        """Other rows are shown of those that there are: paint again."""
         self._find_visible()
         count = self.row_count()
         wanted = self.cursor if cursor is None else cursor
         self.cursor = self._near(min(max(wanted, 0), count - 1), 1) if count else -1
-        self.set_size(self.lines_shown())
-        if self.cursor >= 0:
-            self.keep_in_sight(self.line_of(self.cursor))
+        RowList.on_resize(self)
         if self.is_mounted and self.narrows:
             self._show_narrowing()
         self.refresh()
@@ -214,7 +192,6 @@ class RowList(VirtualView):
     # -- moving
 
     def _near(self, index: int, step: int) -> int:
-        """Return the nearest row at or after ``index`` in the direction of ``step``, or behind it, -1 if none."""
         count = self.row_count()
         shown = None if self._visible is None else set(self._visible)
         for way in (step, -step):
@@ -242,7 +219,7 @@ class RowList(VirtualView):
                 self.refresh_line(self.line_of(at))
             self.post_message(self.Moved(self, at))
 
-    def move(self, rows: int) -> None:
+    def action_move(self, rows: int) -> None:
         self.set_cursor(self.cursor + rows, 1 if rows > 0 else -1)
 
     def action_page(self, step: int) -> None:
@@ -269,14 +246,13 @@ class RowList(VirtualView):
 class HeadedList(RowList):
     """Row 0 is the heading; subclasses fill :meth:`heading_parts`, and :meth:`parts_of` for the rows from 1 on."""
 
+    headings = 1
+
     def heading_parts(self, width: int) -> Sequence[Part]:
         raise NotImplementedError
 
     def selectable(self, index: int) -> bool:
         return index > 0
-
-    def always_shown(self) -> Sequence[int]:
-        return (0,)
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
         if y == self.scroll_offset.y:
@@ -292,6 +268,5 @@ class HeadedList(RowList):
         self.uncover_cursor()
 
     def uncover_cursor(self) -> None:
-        """Scroll up by a row where the heading covers the cursor."""
         if 0 < self.line_of(self.cursor) <= self.scroll_offset.y:
             self.scroll_to(y=self.line_of(self.cursor) - 1, animate=False, immediate=True)

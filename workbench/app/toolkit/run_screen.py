@@ -12,7 +12,7 @@ from textual import work
 from textual.app import ComposeResult
 
 from workbench.app.key_table import WHY_NOT, with_keys
-from workbench.app.toolkit.document import prepared
+from workbench.app.toolkit.document import places_of, prepared
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.texts import Static
@@ -28,7 +28,7 @@ HITS_LIMIT = 10_000
 
 
 class Needle:
-    """A text that is looked for: in lower case it matches any case. Each distinct blob is read once."""
+    """A text that is looked for; each distinct blob is read once."""
 
     def __init__(self, reader: SessionReader, text: str) -> None:
         self._reader = reader
@@ -37,15 +37,7 @@ class Needle:
 
     def in_text(self, text: str) -> list[int]:
         """Return where it begins in a text, by the characters that are shown of that."""
-        text = prepared(text)
-        if self._text == self._text.lower():
-            text = text.lower()
-        places: list[int] = []
-        at = text.find(self._text)
-        while at >= 0 and len(places) < HITS_LIMIT:
-            places.append(at)
-            at = text.find(self._text, at + len(self._text))
-        return places
+        return list(islice(places_of(self._text, prepared(text)), HITS_LIMIT))
 
     def in_blob(self, digest: str | None) -> list[int]:
         if digest is None:
@@ -67,18 +59,9 @@ class Finder:
         self.at = -1
 
     def begin(
-        self,
-        text: str,
-        hits: Callable[[Needle, Callable[[], bool]], Iterator[Any]],
-        first: Callable[[Sequence[Any]], int],
-    ) -> None:
-        """Search in a thread and go to a hit.
-
-        Args:
-            text: What is looked for.
-            hits: Yields the hits in their order; its second argument says whether to stop.
-            first: Returns the place of the hit to go to.
-        """
+        self, text: str, hits: Callable[[Needle, Callable[[], bool]], Iterator[Any]], first: Callable[[Sequence[Any]], int]
+    ) -> None:  # fmt: skip
+        """Search in a thread for ``hits`` in their order, told whether to stop, and go to the one at the place that ``first`` returns."""
         screen, reader = self._screen, self._screen.workbench.reader
         self.forget()
         if reader is None or not text:
@@ -96,7 +79,6 @@ class Finder:
         screen.searching.ask(lambda: list(islice(hits(needle, stop.is_set), HITS_LIMIT + 1)), done)
 
     def forget(self) -> None:
-        """Drop the search and its marks."""
         self._stop.set()
         self.found, self.at = None, -1
         self._screen.mark_hits("")
@@ -146,53 +128,37 @@ class RunScreen(ModeScreen):
         self._place: Place | None = None  # the same until it is reached
         self._remark = ""
         self.reading = True  # what is to be shown has not been read yet
-        self._once_read: dict[
-            str, tuple[Path | None, Callable[[], object]]
-        ] = {}  # by action, with the session it is for
+        # By action, with the session that it is for.
+        self._once_read: dict[str, tuple[Path | None, Callable[[], object]]] = {}
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
         yield Static("", id="remark")
         yield PromptLine()
 
+    # -- what subclasses say
+
+    forget: Callable[[], None]
+    """Another session is shown: nothing of its run is known."""
+    load_wanted: Callable[[SessionReader], None]
+    """Load the run that was shown last in this app, else the one that tells most."""
+    can_go: Callable[[Place], bool]
+    """Whether a place has been read."""
+    go_to_place: Callable[[Place], None]
+    subject: Callable[[], Subject]
+    mark_hits: Callable[[str], None]
+    go_to_hit: Callable[[Any], None]
+    search_for: Callable[[str], None]
+
     def on_mount(self) -> None:
         self.focus_pane(self.query_one(f"#{self.first_pane}"))
         self._show_no_session()
         self.set_interval(1.0, self.tick)
 
-    # -- what subclasses say
-
     def tick(self) -> None:
         """Show what changes by itself, such as the time left; called every second."""
 
-    def forget(self) -> None:
-        """Another session is shown: nothing of its run is known."""
-        raise NotImplementedError
-
-    def load_wanted(self, reader: SessionReader) -> None:
-        """Load the run that was shown last in this app, else the one that tells most."""
-        raise NotImplementedError
-
-    def can_go(self, place: Place) -> bool:
-        """Return whether a place has been read."""
-        raise NotImplementedError
-
-    def go_to_place(self, place: Place) -> None:
-        raise NotImplementedError
-
-    def subject(self) -> Subject:
-        """Return what has the focus."""
-        raise NotImplementedError
-
-    def mark_hits(self, needle: str) -> None:
-        """Mark a text wherever it is shown, "" for no marks."""
-        raise NotImplementedError
-
-    def go_to_hit(self, hit: Any) -> None:
-        raise NotImplementedError
-
     def remark_on(self, hit: Any) -> str:
-        """Return what stands behind the number of a hit."""
         return ""
 
     # -- what is shown
@@ -243,7 +209,6 @@ class RunScreen(ModeScreen):
             self.go_to_place(place)
 
     def offers(self, action: str) -> bool:
-        """Return whether an action on the run makes sense now, or may once the run has been read."""
         return (self.reading and action in _WHILE_READING) or self.actions.can(action)
 
     def do(self, action: str, what: Callable[[], object]) -> None:
@@ -271,7 +236,6 @@ class RunScreen(ModeScreen):
         self.refresh_bindings()
 
     def leave_run(self) -> None:
-        """Something else is asked for: what waits for the one before is not done, and that is said."""
         if self._once_read:
             self._once_read.clear()
             self.notify(_OTHER, severity="warning")
@@ -293,7 +257,7 @@ class RunScreen(ModeScreen):
 
     def action_search(self) -> None:
         self.workbench.forget_hits()
-        self.query_one(PromptLine).ask("search", "/")
+        self.query_one(PromptLine).ask(self.search_for)
 
     def action_hit(self, step: int) -> None:
         if not (self.workbench.goes_through_hits and self.workbench.go_on(step)):

@@ -46,8 +46,7 @@ class Arrangement:
     folded: frozenset[str] = frozenset()
 
 
-_FEW = 8
-"""So many rows that changed are painted one by one."""
+_FEW = 8  # rows that changed are painted one by one
 
 
 class Table(HeadedList, Generic[Row]):
@@ -60,31 +59,19 @@ class Table(HeadedList, Generic[Row]):
     ALLOW_SELECT = False
     KEPT: ClassVar[tuple[str, ...]] = ("rows", "arrangement")
     """Attributes that are as they were left where the list is shown again."""
-    LEAD = 2
-    """Cells before the first column: a mark, or whether a group is folded."""
+    LEAD = 2  # cells before the first column: a mark, or whether a group is folded
     BINDINGS = bindings("table")
 
+    @dataclass
     class Arranged(Message):
         """Rows are sorted, grouped or folded in another way."""
 
-        def __init__(self, table: Table[Any]) -> None:
-            super().__init__()
-            self.table = table
-
-        @property
-        def control(self) -> Table[Any]:
-            return self.table
+        table: Table[Any]
 
     def __init__(
-        self,
-        columns: Sequence[Column[Row]],
-        *,
-        key: Callable[[Row], object],
-        groupings: Sequence[Grouping[Row]] = (),
-        order: str = "",
-        next_order: str = "",
-        id: str | None = None,
-    ) -> None:
+        self, columns: Sequence[Column[Row]], *, key: Callable[[Row], object], groupings: Sequence[Grouping[Row]] = (),
+        order: str = "", next_order: str = "", id: str | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(id=id)
         self.columns: Columns[Row] = Columns(columns)
         self.groupings = tuple(groupings)
@@ -92,9 +79,8 @@ class Table(HeadedList, Generic[Row]):
         self.empty = ""
         self.notes: tuple[Part, ...] = ()
         self.shown: list[Row] = []
-        self.arrangement = self._first_arrangement = Arrangement(order)
-        self._next_order = next_order
-        self._key = key
+        self.arrangement = Arrangement(order)
+        self._key, self._first_order, self._next_order = key, order, next_order
         self._leads: Mapping[object, str] = {}
         self._to: object = None  # where the cursor goes once there are rows
         self._is_kept = False
@@ -108,11 +94,9 @@ class Table(HeadedList, Generic[Row]):
         return "▸" if group.name in self.arrangement.folded else "▾"
 
     def lead_of(self, row: Row) -> str:
-        """Return the sign before a row, "" for none."""
         return self._leads.get(self._key(row), "")
 
     def show_leads(self, leads: Mapping[object, str]) -> None:
-        """Show signs before some rows, by their keys."""
         if leads != self._leads:
             self._leads = leads
             self.refresh()
@@ -125,7 +109,6 @@ class Table(HeadedList, Generic[Row]):
         return None
 
     def filtered(self, rows: Sequence[Row]) -> list[Row]:
-        """Return the rows that are shown, in any order."""
         return list(rows)
 
     def section_of(self, row: Row) -> Any:
@@ -161,7 +144,6 @@ class Table(HeadedList, Generic[Row]):
         return self._lines[index - 1] if 0 < index <= len(self._lines) else None
 
     def put(self, rows: Sequence[Row]) -> None:
-        """Show these rows; cursor, filter and arrangement stay."""
         were_some, self.rows = bool(self.rows), tuple(rows)
         if self.is_attached and were_some is not bool(rows):
             self.refresh_bindings()  # without rows there is nothing to sort
@@ -223,10 +205,7 @@ class Table(HeadedList, Generic[Row]):
         return key in self._places
 
     def rearrange(self, *, to: object = None) -> None:
-        """Filter, sort and group anew.
-
-        The cursor goes to the row with the key ``to``, else it stays on its row, else on the next one that is still shown.
-        """
+        """Filter, sort and group anew; the cursor goes to the row ``to``, or stays on its row, else on the next one that is still shown."""
         after = list(map(self._key_of, self._lines[max(0, self.cursor - 1) :])) if self.cursor > 0 else []
         self.arrange_rows()
         now = {self._key_of(line): index for index, line in reversed(list(enumerate(self._lines, 1)))}
@@ -241,14 +220,9 @@ class Table(HeadedList, Generic[Row]):
     def arrange_rows(self, *, measure: bool = True) -> None:
         """Filter, sort and group the rows without painting them, and fit the columns to them."""
         self.shown = self._sorted(self.filtered(self.rows))
-        self._lines = []
-        if self.arrangement.grouping:
-            for one in self.groups():
-                self._lines.append(one)
-                if one.name not in self.arrangement.folded:
-                    self._lines += one.rows
-        else:
-            self._lines += self.shown
+        self._lines = [] if self.arrangement.grouping else [*self.shown]
+        for one in self.groups():
+            self._lines += (one, *(one.rows if one.name not in self.arrangement.folded else ()))
         if measure:
             self.columns.measure(self.shown)
         self._figures = {}
@@ -276,7 +250,6 @@ class Table(HeadedList, Generic[Row]):
         return sorted(rows, key=self.section_of)
 
     def groups(self) -> list[Group[Row]]:
-        """Return the shown rows in groups, by name; none where they are not grouped."""
         grouping = next((one for one in self.groupings if one.title == self.arrangement.grouping), None)
         if grouping is None:
             return []
@@ -297,7 +270,7 @@ class Table(HeadedList, Generic[Row]):
     def arranged_by(self) -> list[str]:
         order, reverse, grouping = self.arrangement.order, self.arrangement.reverse, self.arrangement.grouping
         parts = [f"by {grouping}"] if grouping else []
-        if order != self._first_arrangement.order or reverse:
+        if order != self._first_order or reverse:
             descending = any(column.descending for column in self.columns.all if column.title == order)
             way = "descending" if descending is not reverse else "ascending"
             parts.append(f"sorted by {order}, {way}" if order else "reversed")
@@ -305,7 +278,7 @@ class Table(HeadedList, Generic[Row]):
 
     def _orders(self) -> list[str]:
         titles = [column.title for column in self.columns.all if column.sort is not None]
-        first = [self._first_arrangement.order, *filter(None, (self._next_order,))]
+        first = [self._first_order, *filter(None, (self._next_order,))]
         return list(dict.fromkeys([*first, *titles]))
 
     def action_sort_next(self) -> None:

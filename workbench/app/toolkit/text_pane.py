@@ -11,41 +11,29 @@ from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
-from workbench.app.toolkit.document import EMPTY, Document, Row
+from workbench.app.toolkit.document import EMPTY, Document, Range, places_of
 from workbench.app.toolkit.virtual_view import Part, VirtualView
 
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A marked character range of a line."""
-
-    line: int
-    start: int
-    end: int
-
-
-GROWTH = 16
-"""By how much more of a long text is shown when more is asked for."""
+GROWTH = 16  # by how much more of a long text is shown when more is asked for
 
 
 class TextPane(VirtualView):
     """A virtual viewer of one :class:`Document`."""
 
+    @dataclass
     class StepLink(Message):
         """A line's ``← step n`` was clicked."""
 
-        def __init__(self, step: int) -> None:
-            super().__init__()
-            self.step = step
+        step: int
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.document: Document = EMPTY
-        self.hits: list[Mark] = []
-        self.evidence: list[Mark] = []
-        self._current: Mark | None = None
-        self._needle = ""
-        self._rows: list[Row] = []
+        self.needle = ""
+        self.hits: list[Range] = []
+        self.evidence: list[Range] = []
+        self._current: Range | None = None
+        self._rows: list[Range] = []
         self._width = 0
         self._by_line: dict[int, list[tuple[int, int, str]]] = {}
 
@@ -54,10 +42,7 @@ class TextPane(VirtualView):
         if document is self.document:
             return
         top = self.scroll_offset.y if keep_place else 0
-        self.document = document
-        self.evidence = []
-        self._current = None
-        self._width = 0
+        self.document, self.evidence, self._width = document, [], 0
         self._find()
         self._layout()
         self.scroll_to(y=top, animate=False, immediate=True)
@@ -70,14 +55,10 @@ class TextPane(VirtualView):
             self.refresh()
 
     def find(self, needle: str) -> None:
-        if needle != self._needle:
-            self._needle = needle
+        if needle != self.needle:
+            self.needle = needle
             self._find()
             self.refresh()
-
-    @property
-    def needle(self) -> str:
-        return self._needle
 
     @property
     def hit(self) -> int:
@@ -95,20 +76,18 @@ class TextPane(VirtualView):
             self.go_to_hit((self.hit + step) % len(self.hits))
 
     def go_to_hit(self, ordinal: int) -> None:
-        """Make hit ``ordinal`` (from 0) the current one and bring it into sight."""
         if self.hits:
             self._current = self.hits[min(ordinal, len(self.hits) - 1)]
             self._index_marks()
             self.go_to(self._current.line, self._current.start)
             self.refresh()
 
-    def mark_evidence(self, marks: list[Mark]) -> None:
-        """Highlight ranges and bring the first into sight."""
+    def mark_evidence(self, marks: list[Range]) -> None:
         self.light(marks)
         if marks:
             self.go_to(marks[0].line, marks[0].start)
 
-    def light(self, marks: list[Mark]) -> None:
+    def light(self, marks: list[Range]) -> None:
         if marks != self.evidence:
             self.evidence = marks
             self._index_marks()
@@ -116,19 +95,17 @@ class TextPane(VirtualView):
 
     def mark_line(self, line: int) -> None:
         if line < len(self.document.lines):
-            self.mark_evidence([Mark(line, 0, max(1, len(self.document.lines[line].text)))])
+            self.mark_evidence([Range(line, 0, max(1, len(self.document.lines[line].text)))])
 
     def mark_text(self, *texts: str) -> None:
         """Highlight the first place of the first of these texts that is there, and bring it into sight."""
-        for text in texts:
-            for index, line in enumerate(self.document.lines):
-                at = line.text.find(text)
-                if at >= 0:
-                    self.mark_evidence([Mark(index, at, at + len(text))])
-                    return
+        lines = list(enumerate(self.document.lines))
+        found = (
+            (index, at, at + len(text)) for text in texts for index, line in lines if (at := line.text.find(text)) >= 0
+        )
+        self.mark_evidence([Range(*place) for place in itertools.islice(found, 1)])
 
     def go_to(self, line: int, column: int = 0) -> None:
-        """Bring a line into sight, a little below the top."""
         self._layout()
         row = bisect_left(self._rows, (line, column), key=lambda item: (item.line, item.end - 1))
         top = self.scroll_offset.y
@@ -189,26 +166,19 @@ class TextPane(VirtualView):
         width = self.text_width
         if width == self._width:
             return
-        place = (
-            self._rows[self.scroll_offset.y].line if self.scroll_offset.y < len(self._rows) and self._width else None
-        )
-        self._rows = self.document.rows(width - self.document.gutter)
-        self._width = width
+        top = self._rows[self.scroll_offset.y : self.scroll_offset.y + 1] if self._width else []
+        self._rows, self._width = self.document.rows(width - self.document.gutter), width
         self.set_size(len(self._rows))
-        if place:
-            row = bisect_left(self._rows, place, key=lambda item: item.line)
+        if top:
+            row = bisect_left(self._rows, top[0].line, key=lambda item: item.line)
             self.scroll_to(y=row, animate=False, immediate=True)
 
     def _find(self) -> None:
-        self.hits = []
-        if self._needle:
-            fold = self._needle == self._needle.lower()
-            for index, line in enumerate(self.document.lines):
-                text = line.text.lower() if fold else line.text
-                start = text.find(self._needle)
-                while start >= 0:
-                    self.hits.append(Mark(index, start, start + len(self._needle)))
-                    start = text.find(self._needle, start + len(self._needle))
+        self.hits = [
+            Range(index, at, at + len(self.needle))
+            for index, line in enumerate(self.document.lines if self.needle else ())
+            for at in places_of(self.needle, line.text)
+        ]
         self._current = None
         self._index_marks()
 
@@ -226,11 +196,7 @@ def _pieces(text: str, start: int, end: int, spans: list[tuple[int, int, str]]) 
     if not inside:
         return [(text[start:end], "")]
     borders = sorted({start, end, *(a for a, _, _ in inside), *(b for _, b, _ in inside)})
-    pieces: list[Part] = []
-    for left, right in itertools.pairwise(borders):
-        style = ""
-        for a, b, name in inside:
-            if a <= left and b >= right:
-                style = name
-        pieces.append((text[left:right], style))
-    return pieces
+    return [
+        (text[left:right], next((name for a, b, name in reversed(inside) if a <= left and b >= right), ""))
+        for left, right in itertools.pairwise(borders)
+    ]

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.message import Message
 from textual.widgets import Input
 
 from workbench.app.keys import bindings
 from workbench.app.toolkit.texts import Label
 from workbench.text import clean
 
-LONGEST = 4_000
-"""Characters that fit into a field."""
-LONGEST_SOUGHT = 200
-"""Characters of what is looked for."""
+LONGEST = 4_000  # characters that fit into a field
+LONGEST_SOUGHT = 200  # characters of what is looked for
 
 
 class LineInput(Input):
@@ -74,7 +72,6 @@ class TypedLine(Horizontal):
         self.field.focus()
 
     def show(self, wanted: bool) -> None:
-        """Show the line in the place of another one, or hide it."""
         self.set_class(wanted, "-open")
         if wanted:
             for other in self.screen.query(TypedLine):
@@ -92,14 +89,12 @@ class FollowedLine(TypedLine):
         self._target: Any = None
 
     def serve(self, target: Any) -> None:
-        """Show what a list or text follows, or hide where it follows nothing."""
         self._target = target
         self.put(target.followed)
         self.show(bool(target.followed))
         self.say_count(target)
 
     def say_count(self, target: Any) -> None:
-        """Say what was found, if it is this list or text that is served."""
         if target is self._target:
             self.query_one("#typed-count", Label).update(target.found_words(typing=self.field.has_focus))
 
@@ -147,32 +142,20 @@ async def ask_line(kind: type[FollowedLine], target: Any) -> None:
 
 
 class PromptLine(TypedLine):
-    """Hidden until :meth:`ask`; ends with :class:`Answered` or silently."""
+    """Asks for one line; the focus goes back to where it was, also without an answer."""
 
     BINDINGS = bindings("prompt")
 
-    class Answered(Message):
-        """A text was entered for ``purpose``."""
-
-        def __init__(self, purpose: str, text: str) -> None:
-            super().__init__()
-            self.purpose = purpose
-            self.text = text
-
-    class Left(Message):
-        """The line was closed without an answer."""
-
-    def ask(self, purpose: str, sign: str) -> None:
-        self._purpose = purpose
-        self.query_one("#typed-sign", Label).update(sign)
+    def ask(self, answered: Callable[[str], object]) -> None:
+        self._answered, self._before = answered, self.screen.focused
         self.put("")
         self.begin()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.remove_class("-open")
-        self.post_message(self.Answered(self._purpose, event.value))
+        self.action_leave()
+        self._answered(event.value)
 
     def action_leave(self) -> None:
         self.remove_class("-open")
-        self.post_message(self.Left())
+        self.screen.set_focus(self._before)

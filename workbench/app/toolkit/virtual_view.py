@@ -98,18 +98,13 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         return text + Style.from_color(color.rich_color if color else None, back.rich_color if back else None)
 
     def set_size(self, rows: int) -> None:
-        """Say how many rows there are.
-
-        The place of the scroll bar is always kept, so that the number of rows never changes the layout: a layout would
-        repaint the whole screen at each step.
-        """
+        # The place of the scroll bar is always kept: a layout would repaint the whole screen at each step.
         size = Size(self.scrollable_content_region.width, rows)
         if size != self.virtual_size:
             self.set_reactive(VirtualView.virtual_size, size)
             self._scroll_update(size)
 
     def row_parts(self, y: int, width: int) -> tuple[list[Part], str]:
-        """Return the pieces of row ``y`` and the name of the style of the whole row."""
         raise NotImplementedError
 
     def row_count(self) -> int:
@@ -135,7 +130,8 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         width = self.text_width
         row = y + self.scroll_offset.y
         base = self.style("")
-        bar = Segment("▐", base + self.style("thumb")) if self._has_thumb(y) else Segment(" ", base)
+        top, end = self._thumb()
+        bar = Segment("▐", base + self.style("thumb")) if top <= y < end else Segment(" ", base)
         if row >= self.row_count():
             return Strip([Segment(" " * width, base), bar], width + 1)
         parts, fill = self.row_parts(row, width)
@@ -151,16 +147,11 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         ]
         return Strip([*_ended(Strip(segments), width, ground), bar], width + 1)
 
-    def _has_thumb(self, y: int) -> bool:
-        """Whether the scroll bar's thumb covers screen row ``y``.
-
-        VirtualView here and not by Textual's own widget, which takes longer to paint than all the text beside it.
-        """
-        top, end = self._thumb()
-        return top <= y < end
-
     def _thumb(self) -> tuple[int, int]:
-        """Return the screen rows from which and up to which the scroll bar's thumb goes; (0, 0) where all rows are seen."""
+        """Return the screen rows from which and up to which the scroll bar's thumb goes; (0, 0) where all rows are seen.
+
+        Textual's own scroll bar takes longer to paint than all the text beside it.
+        """
         rows, height = self.virtual_size.height, self.page_height()
         if rows <= height:
             return 0, 0
@@ -189,22 +180,18 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         return max(1, self.scrollable_content_region.height)
 
     def keep_in_sight(self, row: int, *, margin: int = 0) -> None:
-        """Scroll just as much as needed to see a row."""
         top, height = self.scroll_offset.y, self.page_height()
-        if row < top + margin:
-            self.scroll_to(y=max(0, row - margin), animate=False, immediate=True)
-        elif row >= top + height - margin:
-            self.scroll_to(y=row - height + 1 + margin, animate=False, immediate=True)
+        wanted = max(0, row - margin) if row < top + margin else max(top, row - height + 1 + margin)
+        if wanted != top:
+            self.scroll_to(y=wanted, animate=False, immediate=True)
 
-    def move(self, rows: int) -> None:
-        """Go down (or, negative, up) by so many rows; panes with a cursor move that instead."""
-        self.scroll_to(y=self.scroll_offset.y + rows, animate=False, immediate=True)
+    # panes with a cursor move that instead
 
     def action_move(self, rows: int) -> None:
-        self.move(rows)
+        self.scroll_to(y=self.scroll_offset.y + rows, animate=False, immediate=True)
 
     def action_page(self, step: int) -> None:
-        self.move(step * max(1, self.page_height() - 1))
+        self.action_move(step * max(1, self.page_height() - 1))
 
     def action_edge(self, last: bool) -> None:
         self.scroll_to(y=self.row_count() if last else 0, animate=False, immediate=True)
@@ -212,9 +199,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
 
 def _ended(strip: Strip, width: int, ground: Style) -> Strip:
     """Return a row at exactly ``width`` cells; what is cut off, unless it is blank, leaves an ellipsis."""
-    if strip.cell_length <= width:
-        return strip.adjust_cell_length(width, ground)
-    if not strip.crop(width).text.strip() or strip.crop(0, width).text.endswith("…"):
+    if strip.cell_length <= width or not strip.crop(width).text.strip() or strip.crop(0, width).text.endswith("…"):
         return strip.adjust_cell_length(width, ground)
     kept = strip.crop(0, width - 1)
     last = next((segment.style for segment in reversed(list(kept)) if segment.text.strip()), ground)

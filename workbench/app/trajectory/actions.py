@@ -1,4 +1,4 @@
-"""What a person can do with a trial besides looking: rerun, fork, check, resume, cancel, annotate, open, copy."""
+"""What a person can do with a trial besides looking: rerun, fork, check, resume, cancel, open, copy."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from workbench.app.toolkit.fields import Completion, Field, Values
 from workbench.app.toolkit.form import Form
 from workbench.app.toolkit.ordering import check_named_model
 from workbench.app.trajectory.loading import state_of
-from workbench.errors import UsageError, WorkbenchError
+from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
-    from workbench.app.toolkit.document import Subject
-    from workbench.app.toolkit.latest import Latest
     from workbench.app.trajectory.loading import TrialState
     from workbench.app.trajectory.screen import TrajectoryScreen
     from workbench.engine.estimate import Estimate, Measured
@@ -29,8 +27,8 @@ if TYPE_CHECKING:
 class Actions(RunActions):
     """Carries out keys that touch the engine, the disk or another program; all of it in threads but the editor."""
 
-    def __init__(self, host: WorkbenchApp, jobs: Latest, shown: TrajectoryScreen) -> None:
-        super().__init__(host, jobs)
+    def __init__(self, shown: TrajectoryScreen) -> None:
+        super().__init__(shown)
         self._shown = shown
         # What was edited and not started, by trial, step and what of it.
         self._drafts: dict[tuple[str, int, str], str] = {}
@@ -47,38 +45,17 @@ class Actions(RunActions):
             return state.step_count > 0
         return True
 
-    def subject(self) -> Subject:
-        return self._shown.subject()
-
-    def _start(self, work: Callable[[Path], str], said: str, then: Callable[[], object] = lambda: None) -> None:
+    def _start(self, work: Callable[[Path], str], said: str) -> None:
         """Start a trial, which ``work`` returns, and show it."""
-
-        def done(session: Path, trial: str) -> str:
-            then()
-            self._show(session, trial)
-            return said
-
-        self.on_own(work, done)
+        self.on_own(
+            work, lambda trial: said, lambda own, trial: Location(own, "trajectory", trial), self._shown.show_trial
+        )
 
     def _of_shown(self, work: Callable[[Path, TrialState], Any], say: Callable[[Any], str]) -> None:
-        """Do something with the trial that is shown; where that is in a copy of the example, the copy is shown then."""
+        """Do something with the trial that is shown."""
         state = self._shown.state
-        if state is None:
-            return
-
-        def done(session: Path, value: Any) -> str:
-            if session != self._host.session_path:
-                self._show(session, state.trial.id)
-            return say(value)
-
-        self.on_own(lambda session: work(session, state), done)
-
-    def _show(self, session: Path, trial: str) -> None:
-        app = self._host
-        if session == app.session_path:
-            self._shown.show_trial(trial)
-        else:
-            app.go_to(Location(session, "trajectory", trial))
+        if state is not None:
+            self.on_own(lambda own: work(own, state), say, lambda own, _: Location(own, "trajectory", state.trial.id))
 
     def rerun(self) -> None:
         state = self._shown.state
@@ -178,12 +155,14 @@ class Actions(RunActions):
         edit = trial_orders.Edit(what, text) if changed else trial_orders.Edit()
 
         def fork(session: Path) -> str:
-            return trial_orders.fork(session, trial.id, step.number, edit, model=model, warm=host.warm).trial
+            started = trial_orders.fork(session, trial.id, step.number, edit, model=model, warm=host.warm).trial
+            self._drafts.pop(key, None)
+            return started
 
         said = f"Goes on from step {step.number}; what came before is taken over and not paid again."
         self.when_agreed(
             lambda: estimate(model, measure(host.session_path)),
-            lambda: self._start(fork, said, lambda: self._drafts.pop(key, None)),
+            lambda: self._start(fork, said),
         )
 
     def check_readme(self, block: int = -1) -> None:
@@ -234,27 +213,6 @@ class Actions(RunActions):
             return f"Asked the engine to stop {'the check' if checking else 'this run'}."
 
         self._of_shown(work, str)
-
-    def annotate(self, subject: Subject, text: str) -> None:
-        """Keep a remark on a step or criterion, on the trial what is about neither."""
-        session, state, said = self._host.session_path, self._shown.state, subject.remark(text)
-        if session is None or state is None:
-            self._host.notify("No trial is shown.")
-        if session is None or state is None or not said:
-            return
-
-        def work() -> None:
-            from workbench.app.runs import is_example
-            from workbench.session import SessionWriter
-
-            if is_example(session):
-                raise WorkbenchError(
-                    "The example that came with the program is only read; remark on a run of your own."
-                )
-            with SessionWriter(session) as writer:
-                writer.annotate(state.trial.id, said, subject.step, criterion=subject.criterion)
-
-        self._jobs.ask(work, lambda _: self._host.notify("Kept the remark in the session."))
 
 
 class ModelDialog(Form[str]):

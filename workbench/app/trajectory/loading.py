@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.agents.protocol import split_answer
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.header import Header, Part
-from workbench.app.toolkit.latest import Live
-from workbench.app.trajectory.repository_pane import Coverage, Entry, entries_of
+from workbench.app.trajectory.repository_pane import Entry, entries_of
 from workbench.glyphs import STATES
 from workbench.rubric.works import works_by_trial
 from workbench.session.labels import STAR, in_words, labels_by_part
@@ -21,7 +19,6 @@ from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.app.toolkit.run_screen import Needle
-    from workbench.app.trajectory.screen import TrajectoryScreen
     from workbench.results.trials import TrialOrder
     from workbench.rubric.scorecard import Scorecard
     from workbench.rubric.spread import Agreement
@@ -33,10 +30,6 @@ FIRST_STEPS = 120
 """Steps that are read before the list is first shown; the rest follows in pages."""
 PAGE_OF_STEPS = 2000
 FILES_LIMIT = 20_000
-REFRESH_SECONDS = 0.1
-"""Time between two looks at a trial that changes: a person sees no difference, a slow machine does."""
-TREE_SECONDS = 0.5
-"""Time between two looks at the repository of a live trial: its tree may have thousands of files."""
 NO_TRIALS = "This session has no trials yet: press {app.cases} and {cases.run} to start a run."
 GONE = "This trial is not in the open session: press {app.sessions} to choose another session."
 OUTCOME = 10**9
@@ -147,74 +140,30 @@ class Look:
     state: TrialState
     steps: list[StepRow]
     after: int
-    tree: tuple[list[Entry], Coverage] | None
+    tree: tuple[list[Entry], str] | None
 
 
-class Following:
-    """Reads the trial that the screen shows and keeps the screen in step with it."""
+def first_look(reader: SessionReader, trial: str | None) -> Look | None:
+    """Read a trial from its beginning, by default the session's most telling one; None if it is not there."""
+    from workbench.results.trials import latest_trial
 
-    def __init__(self, screen: TrajectoryScreen) -> None:
-        self._screen = screen
-        self.looking = Live(screen, "look", self._look, self._show, seconds=REFRESH_SECONDS)
-        self._tree_of: TrialState | None = None  # the state whose tree is shown
-        self._tree_at = 0.0
+    key = trial or latest_trial(reader)
+    state = load_trial(reader, key) if key else None
+    if state is None:
+        return None
+    return Look(state, reader.steps(state.trial.id, 0, FIRST_STEPS), 0, entries_of(state.files, state.seen))
 
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is being read and nothing is about to be."""
-        return self._screen.run_loader.idle and self.looking.settled
 
-    def load(self, reader: SessionReader, trial: str | None) -> None:
-        """Show a trial from its beginning; None is the session's most telling one."""
-        screen = self._screen
-
-        def work() -> Look | None:
-            from workbench.results.trials import latest_trial
-
-            key = trial or latest_trial(reader)
-            state = load_trial(reader, key) if key else None
-            if state is None:
-                return None
-            return Look(state, reader.steps(state.trial.id, 0, FIRST_STEPS), 0, entries_of(state.files, state.seen))
-
-        def done(look: Look | None) -> None:
-            if reader is not screen.reader:
-                return
-            if look is None:
-                screen.show_reason(with_keys(NO_TRIALS if trial is None else GONE))
-            elif screen.workbench.selected_trial in {None, look.state.trial.id}:
-                screen.begin(look)
-
-        self.looking.drop_waiting()
-        screen.run_loader.ask(work, done, screen.show_reason)
-
-    def tree_shown(self, state: TrialState) -> None:
-        self._tree_of, self._tree_at = state, monotonic()
-
-    def _look(self, reader: SessionReader) -> Callable[[], Look | None] | None:
-        grown, state = self._tree_of, self._screen.state
-        if state is None:
-            return None
-        keep, number = self._screen.step_list.known_tail()
-        tree_due = monotonic() - self._tree_at > TREE_SECONDS
-
-        def work() -> Look | None:
-            fresh = load_trial(reader, state.trial.id, state)
-            if fresh is None:
-                return None
-            steps = reader.steps(state.trial.id, number, PAGE_OF_STEPS)
-            same = grown is not None and fresh.seen is grown.seen and fresh.files is grown.files
-            return Look(fresh, steps, keep, entries_of(fresh.files, fresh.seen) if tree_due and not same else None)
-
-        return work
-
-    def _show(self, look: Look | None) -> None:
-        now = self._screen.state
-        if look is None or now is None or look.state.trial.id != now.trial.id:
-            return
-        self._screen.apply(look)
-        if self._tree_of is not None and self._tree_of.seen is not look.state.seen:
-            self.looking.refresh_soon()
+def next_look(
+    reader: SessionReader, before: TrialState, tail: tuple[int, int], tree_of: TrialState | None
+) -> Look | None:
+    """Read a trial again; ``tail`` are how many steps are known and the number of the last of them, and where ``tree_of`` is given the tree if it has grown since."""
+    state = load_trial(reader, before.trial.id, before)
+    if state is None:
+        return None
+    grown = tree_of is not None and not (state.seen is tree_of.seen and state.files is tree_of.files)
+    tree = entries_of(state.files, state.seen) if grown else None
+    return Look(state, reader.steps(state.trial.id, tail[1], PAGE_OF_STEPS), tail[0], tree)
 
 
 class Hit(NamedTuple):
@@ -239,7 +188,7 @@ def hits_of(reader: SessionReader, trial: TrialRow, needle: Needle, stopped: Cal
             if not after and step is page[0]:
                 call = reader.call(step.call_id) if step.call_id is not None else None
                 messages = reader.message_digests(call) if call is not None else ()
-                yield from _hits(step.number, "Raw", [at for _, digest in messages for at in needle.in_blob(digest)])
+                yield from _hits(step.number, "Prompt", [at for _, digest in messages for at in needle.in_blob(digest)])
             yield from _hits_of_step(reader, step, needle)
         after = page[-1].number
         page = reader.steps(trial.id, after, PAGE_OF_STEPS) if len(page) == PAGE_OF_STEPS else []

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import with_keys
-from workbench.app.toolkit.amounts import money, size_of
 from workbench.app.toolkit.document import (
     Document,
     Line,
@@ -16,19 +15,19 @@ from workbench.app.toolkit.document import (
     difference,
     joined,
     note,
-    of_lines,
+    of_page,
     position,
     prepared,
     styled,
 )
 from workbench.app.trajectory import markdown
-from workbench.app.trajectory.loading import TrialState, load_trial, state_of, why_not
-from workbench.app.trajectory.scores import points, tiers_of
+from workbench.app.trajectory import why as wording
+from workbench.app.trajectory.loading import TrialState, state_of, why_not
 from workbench.app.trajectory.step_content import cut_of
-from workbench.comparison.line_diff import line_diff
+from workbench.reports import page
 
 if TYPE_CHECKING:
-    from workbench.rubric.scorecard import Scorecard
+    from workbench.grounding import Why
     from workbench.session.reader import SessionReader
 
 README, CHECK, METADATA, DIFFERENCE, GROUNDING, EXPLORATION = TABS = (
@@ -40,39 +39,48 @@ README, CHECK, METADATA, DIFFERENCE, GROUNDING, EXPLORATION = TABS = (
     "Explored",
 )
 SHOWN_AT_FIRST = 256_000
-COMPARED = 400_000
-"""Bytes of each README that are compared: matching lines takes quadratic time at worst."""
 _NAMES_LIMIT = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The document of a tab; ``readme`` is the text that offsets of evidence count in, ``raw`` how it is shown."""
+    """The document of a tab; ``readme`` is the text that offsets of evidence count in, ``raw`` how it is shown.
+
+    ``places`` are those of items that are marked in it: line, from, to, number of the item.
+    """
 
     document: Document
     readme: str = ""
     raw: bool = False
+    places: tuple[tuple[int, int, int, int], ...] = ()
 
 
 def load_outcome(
-    reader: SessionReader, state: TrialState, tab: str, *, raw: bool, limit: int = SHOWN_AT_FIRST
+    reader: SessionReader,
+    state: TrialState,
+    tab: str,
+    *,
+    raw: bool,
+    limit: int = SHOWN_AT_FIRST,
+    why: Why | None = None,
 ) -> Outcome:
-    """Read and lay out README, metadata or difference of a trial."""
+    """Read and lay out a tab of a trial; with ``why`` the items of its README are marked."""
     if tab == METADATA:
         return Outcome(_metadata(reader, state, limit))
     if tab == DIFFERENCE:
         return Outcome(_difference(reader, state))
-    readme = _readme(reader, state, limit)
+    if tab == EXPLORATION:
+        return Outcome(wording.exploration(why) if why is not None else note("Looking what the agent saw…"))
+    readme = reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", limit)
     if not readme.strip():
         return Outcome(_no_readme(state))
     cut = cut_of(reader.size(state.trial.readme_blob), limit)
     raw = raw or len(readme) > markdown.RENDER_LIMIT
-    lay_out = markdown.source if raw else markdown.render
-    return Outcome(lay_out(readme, step_of=_step_finder(state), cut=cut), readme, raw)
-
-
-def _readme(reader: SessionReader, state: TrialState, limit: int) -> str:
-    return reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", limit)
+    document = (markdown.source if raw else markdown.render)(readme, step_of=_step_finder(state), cut=cut)
+    if why is None or why.grounding is None:
+        return Outcome(document, readme, raw)
+    document, places = wording.marked(document, readme, why.grounding)
+    return Outcome(document, readme, raw, places)
 
 
 def _step_finder(state: TrialState) -> markdown.StepOf:
@@ -151,70 +159,24 @@ def locate(document: Document, readme: str, start: int, end: int) -> list[tuple[
     return found
 
 
-# -- the trial before it on the same case
-
-
 def _difference(reader: SessionReader, state: TrialState) -> Document:
-    """Read the previous trial and lay out what changed since: scores, effort, README."""
+    """Lay out how the trial differs from the one before it, as ``workbench compare`` says it, and the lines of its README."""
+    from workbench.comparison.line_diff import line_diff
+    from workbench.comparison.trials import TRIALS, read_trials
+    from workbench.reports.comparison_page import comparison_page
+
     if state.place.previous is None:
         again = with_keys("Press {trajectory.rerun} to run it again and compare.")
         return note("This is the first trial of its case in this session.", again)
-    before = load_trial(reader, state.place.previous)
-    if before is None:
-        return note("The previous trial is no longer in the session.")
-    old, new = before.trial, state.trial
-    lines = [
-        styled((f"since {old.agent} · {old.model} · repeat {old.repeat}", "dim")),
-        Line(""),
+    found = read_trials((reader, state.place.previous), (reader, state.trial.id))
+    whole = comparison_page(TRIALS, [found])
+    parts = [*whole.lead, *(part for one in whole.sections for part in (page.Heading(one.title), *one.parts))]
+    readmes = [side.readme for side in (found.left, found.right)]
+    old, new = ((one.text or "").splitlines() for one in readmes)
+    diff = line_diff(old, new, 2)
+    said = diff.words if diff.hunks or new else "neither trial wrote one"
+    parts += [
+        page.Heading("README", said),
+        *(page.Note(f"Only the beginning of {one.title} is compared.") for one in readmes if one.cut),
     ]
-    lines += [*_scores(before.cards, state.cards), Line("")]
-    effort = {
-        "steps": (old.steps, new.steps, "{:,.0f}"),
-        "tokens": (old.prompt_tokens + old.completion_tokens, new.prompt_tokens + new.completion_tokens, "{:,.0f}"),
-        "seconds": (old.seconds, new.seconds, "{:,.1f}"),
-    }
-    lines += [_change(name, a, b, shape) for name, (a, b, shape) in effort.items()]
-    if old.cost_usd or new.cost_usd:
-        lines.append(Line(f"{'cost':<24} {money(old.cost_usd or 0):>8} → {money(new.cost_usd or 0):>8}"))
-    lines.append(Line(""))
-    was, now = (_readme(reader, one, COMPARED).replace("\r\n", "\n") for one in (before, state))
-    sizes = [reader.size(one.readme_blob) for one in (old, new)]
-    cut = f"Only the first {size_of(COMPARED)} of each README are compared." if max(sizes) > COMPARED else None
-    old_lines, new_lines = (text.split("\n") if text else [] for text in (was, now))
-    diff = line_diff(old_lines, new_lines, 2)
-    said = diff.words if diff.hunks or now else "neither trial wrote one"
-    lines.append(styled(("README", "heading"), (f"  {said}", "dim")))
-    return joined([of_lines(lines), difference(diff, old_lines, new_lines)], cut=cut)
-
-
-def _scores(before: tuple[Scorecard, ...], after: tuple[Scorecard, ...]) -> list[Line]:
-    lines: list[Line] = []
-    known = {(card.rubric, card.judge): card for card in before}
-    for card in after:
-        old = known.get((card.rubric, card.judge))
-        if old is None:
-            continue
-        lines += [Line("")] if lines else []
-        lines.append(styled((card.rubric, "heading"), (f"  judge {card.judge}", "dim")))
-        lines.append(_change("total", old.total, card.total))
-        then = {tier.number: tier for tier in tiers_of(old)}
-        for tier in tiers_of(card):
-            was = then.get(tier.number)
-            lines.append(_change(f"{tier.number} {tier.name}", was.points if was else None, tier.points))
-            items = {item.key: item for item in was.criteria} if was else {}
-            for item in tier.criteria:
-                previous = items.get(item.key)
-                if previous and previous.points != item.points and item.maximum:
-                    lines.append(_change(f"  {item.title}", previous.points, item.points))
-    return lines or list(note("No scores by the same rubric and judge to compare.").lines)
-
-
-def _change(name: str, before: float | None, after: float | None, shape: str = "") -> Line:
-    """Return ``name  before → after  (+difference)``; of points, unless a shape is given, more is better."""
-    old, new = (shape.format(one) if one is not None and shape else points(one) for one in (before, after))
-    text, tail, style = f"{name[:24]:<24} {old:>8} → {new:>8}", "", "dim"
-    if before is not None and after is not None and round(before - after, 2):
-        more = after > before
-        tail = f"  {'+' if more else '−'}{(shape or '{:g}').format(abs(round(after - before, 2)))}"
-        style = style if shape else "added" if more else "removed"
-    return styled((text, ""), (tail, style))
+    return joined([of_page(parts), difference(diff, old, new)])

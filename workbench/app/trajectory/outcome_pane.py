@@ -10,10 +10,10 @@ from textual import getters
 from textual.app import ComposeResult
 from textual.widget import Widget
 
-from workbench.app.toolkit.document import Document, note, position
+from workbench.app.toolkit.document import Document, Range, note, position
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine, Target
-from workbench.app.toolkit.text_pane import Mark, TextPane
+from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory import why as wording
 from workbench.app.trajectory.check_list import CheckList, ShownCheck, load_check
 from workbench.app.trajectory.loading import TrialState, state_of
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from workbench.grounding import Why
     from workbench.session.reader import SessionReader
 
-Places = tuple[tuple[int, int, int, int], ...]
-
 
 class OutcomePane(TabbedText):
     """What the trial brought."""
@@ -50,7 +48,6 @@ class OutcomePane(TabbedText):
         self.why_loader = Latest(self, "why")
         self._now: tuple[SessionReader, TrialState] | None = None
         self._outcome = Outcome(note(""))
-        self._places: Places = ()  # of items in the text
         self._step = 0
 
     def compose(self) -> ComposeResult:
@@ -113,9 +110,9 @@ class OutcomePane(TabbedText):
 
     def _light(self) -> None:
         found = self.why.grounding if self.why is not None else None
-        if found is not None and self._places:
+        if found is not None and (places := self._outcome.places):
             mine = {number for number, item in enumerate(found.items) if self._step in item.steps}
-            self.text.light([Mark(line, start, end) for line, start, end, number in self._places if number in mine])
+            self.text.light([Range(line, start, end) for line, start, end, number in places if number in mine])
 
     def _ask_why(self, reader: SessionReader, state: TrialState) -> None:
         """Ground the trial where that is shown."""
@@ -124,7 +121,7 @@ class OutcomePane(TabbedText):
         key = (trial.id, trial.readme_blob, trial.snapshot, trial.state, *of_steps)
         if key[:2] != self.why_loader.asked[:2]:
             self.why_loader.asked = key[:2]
-            self.why, self._places = None, ()
+            self.why, self._outcome = None, replace(self._outcome, places=())
             self.items.show(None, "Looking where it comes from…")
         if not (self._marks or self.tab in {GROUNDING, EXPLORATION}):
             return
@@ -161,36 +158,29 @@ class OutcomePane(TabbedText):
         if tab == CHECK:
             self.loader.asked = ()  # what an engine writes of it meanwhile is not in the state
 
-        def work() -> tuple[Outcome | ShownCheck, Places]:
+        def work() -> Outcome | ShownCheck:
             if tab == CHECK:
-                return load_check(reader, trial), ()
+                return load_check(reader, trial)
             if tab == GROUNDING:
-                return Outcome(note("")), ()
-            if tab == EXPLORATION:
-                return Outcome(note("Looking what the agent saw…") if why is None else wording.exploration(why)), ()
-            loaded = load_outcome(reader, state, tab, raw=raw, limit=limit)
-            if why is None or why.grounding is None or not loaded.readme:
-                return loaded, ()
-            document, places = wording.marked(loaded.document, loaded.readme, why.grounding)
-            return replace(loaded, document=document), places
+                return Outcome(note(""))
+            return load_outcome(reader, state, tab, raw=raw, limit=limit, why=why)
 
-        def show(found: tuple[Outcome | ShownCheck, Places]) -> None:
-            loaded, self._places = found
+        def show(found: Outcome | ShownCheck) -> None:
             here: Widget = self.items if tab == GROUNDING else self.text
-            if isinstance(loaded, ShownCheck):
+            if isinstance(found, ShownCheck):
                 here = self.checks
-                if loaded != here.shown:
-                    here.show(loaded)
-                loaded = Outcome(note(""))
-            self._outcome = loaded
+                if found != here.shown:
+                    here.show(found)
+                found = Outcome(note(""))
+            self._outcome = found
             tabs = self.query_one(TabLine)
             tabs.current = tab
-            tabs.remark = "" if not loaded.readme else "m rendered" if loaded.raw else "m source"
+            tabs.remark = "" if not found.readme else "m rendered" if found.raw else "m source"
             self._show_instead(here)
-            self.text.show(loaded.document, keep_place=key[:3] == self.loader.shown[:3])
+            self.text.show(found.document, keep_place=key[:3] == self.loader.shown[:3])
             self._light()
 
-        self.load(key, work, show, lambda sentence: (Outcome(note(sentence)), ()))
+        self.load(key, work, show, lambda sentence: Outcome(note(sentence)))
 
     def _show_instead(self, here: Widget) -> None:
         """Show a text or a list instead of the others; what had the focus hands it on."""
@@ -207,7 +197,7 @@ class OutcomePane(TabbedText):
             super().bring_into_sight(target)
         elif readme := self._outcome.readme:
             document = self._outcome.document
-            marks = [Mark(*place) for place in locate(document, readme, *target.span)]
+            marks = [Range(*place) for place in locate(document, readme, *target.span)]
             self.text.mark_evidence(marks)
             if not marks:
                 self.text.go_to(document.line_at(position(readme, target.span[0])[0]))

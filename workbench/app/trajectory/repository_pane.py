@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -31,29 +32,10 @@ class Entry:
     step: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How much of the repository the agent read; ``bytes_read`` counts each file once, as far as it was shown."""
-
-    files: int
-    read: int
-    bytes: int
-    bytes_read: int
-
-    def legend(self) -> str:
-        """Return what the signs mean and how much was read."""
-        lines = ["● read  ○ listed", "· never opened"]
-        if self.files:
-            share = round(100 * self.bytes_read / self.bytes) if self.bytes else 0
-            percent = "<1" if self.bytes_read and not share else str(min(share, 100))
-            lines += ["", f"seen {self.read:,} of {self.files:,} files", f"{percent} % of the bytes"]
-        return "\n".join(lines)
-
-
 def entries_of(
     files: tuple[tuple[str, int], ...], seen: Mapping[tuple[str, str], AccessedFileRow]
-) -> tuple[list[Entry], Coverage]:
-    """Return the tree as rows, directories first in each directory, and the sums."""
+) -> tuple[list[Entry], str]:
+    """Return the tree as rows, directories first in each directory, and a legend: what the signs mean and how much was read."""
     sizes = dict(files)
     read = {path.rstrip("/"): row for (path, how), row in seen.items() if how == "read"}
     listed = {path.rstrip("/"): row for (path, how), row in seen.items() if how == "listed"}
@@ -61,13 +43,8 @@ def entries_of(
     names = set(sizes) | set(read) | {p.rstrip("/") for (p, _) in seen if not p.endswith("/") and p != "."}
     tree: dict[str, set[str]] = {"": set()}
     for path in names - {"", "."}:
-        parent = ""
-        for part in path.split("/")[:-1]:
-            child = f"{parent}/{part}".lstrip("/")
+        for parent, child in pairwise(("", *accumulate(filter(None, path.split("/")), "{}/{}".format))):
             tree.setdefault(parent, set()).add(child)
-            tree.setdefault(child, set())
-            parent = child
-        tree.setdefault(parent, set()).add(path)
     rows: list[Entry] = []
 
     def walk(folder: str, depth: int) -> None:
@@ -80,9 +57,14 @@ def entries_of(
                 walk(path, depth + 1)
 
     walk("", 0)
-    total = sum(sizes.values())
-    shown = sum(min(row.size, sizes.get(path, row.size)) for path, row in read.items())
-    return rows, Coverage(len(sizes), sum(1 for path in read if path in sizes or not sizes), total, shown)
+    lines = ["● read  ○ listed", "· never opened"]
+    if sizes:
+        # Each file counts once, as far as it was shown.
+        shown = sum(min(row.size, sizes.get(path, row.size)) for path, row in read.items())
+        share = round(100 * shown / (sum(sizes.values()) or 1))
+        percent = "<1" if shown and not share else str(min(share, 100))
+        lines += ["", f"seen {len(read.keys() & sizes):,} of {len(sizes):,} files", f"{percent} % of the bytes"]
+    return rows, "\n".join(lines)
 
 
 class RepositoryPane(RowList):

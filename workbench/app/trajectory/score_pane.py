@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from textual import events, getters
-from textual.app import ComposeResult
-from textual.message import Message
+from textual import events
 
 from workbench.app.key_table import with_keys
 from workbench.app.toolkit.latest import Latest
@@ -36,7 +34,7 @@ _MOST_ROWS = 8  # of a reason, until its criterion is selected
 
 
 class ScorePane(RowList):
-    """One scorecard at a time, or several side by side; a cursor goes over its criteria.
+    """One scorecard at a time, that by the rubric and judge chosen last, or several side by side; a cursor goes over its criteria.
 
     Attributes:
         view: One of :data:`workbench.app.trajectory.scores.VIEWS`.
@@ -49,6 +47,9 @@ class ScorePane(RowList):
         super().__init__(id=id)
         self.card: Scorecard | None = None
         self.view = CRITERIA
+        self.reading_repeats = Latest(self, "repeats")
+        self._wanted: tuple[str, str] | None = None
+        self._reader: SessionReader | None = None
         self._state: TrialState | None = None
         self._repeats: Repeats = {}
         self._known: tuple[object, ...] = ()
@@ -72,23 +73,52 @@ class ScorePane(RowList):
     def _part(self, item: Criterion) -> str:
         return criterion_part(self.card.rubric if self.card is not None else "", item.tier, item.key)
 
-    def show(self, state: TrialState, card: Scorecard | None, repeats: Repeats) -> None:
-        """Show a scorecard of a trial, or why it has none."""
-        known: tuple[object, ...] = (
-            card,
-            state.cards,
-            state.agreement,
-            state.labels,
-            state.annotations,
-            state.works,
-            repeats,
-        )
-        known += (state_of(state), state.imported_scores)
+    def show(self, reader: SessionReader, state: TrialState) -> None:
+        """Show the scores of a trial, or why it has none."""
+        if self._state is None or self._state.trial.id != state.trial.id:
+            self._repeats, self.reading_repeats.asked = {}, ()
+        self._reader, self._state = reader, state
+        # Of the trial as a whole; remarks on a step or criterion stand there.
+        remarks = [f"✎ {one_line(remark.text, 400)}" for remark in state.annotations if not remark.of]
+        line = self.query_ancestor(Pane).query_one("#score-remarks", Static)
+        line.update("\n".join(remarks))
+        line.display = bool(remarks)
+        self._show()
+        if self.has_focus:
+            self._ask_repeats()
+
+    def _ask_repeats(self) -> None:
+        reader, state = self._reader, self._state
+        if reader is None or state is None or not state.cards:
+            return
+
+        def work() -> Repeats:
+            from workbench.results.scores import repeat_spreads
+
+            return repeat_spreads(reader, state.trial)
+
+        def done(found: Repeats) -> None:
+            self._repeats = found
+            self._show()
+
+        self.reading_repeats.ask_for((str(reader.path), state.trial.id, state.scored), work, done)
+
+    def _show(self) -> None:
+        state = self._state
+        if state is None:
+            return
+        cards, shown = state.cards, self.view
+        card = next((one for one in cards if scale_of(one) == self._wanted), cards[0] if cards else None)
+        titles = ("Score", "")
+        if card is not None:
+            said = f"Score {scores.title(card)} · {one_line(card.rubric, 30)}{' ▾' if len(cards) > 1 else ''}"
+            titles = said if shown == CRITERIA else f"{said} · {shown}", scores.judge_of(card)
+        self.query_ancestor(Pane).titled(*titles)
+        said_of = state.agreement, state.labels, state.annotations, state.works, state.imported_scores, state_of(state)
+        known = (card, cards, shown, self._repeats, *said_of)
         if known == self._known:
             return
-        self._known, self._state, self._repeats = known, state, repeats
-        chosen = self.selected
-        self.card = card
+        self._known, chosen, self.card = known, self.selected, card
         self._tiers = scores.tiers_of(card) if card else ()
         self._items = [item for tier in self._tiers for item in tier.criteria]
         self._places = {(item.tier, item.key): at for at, item in reversed(list(enumerate(self._items)))}
@@ -123,14 +153,28 @@ class ScorePane(RowList):
     def turn(self, step: int) -> None:
         """Show the scores in the next (1) or previous (-1) way."""
         self.view = VIEWS[(VIEWS.index(self.view) + step) % len(VIEWS)]
-        self._build()
+        self._show()
         if self.cursor < 0:
             self.set_cursor(0)
         self.scroll_to(y=0, animate=False, immediate=True)
 
-    def choose(self, tier: int, key: str) -> None:
-        """Put the cursor on a criterion, if the scorecard has it."""
+    def go_to(self, part: str) -> None:
+        """Put the cursor on a criterion (see :func:`workbench.session.labels.criterion_part`), in a scorecard by its rubric."""
+        wanted = criterion_of(part)
+        if wanted is None or self._state is None:
+            return
+        rubric, tier, key = wanted
+        if self.card is None or self.card.rubric != rubric:
+            self._wanted = next((scale_of(card) for card in self._state.cards if card.rubric == rubric), self._wanted)
+            self._show()
         self._go_to(self._places.get((tier, key), -1))
+
+    def next_card(self) -> None:
+        cards = self._state.cards if self._state is not None else ()
+        if cards:
+            at = next((index for index, card in enumerate(cards) if card == self.card), 0)
+            self._wanted = scale_of(cards[(at + 1) % len(cards)])
+            self._show()
 
     def choose_with_evidence(self) -> Criterion | None:
         """Return the selected criterion, or select the first that has evidence."""
@@ -151,6 +195,7 @@ class ScorePane(RowList):
     def on_focus(self) -> None:
         if self.cursor < 0:
             self.set_cursor(0)
+        self._ask_repeats()
 
     # -- laying out
 
@@ -256,99 +301,3 @@ def _tier_parts(tier: Tier, width: int) -> tuple[Part, ...]:
 
 def _name_width(width: int) -> int:
     return max(12, min(24, width // 3))
-
-
-class Score(Pane):
-    """The frame around the scores of a trial: of possibly several scorecards that by the rubric and judge chosen last."""
-
-    short = "Score"
-
-    class TitleClicked(Message):
-        """The next rubric or judge is asked for."""
-
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self.reading_repeats = Latest(self, "repeats")
-        self._wanted: tuple[str, str] | None = None
-        self._now: tuple[SessionReader, TrialState] | None = None
-        self._repeats: Repeats = {}
-
-    def compose(self) -> ComposeResult:
-        yield ScorePane(id="criteria")
-        yield Static("", id="score-remarks")
-
-    scores = getters.query_one(ScorePane)
-
-    def on_descendant_focus(self) -> None:
-        self._ask_repeats()
-
-    def _ask_repeats(self) -> None:
-        if self._now is None or not self._now[1].cards or not self.has_class("-current"):
-            return
-        reader, state = self._now
-
-        def work() -> Repeats:
-            from workbench.results.scores import repeat_spreads
-
-            return repeat_spreads(reader, state.trial)
-
-        def done(found: Repeats) -> None:
-            self._repeats = found
-            self._show()
-
-        self.reading_repeats.ask_for((str(reader.path), state.trial.id, state.scored), work, done)
-
-    def show_scores(self, reader: SessionReader, state: TrialState) -> None:
-        if self._now is None or self._now[1].trial.id != state.trial.id:
-            self._repeats, self.reading_repeats.asked = {}, ()
-        self._now = reader, state
-        # Of the trial as a whole; remarks on a step or criterion stand there.
-        remarks = [f"✎ {one_line(remark.text, 400)}" for remark in state.annotations if not remark.of]
-        line = self.query_one("#score-remarks", Static)
-        line.update("\n".join(remarks))
-        line.display = bool(remarks)
-        self._show()
-        self._ask_repeats()
-
-    def _show(self) -> None:
-        if self._now is None:
-            return
-        state = self._now[1]
-        cards = state.cards
-        card = next((one for one in cards if scale_of(one) == self._wanted), cards[0] if cards else None)
-        self.scores.show(state, card, self._repeats)
-        if card is None:
-            self.titled("Score")
-            return
-        said = f"Score {scores.title(card)} · {one_line(card.rubric, 30)}{' ▾' if len(cards) > 1 else ''}"
-        view = self.scores.view
-        self.titled(said if view == CRITERIA else f"{said} · {view}", scores.judge_of(card))
-
-    def turn(self, step: int) -> None:
-        """Show the next or previous of: criteria, what it would take to have all points, all rubrics and judges side by side."""
-        self.scores.turn(step)
-        self._show()
-
-    def on_click(self, event: events.Click) -> None:
-        """A click on the title, where ``▾`` says that there are several, shows the next scorecard."""
-        if event.widget is self and event.y == 0 and self._now is not None and len(self._now[1].cards) > 1:
-            self.post_message(self.TitleClicked())
-
-    def go_to(self, part: str) -> None:
-        """Put the cursor on a criterion (see :func:`workbench.session.labels.criterion_part`), in a scorecard by its rubric."""
-        wanted = criterion_of(part)
-        if wanted is None or self._now is None:
-            return
-        rubric, tier, key = wanted
-        if self.scores.card is None or self.scores.card.rubric != rubric:
-            cards = self._now[1].cards
-            self._wanted = next((scale_of(card) for card in cards if card.rubric == rubric), self._wanted)
-            self._show()
-        self.scores.choose(tier, key)
-
-    def next_rubric(self) -> None:
-        cards = self._now[1].cards if self._now is not None else ()
-        if cards:
-            at = next((index for index, card in enumerate(cards) if card == self.scores.card), 0)
-            self._wanted = scale_of(cards[(at + 1) % len(cards)])
-            self._show()

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from textual import work
+from textual import events, work
 
+from workbench.app.key_table import with_keys
 from workbench.app.location import Place
-from workbench.app.toolkit.document import Subject
+from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.pane import Pane, Target
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
-from workbench.app.toolkit.typed_line import PromptLine
 from workbench.app.trajectory import loading
 from workbench.app.trajectory.actions import Actions
 from workbench.app.trajectory.check_list import CheckList
-from workbench.app.trajectory.loading import Following, Hit, Look, TrialState
+from workbench.app.trajectory.loading import Hit, Look, TrialState
 from workbench.app.trajectory.outcome import CHECK, METADATA, README
 from workbench.app.trajectory.repository_pane import RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
     from workbench.session.rows import Change
 
 
+REFRESH_SECONDS = 0.1
+"""Time between two looks at a trial that changes: a person sees no difference, a slow machine does."""
+TREE_SECONDS = 0.5
+"""Time between two looks at the repository of a live trial: its tree may have thousands of files."""
+
+
 class TrajectoryScreen(TrialPanes):
     """Steps of a trial, what the agent saw, what it wrote and how that was scored."""
 
@@ -46,9 +53,9 @@ class TrajectoryScreen(TrialPanes):
 
     def __init__(self) -> None:
         super().__init__()
-        self.actions = Actions(self.workbench, self.doing, self)
-        self.following = Following(self)
-        self._remarked = Subject("", "", "")
+        self.actions = Actions(self)
+        self.looking = Live(self, "look", self._look, self._looked, seconds=REFRESH_SECONDS)
+        self._tree: tuple[TrialState | None, float] = None, 0.0  # the state whose tree is shown, and since when
         self._evidence: tuple[Criterion | None, int] = (None, -1)  # that was shown last
         self._state_shown = ""
         self._legend_lines = 0
@@ -64,15 +71,25 @@ class TrajectoryScreen(TrialPanes):
         self.state = None
 
     def load_wanted(self, reader: SessionReader) -> None:
-        self.following.load(reader, self.workbench.selected_trial)
+        wanted = self.workbench.selected_trial
+
+        def done(look: Look | None) -> None:
+            if reader is not self.reader:
+                return
+            if look is None:
+                self.show_reason(with_keys(loading.NO_TRIALS if wanted is None else loading.GONE))
+            elif self.workbench.selected_trial == wanted:
+                self._begin(look)
+
+        self.looking.drop_waiting()
+        self.run_loader.ask(lambda: loading.first_look(reader, wanted), done, self.show_reason)
 
     def show_trial(self, trial_id: str, place: Place | None = None) -> None:
         """Show another trial of the open session, and where ``place`` is given that place in it."""
         self.workbench.selected_trial = trial_id
         self.load_at(place)
 
-    def begin(self, look: Look) -> None:
-        """Show a trial from its beginning."""
+    def _begin(self, look: Look) -> None:
         self.workbench.selected_trial = look.state.trial.id
         self.finder.forget()
         self.show_nothing("")
@@ -88,7 +105,7 @@ class TrajectoryScreen(TrialPanes):
             self.step_list.select_number(place.number)
             self._show_step()
         if place.item:
-            self.score.go_to(place.item)
+            self.score_pane.go_to(place.item)
             self.focus_pane(self.score)
         if place.needle:
             self.search_for(place.needle, place.number or loading.OUTCOME)
@@ -101,7 +118,19 @@ class TrajectoryScreen(TrialPanes):
             return
         mine = {state.trial.id, state.trial.run_id, state.place.previous}
         if any(change.item in mine or change.kind == "trial" for change in changes):
-            self.following.looking.refresh_soon()
+            self.looking.refresh_soon()
+
+    def _look(self, reader: SessionReader) -> Callable[[], Look | None] | None:
+        state, tail, (tree_of, at) = self.state, self.step_list.known_tail(), self._tree
+        tree_of = tree_of if monotonic() - at > TREE_SECONDS else None
+        return None if state is None else lambda: loading.next_look(reader, state, tail, tree_of)
+
+    def _looked(self, look: Look | None) -> None:
+        if look is not None and self.state is not None and look.state.trial.id == self.state.trial.id:
+            self.apply(look)
+            shown = self._tree[0]
+            if shown is not None and shown.seen is not look.state.seen:
+                self.looking.refresh_soon()
 
     def apply(self, look: Look) -> None:
         """Show how the trial stands now."""
@@ -118,24 +147,23 @@ class TrajectoryScreen(TrialPanes):
         more = len(step_list.steps) < state.step_count
         step_list.following = step_list.following and (state.live or more)
         if look.tree is not None:
-            self.following.tree_shown(state)
-            entries, coverage = look.tree
+            self._tree = state, monotonic()
+            entries, legend = look.tree
             waiting = "waiting for the engine…" if loading.state_of(state) == "queued" else "nothing was seen yet"
             self.repository.show(entries, waiting)
-            legend = coverage.legend()
             same, self._legend_lines = legend.count("\n") == self._legend_lines, legend.count("\n")
             self.query_one("#legend", Static).update(legend, layout=not same)
             self.query_one("#repository", Pane).titled(one_line(state.trial.case_name or "Repository", 20))
         self._show_step()
         self.steps.titled(*step_list.titles(state))
-        self.score.show_scores(reader, state)
+        self.score_pane.show(reader, state)
         self._show_header(state)
         self.outcome.show_trial(reader, state)
         if loading.state_of(state) != self._state_shown:
             self._state_shown = loading.state_of(state)
             self.refresh_bindings()
         if more and len(step_list.steps) > known:
-            self.following.looking.refresh_soon()
+            self.looking.refresh_soon()
         self.go_on_to_place()
 
     def _waited(self) -> float:
@@ -203,16 +231,6 @@ class TrajectoryScreen(TrialPanes):
 
     # -- what is looked for
 
-    def on_prompt_line_answered(self, message: PromptLine.Answered) -> None:
-        self.on_prompt_line_left()
-        if message.purpose == "search":
-            self.search_for(message.text)
-        else:
-            self.actions.annotate(self._remarked, message.text)
-
-    def on_prompt_line_left(self) -> None:
-        self.focus_pane(self.current_pane or self.steps)
-
     def search_for(self, text: str, near: int | None = None) -> None:
         """Search for a text and go to the first hit from step ``near`` on, by default from the selected one."""
         reader, state = self.reader, self.state
@@ -265,7 +283,7 @@ class TrajectoryScreen(TrialPanes):
     # -- keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in {"resume", "cancel", "rerun", "rerun_model", "fork", "export", "annotate"}:
+        if action in {"resume", "cancel", "rerun", "rerun_model", "fork", "export", "remark"}:
             return self.offers(action)
         if action == "check_readme":
             return self.state is not None and self.state.trial.readme_blob is not None
@@ -279,7 +297,7 @@ class TrajectoryScreen(TrialPanes):
         return True
 
     def action_step(self, step: int) -> None:
-        self.step_list.move(step)
+        self.step_list.action_move(step)
 
     def action_trial(self, step: int) -> None:
         if self.workbench.go_on(step):
@@ -296,9 +314,6 @@ class TrajectoryScreen(TrialPanes):
 
         self.app.push_screen(TrialsScreen(self.workbench.selected_trial or ""))
 
-    def action_tab(self, step: int) -> None:
-        self.tabbed.turn(step)
-
     def action_more(self) -> None:
         (self.outcome if self.outcome.has_class("-current") else self.content).more()
 
@@ -312,17 +327,21 @@ class TrajectoryScreen(TrialPanes):
 
     def action_scores(self) -> None:
         if isinstance(self.focused, ScorePane):
-            self.on_score_title_clicked()
+            self._next_card()
         else:
             self.focus_pane(self.score)
 
     def action_score_view(self) -> None:
-        self.score.turn(1)
+        self.score_pane.turn(1)
         self.focus_pane(self.score)
 
-    def on_score_title_clicked(self) -> None:
+    def on_click(self, event: events.Click) -> None:
+        if event.widget is self.score and event.y == 0:  # its title, where ``▾`` says that there are several
+            self._next_card()
+
+    def _next_card(self) -> None:
         if self.state is not None:
-            self.score.next_rubric()
+            self.score_pane.next_card()
             self._show_header(self.state)
 
     def action_rerun_model(self) -> None:
@@ -370,7 +389,3 @@ class TrajectoryScreen(TrialPanes):
         own = self.finder.found is not None and not self.workbench.goes_through_hits
         if own or not self.workbench.go_back_to_list():
             self.finder.forget()
-
-    def action_annotate(self) -> None:
-        self._remarked = self.subject()
-        self.query_one(PromptLine).ask("annotate", self._remarked.question)

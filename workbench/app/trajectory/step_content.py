@@ -22,16 +22,18 @@ from workbench.app.toolkit.document import (
     joined,
     note,
     of_lines,
+    of_page,
     plain,
     styled,
 )
 from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory.loading import TrialState, waiting_for, why_not
+from workbench.reports import page
 from workbench.results.sent import Sent, SentPart, read_sent
 from workbench.session.forks import inheritance
 from workbench.session.labels import in_words
-from workbench.text import one_line
+from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -162,7 +164,7 @@ def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> Docum
     call = reader.call(step.call_id) if step.call_id is not None else None
     if call is None:
         return joined([note("The call of this step is not in the session; this is the answer.", ""), plain(answer)])
-    parts = [_facts(call), *_messages(reader, call, limit)]
+    parts = [_facts(call), note("", "What was sent stands under Prompt.")]
     if call.error:
         parts += [note(""), heading("error", call.error_kind or ""), plain(call.error, style="bad")]
     for name, blob, detail in (
@@ -172,28 +174,6 @@ def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> Docum
         if blob:
             parts += _message(reader, _role(name, reader.size(blob), detail or ""), blob, reader.size(blob), limit)[0]
     return joined(parts)
-
-
-def _messages(reader: SessionReader, call: CallRow, limit: int) -> list[Document]:
-    """Return the newest messages that fit into ``limit`` bytes, in their order."""
-    listed = reader.message_digests(call)
-    if not listed:
-        return [note("", "The messages of this call cannot be read.")]
-    parts: list[list[Document]] = []
-    room = limit
-    for role, digest in reversed(listed):
-        if room <= 0:
-            break
-        size = reader.size(digest)
-        most = min(room, limit // 4 if len(listed) > 4 else room)
-        some, shown = _message(reader, _role(role, size), digest, size, most)
-        parts.append(some)
-        room -= shown
-    documents = [document for group in reversed(parts) for document in group]
-    if left_out := len(listed) - len(parts):
-        said = f"{left_out:,} earlier {'message is' if left_out == 1 else 'messages are'} not shown."
-        documents = [note(""), plain(_with_more(said), style="notice"), *documents]
-    return documents
 
 
 def _role(role: str, size: int, detail: str = "") -> Document:
@@ -215,16 +195,15 @@ def _facts(call: CallRow) -> Document:
     if isinstance(settings, dict):
         given = [f"{key} {value}" for key, value in settings.items() if value not in (None, [], "")]
         settings = " · ".join(given) or "the provider's defaults"
-    rows = {
-        "model": f"{call.model}{other}",
-        "settings": settings,
-        "tokens": tokens,
-        "latency": f"{call.latency_s:.2f} s" if call.latency_s is not None else "–",
-        "cost": money(call.cost_usd) if call.cost_usd is not None else "unknown",
-        "attempts": attempts,
-        "source": call.source,
-    }
-    return of_lines([styled((f"{name:<9} ", "dim"), (str(value), ""), indent=10) for name, value in rows.items()])
+    return of_page([page.Facts((
+        ("model", f"{call.model}{other}"),
+        ("settings", str(settings)),
+        ("tokens", tokens),
+        ("latency", f"{call.latency_s:.2f} s" if call.latency_s is not None else "–"),
+        ("cost", money(call.cost_usd) if call.cost_usd is not None else "unknown"),
+        ("attempts", str(attempts)),
+        ("source", call.source),
+    ))])  # fmt: skip
 
 
 def _decoded(text: str) -> Any:
@@ -244,23 +223,21 @@ def _prompt(reader: SessionReader, step: StepRow, limit: int) -> Document:
         return note("No request is recorded for this step: nothing was sent to a model.")
     if not sent.parts:
         return note("The messages of this request cannot be read.")
-    parts = [_table(sent)]
-    room = limit
-    new_title = f"new since step {sent.previous}" if sent.previous is not None else "the first request"
-    for title, is_new in ((new_title, True), ("as before", False)):
-        some = [part for part in sent.parts if part.new is is_new]
-        if some:
-            parts += [note(""), heading(title)]
-        for at, part in enumerate(some):
-            if room <= 0:
-                left = len(some) - at
-                said = _with_more(f"{left:,} more {'part' if left == 1 else 'parts'}.")
-                parts += [note(""), plain(said, style="notice")]
-                break
-            role = _role(one_line(part.role, 20), part.size, _name_of(part))
-            more, shown = _message(reader, role, part.digest, part.size, min(room, part.size + 400))
-            parts += more[at == 0 :]  # the first one stands right below its heading
-            room -= shown
+    parts, room, ordered = [_table(sent)], limit, sorted(sent.parts, key=lambda part: not part.new)
+    for at, part in enumerate(ordered):
+        if room <= 0:
+            parts += [note(""), plain(_with_more(f"{plural(len(ordered) - at, 'more part')}."), style="notice")]
+            break
+        first = not at or ordered[at - 1].new is not part.new
+        if first and part.new:
+            since = f"new since step {sent.previous}" if sent.previous is not None else "the first request"
+            parts += [note(""), heading(since)]
+        elif first:
+            parts += [note(""), heading("as before")]
+        role = _role(one_line(part.role, 20), part.size, _name_of(part))
+        more, shown = _message(reader, role, part.digest, part.size, min(room, part.size + 400))
+        parts += more[first:]  # the first one stands right below its heading
+        room -= shown
     document = joined(parts)
     return replace(document, cut="…") if room <= 0 else document
 

@@ -10,9 +10,9 @@ from textual.widget import Widget
 
 from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
+from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.document import Subject
-from workbench.app.toolkit.labelling import Labelled
-from workbench.app.toolkit.pane import Pane, PaneTabs
+from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import VirtualView
@@ -20,7 +20,7 @@ from workbench.app.trajectory.loading import TrialState
 from workbench.app.trajectory.outcome import CHECK
 from workbench.app.trajectory.outcome_pane import OutcomePane
 from workbench.app.trajectory.repository_pane import RepositoryPane
-from workbench.app.trajectory.score_pane import Score, ScorePane
+from workbench.app.trajectory.score_pane import ScorePane
 from workbench.app.trajectory.scores import plain_text
 from workbench.app.trajectory.step_content import ContentPane
 from workbench.app.trajectory.step_list import StepList
@@ -40,7 +40,8 @@ class TrialPanes(RunScreen):
         yield Pane(StepList(id="steps"), short="Steps", id="steps-pane", classes="pane")
         yield ContentPane(id="content", classes="pane")
         yield OutcomePane(id="outcome", classes="pane")
-        yield Score(id="score", classes="pane")
+        scores = ScorePane(id="criteria"), Static("", id="score-remarks")
+        yield Pane(*scores, short="Score", id="score", classes="pane")
         yield Static("", id="nothing", classes="state")
 
     @property
@@ -51,17 +52,15 @@ class TrialPanes(RunScreen):
     steps = getters.query_one("#steps-pane", Pane)
     step_list = getters.query_one(StepList)
     repository = getters.query_one(RepositoryPane)
-    score = getters.query_one(Score)
+    score = getters.query_one("#score", Pane)
     score_pane = getters.query_one(ScorePane)
     content = getters.query_one(ContentPane)
     outcome = getters.query_one(OutcomePane)
 
     def _make_current(self, current: Widget) -> None:
         super()._make_current(current)
-        named = [(pane.short if isinstance(pane, Pane) else "", pane is current) for pane in self.panes]
-        self.query_one(PaneTabs).show(named)
         # Reasons are read, not glanced at: the scores take more room while they have the focus.
-        self.set_class(isinstance(current, Score), "-at-score")
+        self.set_class(current is self.score, "-at-score")
 
     def focus_pane(self, pane: Widget) -> None:
         super().focus_pane(pane)
@@ -106,11 +105,11 @@ class TrialPanes(RunScreen):
             return Labelled(chosen[0], state.trial.id, chosen[1])
         return Labelled(f"{self.files_of} · {state.trial.agent}", state.trial.id)
 
-    @property
-    def tabbed(self) -> OutcomePane | Score | ContentPane:
-        """The pane whose tabs or views are turned: outcome or scores where one of these is used, else what the step says."""
+    def action_tab(self, step: int) -> None:
         current = self.current_pane
-        return current if isinstance(current, OutcomePane | Score) else self.content
+        (self.score_pane if current is self.score else self.outcome if current is self.outcome else self.content).turn(
+            step
+        )
 
     @property
     def _criterion(self) -> str:
@@ -122,22 +121,18 @@ class TrialPanes(RunScreen):
         """Return what has the focus: the scores, the outcome, the files, else the selected step."""
         current = self.current_pane
         if current is self.score:
-            item, card = self.score_pane.selected, self.score_pane.card
-            text = plain_text(card) if card is not None else ""
-            about = item.title if item is not None else "score"
-            return Subject("the scores", text, ".txt", about=about, criterion=self._criterion)
+            card = self.score_pane.card
+            return Subject("the scores", plain_text(card) if card is not None else "", ".txt")
         if current is self.outcome:
             tab = self.outcome.tab
             if tab == CHECK:
-                return Subject("the check", self.outcome.checks.plain_text(), ".txt", about=tab)
+                return Subject("the check", self.outcome.checks.plain_text(), ".txt")
             suffix = {"README": ".md", "Metadata": ".json"}.get(tab, ".diff")
-            return Subject(tab, self.outcome.text.document.text, suffix, about=tab, whole=self.outcome.whole)
+            return Subject(tab, self.outcome.text.document.text, suffix, self.outcome.whole)
         if current is not None and current.id == "repository":
-            chosen = self.repository.current
-            return Subject("the files", self.repository.plain_text(), ".txt", about=chosen.path if chosen else "files")
+            return Subject("the files", self.repository.plain_text(), ".txt")
         step, tab = self.step_list.selected, self.content.tab
         named = Path(step.target).suffix if step is not None and tab == "Observation" else ""
         suffix = named if named[1:].isalnum() else ".txt"
-        number = step.number if step is not None else None
-        of = f"the {tab.lower()} of step {number}" if number is not None else "the step"
-        return Subject(of, self.content.text.document.text, suffix, number, whole=self.content.whole)
+        of = f"the {tab.lower()} of step {step.number}" if step is not None else "the step"
+        return Subject(of, self.content.text.document.text, suffix, self.content.whole)

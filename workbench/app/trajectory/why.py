@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from workbench.app.toolkit.columns import Column
-from workbench.app.toolkit.document import Document, Line, note, of_lines, prepared, styled
+from workbench.app.toolkit.document import Document, Line, of_page, prepared
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
 from workbench.grounding.items import KINDS, NOT_SEEN, NOWHERE, SEEN, TASK, UNSEEN, Grounding, Item
+from workbench.reports import page
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -86,32 +87,24 @@ def _with_signs(line: Line, found: Sequence[tuple[int, int, int]], items: Sequen
 def exploration(why: Why) -> Document:
     """Return how much of the repository the agent saw, and what was odd about its way."""
     found = why.exploration
-    rows = [["", "files", "bytes", "functions"]]
-    for level in found.files:
-        counts = (found.files, found.bytes, found.functions)
-        rows.append([level, *("–" if one is None else _amount(one[level], sum(one.values())) for one in counts)])
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    lines: list[Line] = []
-    if not sum(found.files.values()):
-        lines += note("What the repository holds is not known yet.").lines
-    else:
-        for number, cells in enumerate(rows):
-            text = "  ".join([cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])])
-            lines.append(styled((text, "" if number else "dim"), indent=-1))
-        lines.append(Line(""))
-        lines += note(
-            "Bytes that were shown are read, those that were cut off partly read. "
-            "Functions are the public ones, without tests."
-        ).lines
-    lines.append(Line(""))
+    counts = found.files, found.bytes, found.functions
+    parts: list[page.Part] = [page.Note("What the repository holds is not known yet.")]
+    if sum(found.files.values()):
+        rows = (
+            (level, *("–" if one is None else _amount(one[level], sum(one.values())) for one in counts))
+            for level in found.files
+        )
+        said = "Bytes that were shown are read, those that were cut off partly read."
+        parts = [
+            page.Shown(("", "files", "bytes", "functions"), tuple(rows), frozenset({1, 2, 3})),
+            page.Note(f"{said} Functions are the public ones, without tests."),
+        ]
     if not found.complete:
-        lines += note("What else an imported agent read or left out, its file does not say.").lines
-    lines += [styled(("!", "warn"), (f" {one_line(pattern, 300)}", ""), indent=2) for pattern in found.patterns]
+        parts.append(page.Note("What else an imported agent read or left out, its file does not say."))
+    parts += [page.Note(f"! {one_line(pattern, 300)}", "problem") for pattern in found.patterns]
     if found.complete and not found.patterns:
-        lines.append(styled(("✓", "ok"), (" nothing odd about its way through the repository", ""), indent=2))
-    if why.note:
-        lines += [Line(""), *note(why.note).lines]
-    return of_lines(lines)
+        parts.append(page.Note("✓ nothing odd about its way through the repository", "said"))
+    return of_page([*parts, *([page.Note(why.note)] if why.note else [])])
 
 
 def _amount(part: int, whole: int) -> str:
