@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.app.cases.files import Node, Repository
-from workbench.app.cases.listing import CaseEntry, sources_of
+from workbench.app.cases.files import CaseEntry, Node, Repository, sources_of
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.toolkit.document import Document, Line, of_lines, styled

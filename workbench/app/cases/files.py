@@ -1,4 +1,4 @@
-"""The files of a case as a tree that is opened folder by folder, and one file's text with its outline."""
+"""What the Cases mode lists: cases with whether they are fetched, the files of one, and a file's text with its outline."""
 
 from __future__ import annotations
 
@@ -10,15 +10,53 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import paths
-from workbench.app.cases.listing import CaseEntry, sources_of
 from workbench.app.toolkit.document import Document
-from workbench.catalog import TestCase, snapshot_of, view_of
+from workbench.catalog import TestCase, load_cases, snapshot_of, view_of
 from workbench.errors import WorkbenchError
 from workbench.repository import FileEntry, Snapshot, parse_source, read_text
 from workbench.repository.store import Store
 
 if TYPE_CHECKING:
     from workbench.repository.functions import OutlineItem
+
+GROUPS = ("synthetic", "real", "own")
+TITLES = {"synthetic": "Synthetic", "real": "Real projects", "own": "Your own"}
+
+
+@dataclass(frozen=True, slots=True)
+class CaseEntry:
+    """A case as listed; ``key`` is what a plan calls it: its id, or the source's text for one that was opened on the fly."""
+
+    case: TestCase
+    key: str
+    fetched: bool
+
+
+def sources_of(case: TestCase) -> tuple[str, ...]:
+    return tuple(text for text in (case.source or f"folder:{case.repository}", *case.alternatives) if text)
+
+
+def is_here(case: TestCase) -> bool:
+    store = Store(paths.cache_dir().absolute())
+    for text in sources_of(case):
+        try:
+            source = parse_source(text)
+        except WorkbenchError:
+            continue
+        if source.kind == "folder" or store.recall(str(source)) is not None:
+            return True
+    return False
+
+
+def entry_of(case: TestCase, key: str = "") -> CaseEntry:
+    return CaseEntry(case, key or case.id, is_here(case))
+
+
+def list_cases() -> tuple[list[CaseEntry], tuple[str, ...]]:
+    """Return all cases of the catalog by name, and a sentence for each broken one."""
+    cases, problems = load_cases()
+    return [entry_of(case) for case in sorted(cases, key=lambda case: case.name.lower())], problems
+
 
 READ_LIMIT = 400_000
 """Characters of a file that are shown; a notice says so and how to see the rest."""

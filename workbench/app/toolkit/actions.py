@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from workbench.app.key_table import key_of
 from workbench.app.location import Location
 from workbench.app.toolkit.latest import Latest, sentence_of
-from workbench.app.toolkit.run_screen import RunScreen
 from workbench.errors import WorkbenchError
 from workbench.session.labels import STAR, check_remark, differences, parse_tags
 from workbench.text import one_line
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from workbench.app.app import WorkbenchApp
     from workbench.app.toolkit.document import Subject
+    from workbench.app.toolkit.run_screen import RunScreen
     from workbench.engine.estimate import Estimate
     from workbench.session import SessionWriter
 
