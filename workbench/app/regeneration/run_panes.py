@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from workbench.session.rows import CandidateRow
 
 
-_ON_THE_RUN = frozenset({"resume", "cancel", "rerun", "rerun_failed", "add_samples", "export", "open_outside", "copy"})
-"""Actions on the run, which say themselves whether they make sense."""
 _ON_TASKS = frozenset(
     {"filter", "docs", "improve", "sample", "tab", "arrange", "what_went_wrong", "mark", "mark_group", "compare"}
 )
@@ -179,13 +177,11 @@ class RunPanes(RunScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         view = self.view
-        if action in _ON_THE_RUN:
+        if action in {"copy", "open_outside"}:
             return self.offers(action)
         match action:
             case "improvements":
                 return bool(self.improvements)
-            case "hit":
-                return self.finder.found is not None or self.workbench.goes_through_hits
             case "problem":
                 return view is not None and bool(view.check.problems)
             case "evaluator":
@@ -197,8 +193,10 @@ class RunPanes(RunScreen):
                 return view is not None and not view.building and bool(view.tasks)
             case "run" | "search":
                 return view is not None
+            case _ if action in _ON_TASKS:
+                return view is not None and not self.shows_building
             case _:
-                return action not in _ON_TASKS or (view is not None and not self.shows_building)
+                return super().check_action(action, parameters)
 
     def location(self) -> Location | None:
         if self.view is None:
