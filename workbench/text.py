@@ -53,4 +53,9 @@ def json_text(values: Any, indent: int | None = None, *, ascii: bool = False) ->
 
 def plural(count: int, noun: str) -> str:
     """Return ``1 case`` or ``1,200 cases``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun if count == 1 else many(noun)}"
+
+
+def many(noun: str) -> str:
+    """Return ``cases``, ``repositories``."""
+    return f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"

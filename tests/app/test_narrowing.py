@@ -34,28 +34,27 @@ from workbench.app.run_list import RunsScreen
 from workbench.app.search.hit_list import FacetList
 from workbench.app.search.screen import SearchScreen
 from workbench.app.sessions.screen import SessionsScreen
-from workbench.app.study.nothing import BeginList
+from workbench.app.study.detail import BeginList
+from workbench.app.study.line_lists import LineList
 from workbench.app.toolkit.cell_table import CellTable
 from workbench.app.toolkit.fields import Field, Offer, PickList
 from workbench.app.toolkit.row_list import HeadedList, RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.typed_line import LineInput, NarrowLine
-from workbench.app.trials.spread_plot import SpreadPlot
+from workbench.app.trials.table import SpreadPlot
 from workbench.comparison.candidates import CANDIDATES
 from workbench.comparison.groups import GROUPS
-from workbench.comparison.panes import Texts
 from workbench.comparison.tasks import TASKS
+from workbench.comparison.texts import Texts
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.session import SessionWriter, create
 
-ABSTRACT = {HeadedList, Table, CellTable}
+ABSTRACT = {HeadedList, Table, CellTable, LineList}
 SEARCHED_BY_THEIR_SCREEN = {
     "CheckList",
     "TaskTable",
-    "StageList",
-    "CountList",
-    "ExcludedList",
+    "BuildingList",
     "HitList",
     "GroundingList",
     "RepositoryPane",
@@ -208,7 +207,7 @@ async def test_in_two_tasks_side_by_side(tmp_path: Path) -> None:
             if any(one.selectable(at) for at in range(one.row_count())):
                 await narrowed(pilot, one)
         tables = [one.id for one in screen.lists if not isinstance(one.pane, Texts) and one.row_count()]
-        assert tables == ["task-facts-list", "task-evaluators-list", "task-tests-list"]
+        assert tables == ["facts-list", "evaluators-list", "tests-list"]
 
 
 async def test_in_studies(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from workbench.app.app import WorkbenchApp
 from workbench.app.cases.screen import CasesScreen
 from workbench.app.new_study import starting
 from workbench.app.new_study.starting import NewStudyDialog
-from workbench.app.study.nothing import BeginList
+from workbench.app.study.detail import BeginList
 from workbench.app.study.screen import StudyScreen
 from workbench.app.toolkit.fields import Choice, PickList, Several, named
 from workbench.app.toolkit.form import AskText, Confirm
@@ -178,7 +178,7 @@ async def test_a_declaration_is_saved_and_opened_again(tmp_path: Path, launched:
         await pilot.press("escape", "5")
         begin = app.screen.query_one(BeginList)
         await until(pilot, lambda: begin.has_focus, "the ways to begin")
-        assert [way.title for way in begin.rows] == ["new study", "agents", "docs", "paper", "study.toml"]
+        assert [way.name for way in begin.rows] == ["new study", "agents", "docs", "paper", "study.toml"]
         await pilot.press("G", "enter")
         await until(pilot, lambda: isinstance(app.screen, AskText), "which file")
         app.screen.query_one("LineInput").value = str(place)  # type: ignore[attr-defined]

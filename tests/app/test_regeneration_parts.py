@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.app.regeneration import building
-from workbench.app.regeneration.filters import EVERYTHING, QUESTIONS
-from workbench.app.regeneration.task_table import route_of
+from workbench.app.regeneration.task_table import EVERYTHING, QUESTIONS, route_of
 from workbench.regeneration.self_check import Control, Problem, Rechecks, banner
 from workbench.results.regeneration_runs import Excluded
 from workbench.results.samples import SampleState
@@ -147,7 +146,7 @@ def test_what_is_not_decided_yet_is_said_while_tasks_are_built() -> None:
 def test_tests_that_no_verdict_rests_on_are_shown_in_a_line_each() -> None:
     rows = (("unstable", "t.py::a", "passed, failed"), ("failing", "t.py::b[x y]", "E  1\n== 2"))
     unused = tuple(UnusedTestRow("run", place, *row) for place, row in enumerate(rows))
-    assert building.entries_of("tests:", Excluded((), (), unused), "") == [
+    assert building.entries_of("tests:", Excluded((), (), unused)) == [
         ("unstable test", "t.py::a", "passed, failed"),
         ("failing test", "t.py::b[x y]", "E 1 == 2"),
     ]

@@ -58,7 +58,7 @@ async def study_of(path: Path, size: tuple[int, int] = (120, 40)) -> AsyncIterat
         await until(pilot, lambda: isinstance(app.screen, StudyScreen), "the mode")
         screen = app.screen
         assert isinstance(screen, StudyScreen)
-        await until(pilot, lambda: screen.view is not None and "Opening" not in screen_text(app), "the study")
+        await until(pilot, lambda: screen.view.session == path and "Opening" not in screen_text(app), "the study")
         yield pilot, screen
 
 
@@ -106,7 +106,7 @@ async def test_marked_columns_are_compared_and_a_pair_opens_the_samples_that_dif
         assert "pass@1, 12 tasks of both" in shown
         assert shown.count("●") == 3
         comparison = screen.detail.comparison
-        first = next(at for at in range(comparison.row_count()) if comparison._rows[at].item is not None)
+        first = next(at for at, line in enumerate(comparison.lines) if line.of not in (None, line.key))
         comparison.set_cursor(first)
         pair = comparison.selected
         assert pair is not None

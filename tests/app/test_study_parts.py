@@ -10,9 +10,9 @@ import pytest
 from studies.declared_studies import put_agents, put_matrix
 
 from workbench.app.study.actions import can_go_on, going
-from workbench.app.study.comparison_list import forest_row
+from workbench.app.study.line_lists import forest_row
 from workbench.app.study.loading import StudyLoader, Wanted
-from workbench.app.study.wording import cell_sentence, cell_text, figure, header, mean_text, shape, signed, state_of
+from workbench.app.study.wording import cell_sentence, cell_text, header, mean_text, shape, state_of
 from workbench.app.toolkit.cell_table import Grid
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.plot import axis, place
@@ -21,6 +21,7 @@ from workbench.statistics.clusters import Value
 from workbench.statistics.paired import paired_difference
 from workbench.studies.following import read_study
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.wording import figure, signed
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ async def at_the_table(pilot: Pilot[int]) -> TrialsScreen:
     await until(pilot, lambda: isinstance(pilot.app.screen, TrialsScreen), "the table of trials")
     screen = pilot.app.screen
     assert isinstance(screen, TrialsScreen)
-    await until(pilot, lambda: screen.table.trials.lines and screen._loading.idle, "the trials")
+    await until(pilot, lambda: screen.table.trials.lines and screen.live.settled, "the trials")
     return screen
 
 

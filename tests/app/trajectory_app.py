@@ -78,5 +78,5 @@ async def table_of_trials(pilot: Pilot[int]) -> TrialsScreen:
     await until(pilot, lambda: isinstance(pilot.app.screen, TrialsScreen), "the table")
     screen = pilot.app.screen
     assert isinstance(screen, TrialsScreen)
-    await until(pilot, lambda: screen.table.trials.lines and screen._loading.idle, "the trials")
+    await until(pilot, lambda: screen.table.trials.lines and screen.live.settled, "the trials")
     return screen

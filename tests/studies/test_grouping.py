@@ -68,7 +68,7 @@ def test_cases_are_grouped_by_domain_kind_and_size(tmp_path: Path) -> None:
     with SessionReader(path) as reader:
         outcome = read_study(reader, "agents")
         facts = facts_of(reader, outcome)
-    assert facts.rows["word_counter"].bytes == 1000
+    assert facts.rows["word_counter"]["size"] == 1000
     assert groupings(outcome, facts) == ("domain", "kind", "size")
     kinds = {group.title: [part.title for part in group.parts] for group in grouped(outcome, "kind", facts)}
     assert kinds["synthetic"] == ["word_counter"]

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from workbench.catalog.published import CODE_DOC_CORRELATION, MOST_LEXICAL_CORRELATION
 from workbench.metrics.tasks import PAIRS, MetricColumn
 from workbench.reports.page import Bar, Forest, Grid, Note, Part, Section, grid_of
-from workbench.reports.study_figures import NOTHING, figure, part_words, percent
 from workbench.statistics.correlations import FEWEST, Correlation
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.text_metrics import LEXICAL, MetricsOf, furthest
+from workbench.studies.wording import NOTHING, figure, part_words, percent
 
 _SPEARMAN = 1
 """Where Spearman's stands among the kinds."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 import platform
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 import workbench
 from workbench.regeneration.self_check import self_check
 from workbench.reports.page import Facts, Grid, Note, Part, Points, Section, grid_of
-from workbench.reports.study_figures import NOTHING, dollars
 from workbench.results.costs import CallSum, calls_of
 from workbench.results.runs import snapshot_sources
 from workbench.results.tasks import dropped_stages
@@ -19,10 +17,11 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow
 from workbench.session.sample_counts import sample_counts
 from workbench.statistics.permutation import RESAMPLES
+from workbench.studies.cells import counted_missing
 from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, Study
-from workbench.studies.items import counted_missing
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.wording import NOTHING, dollars
 from workbench.text import plural, shortened
 
 _SAID_ELSEWHERE = {
@@ -31,17 +30,6 @@ _SAID_ELSEWHERE = {
 }  # fmt: skip
 """What of a run's plan stands in rows and columns, or in the declaration of the study."""
 _MOST_REASONS = 12
-
-
-class _RowCheck(NamedTuple):
-    """What a regeneration run left out and how it checked itself: counts, and pairs of so many of so many."""
-
-    ready: int
-    excluded: int
-    dropped: int
-    reference: tuple[int, int]
-    stub: tuple[int, int]
-    rechecks: tuple[int, int]
 
 
 def method_section(reader: SessionReader, outcome: StudyOutcome, *, resamples: int = RESAMPLES) -> Section:
@@ -163,7 +151,7 @@ def _unscored(outcome: StudyOutcome) -> Iterator[Part]:
 
 
 def _checked(reader: SessionReader, outcome: StudyOutcome, runs: Iterable[tuple[str, RunRow]]) -> Iterator[Part]:
-    by_row: dict[str, list[_RowCheck]] = {}
+    sums: dict[str, Counter[str]] = {}  # by row; of shares what they are of under another name
     excluded: Counter[str] = Counter()
     dropped: Counter[str] = Counter()
     failed: dict[str, None] = {}
@@ -175,19 +163,27 @@ def _checked(reader: SessionReader, outcome: StudyOutcome, runs: Iterable[tuple[
         dropped += stages
         check = self_check(sample_counts(reader, run.id), len(tasks))
         failed |= dict.fromkeys(f"{row}: {line}" for line in check.banner(live=False, named=False).split("\n") if line)
-        controls = {one.name: (one.passed, one.decided) for one in check.controls}
-        counts = (len(tasks) - mine.total(), mine.total(), stages.total())
-        reference, stub = (controls.get(name, (0, 0)) for name in ("reference", "stub"))
-        found = _RowCheck(*counts, reference, stub, (check.rechecks.disagreeing, check.rechecks.done))
-        by_row.setdefault(row, []).append(found)
-    if not by_row:
+        of_row = sums.setdefault(row, Counter())
+        of_row.update(runs=1, tasks=len(tasks) - mine.total(), excluded=mine.total(), dropped=stages.total())
+        for name, part, whole in (
+            *((f"{one.name} passed", one.passed, one.decided) for one in check.controls),
+            ("re-checks that disagree", check.rechecks.disagreeing, check.rechecks.done),
+        ):
+            of_row.update({name: part, f"of {name}": whole})
+    if not sums:
         return
-    heads = (
-        "repository", "runs", "tasks", "excluded", "dropped", "reference passed", "stub passed",
-        "re-checks that disagree",
-    )  # fmt: skip
-    rows = tuple(_check_cells(row, by_row[row]) for row in outcome.rows if row in by_row)
-    yield Grid("What was left out, and the self-check, summed over the runs of a row.", heads, rows)
+
+    def share(name: str) -> Callable[[str], str]:
+        return lambda row: f"{sums[row][name]:,} of {whole:,}" if (whole := sums[row][f"of {name}"]) else NOTHING
+
+    counts = ("runs", "tasks", "excluded", "dropped")
+    columns: dict[str, Callable[[str], str]] = {
+        "repository": str,
+        **{name: lambda row, name=name: f"{sums[row][name]:,}" for name in counts},  # type: ignore[misc]
+        **{name: share(name) for name in ("reference passed", "stub passed", "re-checks that disagree")},
+    }
+    rows = [row for row in outcome.rows if row in sums]
+    yield grid_of("What was left out, and the self-check, summed over the runs of a row.", rows, columns)
     yield Note(
         "A control must pass on all tasks (reference: the original body) or on none (stub). Excluded: tasks whose controls contradict "
         "them; dropped: functions that became no task."
@@ -199,17 +195,6 @@ def _checked(reader: SessionReader, outcome: StudyOutcome, runs: Iterable[tuple[
     ]
     said += [f"Dropped at {stage}: {count:,}" for stage, count in dropped.most_common(_MOST_REASONS)]
     yield Points(tuple(said))
-
-
-def _check_cells(row: str, checks: Sequence[_RowCheck]) -> tuple[str, ...]:
-    def of(pairs: Iterable[tuple[int, int]]) -> str:
-        first, second = (sum(side) for side in zip(*pairs, strict=True))
-        return f"{first:,} of {second:,}" if second else NOTHING
-
-    return (
-        row, str(len(checks)), *(f"{sum(getattr(one, name) for one in checks):,}" for name in ("ready", "excluded", "dropped")),
-        of(one.reference for one in checks), of(one.stub for one in checks), of(one.rechecks for one in checks),
-    )  # fmt: skip
 
 
 def _revisions(reader: SessionReader, runs: Iterable[tuple[str, RunRow]]) -> tuple[tuple[str, ...], ...]:

@@ -6,27 +6,26 @@ from collections.abc import Callable, Iterator, Sequence
 
 from workbench.glyphs import DOUBTFUL, STATES
 from workbench.reports.page import Brief, Grid, Heat, HeatCell, Note, Page, Part, Points, Section, grid_of
-from workbench.reports.study_figures import (
-    NOTHING,
-    cell_words,
-    column_words,
-    digits_of,
-    dollars,
-    figure,
-    mean_words,
-    percent,
-    signed,
-)
 from workbench.reports.study_functions import leaks_section, metrics_section, stability_section, strata_section
 from workbench.reports.study_pairs import difference_sections, published_section, ranking_section
 from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.analysis import Analysis
-from workbench.studies.cells import Cell
-from workbench.studies.declaration import AGENTS, in_points, row_titles
-from workbench.studies.items import POINTS, brief
+from workbench.studies.cells import POINTS, Cell, brief
+from workbench.studies.declaration import AGENTS, in_points
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine, judge_agreement, leaderboard
 from workbench.studies.outcome import Common, StudyOutcome
+from workbench.studies.wording import (
+    NOTHING,
+    cell_words,
+    column_words,
+    dollars,
+    figure,
+    judge_words,
+    mean_words,
+    percent,
+    signed,
+)
 from workbench.text import plural
 
 
@@ -67,18 +66,17 @@ def study_page(
 
 def _stand(outcome: StudyOutcome) -> str:
     study = outcome.study
-    noun = {"case": "cases", "repository": "repositories"}[study.row_noun] if len(outcome.rows) != 1 else study.row_noun
     each = plural(study.repeats, "repeat") if study.kind == AGENTS else f"{plural(study.samples, 'sample')} a task"
     items = "trials" if study.kind == AGENTS else "candidates"
     planned = "?" if outcome.planned is None else f"{outcome.planned:,}"
     cost = "" if outcome.cost_usd is None else f" · {dollars(outcome.cost_usd)}"
     scale = f" · {' by '.join(outcome.scale)}, in points of 100" if study.kind == AGENTS else ""
-    matrix = f"{len(outcome.rows)} {noun} × {plural(len(outcome.columns), 'column')}"
+    matrix = f"{plural(len(outcome.rows), study.row_noun)} × {plural(len(outcome.columns), 'column')}"
     return f"{matrix} · {each} · {outcome.done:,} of {planned} {items}{cost}{scale}"
 
 
 def common_words(common: Common, measure: str) -> str:
-    return f"{common.items:,} common {('case' if in_points(measure) else 'task') + ('' if common.items == 1 else 's')}"
+    return plural(common.items, f"common {'case' if in_points(measure) else 'task'}")
 
 
 def measure_heading(measure: str) -> str:
@@ -90,11 +88,10 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
     name = measure_heading(measure)
     if any(cell.means[measure].value is not None for cell in outcome.cells.values()):
         yield _heat(outcome, measure, heads)
-    rows = [(row, *(cell_words(outcome.cell(row, one), measure) for one in outcome.columns)) for row in outcome.rows]
+    rows = [(one.row, *(cell_words(cell, measure) for cell in one.cells.values())) for one in outcome.by_row]
     closing = [("mean", *(column_words(outcome, one, measure) for one in outcome.by_column))]
     if common := outcome.common.get(measure):
-        digits = digits_of(measure)
-        shared = (figure(common.means.get(one.column.name), digits) for one in outcome.by_column)
+        shared = (figure(common.means.get(one.column.name), measure) for one in outcome.by_column)
         closing.append((f"mean of {common_words(common, measure)}", *shared))
     if outcome.study.kind != AGENTS:
         closing.append(("documented", *(percent(one.documented) for one in outcome.by_column)))
@@ -130,18 +127,13 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
 
 def _brief(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]]) -> Brief:
     """Return the matrix by means alone; the mean of a column with its interval, and the rest about it, is in the legend."""
-    digits = digits_of(measure)
 
     def short(cell: Cell) -> str:
-        value = figure(cell.means[measure].value, digits) + (DOUBTFUL if cell.doubts else "")
+        value = figure(cell.means[measure].value, measure) + (DOUBTFUL if cell.doubts else "")
         return value if cell.state == "done" else f"{value}{STATES.get(cell.state, '')}"
 
-    titles = row_titles(outcome.rows)
-    rows = [
-        (title, *(short(outcome.cell(row, one)) for one in outcome.columns))
-        for title, row in zip(titles, outcome.rows, strict=True)
-    ]
-    means = ("mean", *(figure(one.means[measure].value, digits) for one in outcome.by_column))
+    rows = [(one.title, *map(short, one.cells.values())) for one in outcome.by_row]
+    means = ("mean", *(figure(one.means[measure].value, measure) for one in outcome.by_column))
     legend = tuple(
         ", ".join([f"{one.title}: {closing[0][at]}", *(_about(row[0], row[at]) for row in closing[1:])])
         for at, one in enumerate(outcome.by_column, 1)
@@ -156,35 +148,24 @@ def _about(name: str, value: str) -> str:
 
 
 def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
-    digits, full = digits_of(measure), POINTS if in_points(measure) else 1.0
+    full = POINTS if in_points(measure) else 1.0
 
-    def shown(row: str, column: str) -> HeatCell:
-        cell = outcome.cell(row, column)
+    def shown(cell: Cell) -> HeatCell:
         value = cell.means[measure].value
         words = cell_words(cell, measure)
         if value is None:
             return HeatCell(None, NOTHING, words)
-        return HeatCell(value / full, f"{value:.{digits}f}", f"{words}, {cell.means[measure].items:,} items")
+        return HeatCell(value / full, figure(value, measure), f"{words}, {cell.means[measure].items:,} items")
 
     return Heat(
         f"{measure_heading(measure)} by mean: the stronger the colour, the higher, from 0 to {full:g}.",
         heads,
-        tuple(
-            (title, tuple(shown(row, column.name) for column in outcome.columns))
-            for title, row in zip(row_titles(outcome.rows), outcome.rows, strict=True)
-        ),
+        tuple((one.title, tuple(map(shown, one.cells.values()))) for one in outcome.by_row),
     )
 
 
 def _tier(line: LeaderLine, points: float | None, count: int) -> str:
     return figure(points, 1) + (f" of {count}" if points is not None and count != line.trials else "")
-
-
-def _by_judge(line: LeaderLine, judge: str, common: bool) -> str:
-    if (found := line.by_judge.get(judge)) is None:
-        return NOTHING
-    mean = found.common if common else found.mean
-    return f"{figure(mean.value, 1)} of {mean.items:,}" if mean.items else NOTHING
 
 
 def _leaders(outcome: StudyOutcome) -> Iterator[Part]:
@@ -223,7 +204,7 @@ def _leaders(outcome: StudyOutcome) -> Iterator[Part]:
     judges = list(dict.fromkeys(judge for one in lines for judge in one.by_judge))
     for common, which in ((False, "all trials that it scored"), (True, "the trials that all of them scored")):
         if len(judges) > 1:
-            rows = tuple((one.summary.title, *(_by_judge(one, judge, common) for judge in judges)) for one in lines)
+            rows = tuple((one.summary.title, *(judge_words(one, judge, common) for judge in judges)) for one in lines)
             yield Grid(f"Mean score by judge, over {which}.", ("agent", *judges), rows)
     if agreement := judge_agreement(outcome):
         columns: dict[str, Callable[[JudgeAgreement], str]] = {

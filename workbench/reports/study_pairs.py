@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from workbench.catalog.published import QUARTILES_APART, Score, published_counts, published_name, published_scores
+from workbench.catalog.published import QUARTILES_APART, published_counts, published_name, published_scores
 from workbench.reports.page import Bar, Forest, Grid, Note, Part, Points, Section, grid_of
-from workbench.reports.study_figures import NOTHING, cell_words, chance_words, difference_words, figure
 from workbench.statistics.paired import Difference, Tally
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
@@ -15,6 +14,7 @@ from workbench.studies.chances import Chance, chances, every_pair, resampled_ord
 from workbench.studies.comparing import Ranking, Setting, not_ranked, rankings, system_name, taus
 from workbench.studies.declaration import DOCS, in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
+from workbench.studies.wording import NOTHING, cell_words, chance_words, difference_words, figure, left_out_words
 from workbench.text import plural
 
 MOST_PAIRS = 15
@@ -104,14 +104,9 @@ class _Sided:
         )
 
     def left_out(self, row: str) -> str:
-        """Return what is in no figure of the comparison, "" for nothing."""
         found = self.chance.comparison
-        said = [f"{found.undefined:,} without a value on one side"] if found.undefined else []
-        alone = ((found.only_left, found.left), (found.only_right, found.right))
-        said += [f"{count:,} only under {system_name(side)}" for count, side in alone if count]
-        if found.apart:
-            said.append(f"{row} {', '.join(sorted(found.apart))}, made otherwise: {'; '.join(found.differing)}")
-        return f"Left out of {self.name}: {', '.join(said)}." if said else ""
+        said = left_out_words(found, system_name(found.left), system_name(found.right), row)
+        return f"Left out of {self.name}: {said}." if said else ""
 
     def judged(self) -> str:
         """Return of how many blocks or claims both shares are, "" of other measures."""
@@ -145,11 +140,10 @@ def ranking_section(outcome: StudyOutcome, resamples: int) -> Iterator[Section]:
         parts.append(_taus([one.setting for one in found], between))
     elif known:
         parts.append(Note(f"Kendall's tau between these rankings: {min(known):.2f} to {max(known):.2f}."))
-    digits = {measure: 1 if in_points(measure) else 3 for measure in outcome.study.measures}
     rows = tuple(
         (
             f"{one.better} {'>' if one.difference > EQUAL else '='} {one.worse}", model, measure,
-            f"{one.difference:.{digits[measure]}f}", f"{one.repositories} ({one.ties}) of {one.of}", figure(one.resampled, 3),
+            f"{one.difference:.{1 if in_points(measure) else 3}f}", f"{one.repositories} ({one.ties}) of {one.of}", figure(one.resampled, 3),
         )
         for (model, measure), pairs in resampled_orders(outcome, resamples=resamples).items()
         for one in pairs
@@ -231,7 +225,7 @@ def _series(beside: BesidePaper) -> Iterator[Part]:
 
 
 def _of(one: Series, beside: BesidePaper) -> str:
-    count = f"{one.over} {'repository' if one.over == 1 else 'repositories'}"
+    count = plural(one.over, "repository")
     if one.own:
         return f"this study, {count}"
     return f"published, {count}" + (" of this study" if one in beside.published_here else "")
@@ -257,8 +251,9 @@ def _difference(one: Difference | None) -> str:
 def _by_repository(outcome: StudyOutcome, rows: dict[str, str], ks: list[int]) -> Iterator[Part]:
     yield from (_grid(outcome, rows, k) for k in ks)
     counts = published_counts()
+    own = {one.row: [len(cell.work.counts) for cell in one.cells.values()] for one in outcome.by_row}
     tasks = "; ".join(
-        f"{row}: {counts[name].tasks} published tasks, {_tasks(outcome, row)} of this study"
+        f"{row}: {counts[name].tasks} published tasks, {max(own[row], default=0)} of this study"
         for row, name in rows.items()
     )
     yield Note(
@@ -271,18 +266,22 @@ def _grid(outcome: StudyOutcome, rows: dict[str, str], k: int) -> Grid:
     evaluators = list(dict.fromkeys(one.evaluator for one in published_scores() if one.k == k))
     systems = list(dict.fromkeys(column.system for column in outcome.columns))
     models = list(dict.fromkeys(column.model for column in outcome.columns))
+    ours = {(one.system, one.model): one for one in outcome.columns if not one.source}
     lines = []
     for row, name in rows.items():
-        printed = [one for one in published_scores(name) if one.k == k]
         known: dict[str, dict[str, str]] = {}
-        for one in printed:
-            known.setdefault(_published_system(one), {})[one.evaluator] = f"{one.value:.2f}"
+        for one in published_scores(name):
+            if one.k == k:
+                by = f"{one.documenter} by {one.documenter_model}" if one.documenter_model else one.documenter
+                known.setdefault(by, {})[one.evaluator] = f"{one.value:.2f}"
         for system in systems:
             theirs = known.pop(_SAME.get(system, ""), {})
             label = f"{system} (the paper's {_SAME[system]})" if theirs else system
-            lines.append(
-                (row, label, *(theirs.get(one, NOTHING) for one in evaluators), *_own(outcome, row, system, models, k))
+            mine = (
+                cell_words(outcome.cell(row, column), f"pass@{k}") if (column := ours.get((system, model))) else NOTHING
+                for model in models
             )
+            lines.append((row, label, *(theirs.get(one, NOTHING) for one in evaluators), *mine))
         for system, values in known.items():
             own = (NOTHING,) * len(models)
             lines.append((row, f"{system}, published", *(values.get(one, NOTHING) for one in evaluators), *own))
@@ -293,19 +292,3 @@ def _grid(outcome: StudyOutcome, rows: dict[str, str], k: int) -> Grid:
         *(model or "default model" for model in models),
     )
     return Grid(f"pass@{k}: published figures beside this study's.", heads, tuple(lines), frozenset({0, 1}))
-
-
-def _published_system(score: Score) -> str:
-    return f"{score.documenter} by {score.documenter_model}" if score.documenter_model else score.documenter
-
-
-def _own(outcome: StudyOutcome, row: str, system: str, models: list[str], k: int) -> list[str]:
-    found = []
-    for model in models:
-        mine = [one for one in outcome.columns if (one.system, one.model, one.source) == (system, model, "")]
-        found.append(cell_words(outcome.cell(row, mine[0]), f"pass@{k}") if mine else NOTHING)
-    return found
-
-
-def _tasks(outcome: StudyOutcome, row: str) -> int:
-    return max((len(outcome.cell(row, column).work.tasks) for column in outcome.columns), default=0)

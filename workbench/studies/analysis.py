@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from workbench.catalog.published import POPULAR, published_counts, published_name
 from workbench.errors import UsageError
@@ -21,11 +22,10 @@ from workbench.statistics.clusters import Value, clusters_of
 from workbench.statistics.intervals import share_interval_of
 from workbench.statistics.rankings import Measured, kendall_tau, ranking, ranking_words, scores
 from workbench.studies.beside_paper import BesidePaper, beside_paper
-from workbench.studies.cells import Mean
+from workbench.studies.cells import Mean, counted_missing
 from workbench.studies.comparing import ranked_columns, system_name
 from workbench.studies.conditions import comparable_rows
 from workbench.studies.declaration import DOCS, Column, InJson
-from workbench.studies.items import counted_missing
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.task_facts import FunctionFacts, function_facts
 from workbench.studies.text_metrics import TextMetrics, text_metrics
@@ -38,7 +38,7 @@ WHOLE = "all functions"
 
 @dataclass(frozen=True, slots=True)
 class Stratum(InJson):
-    """Functions of a kind (of the length of docs, those under some doc system), with pass@k by name of the column and measure."""
+    """Functions of a kind (by length of docs: those under some doc system), with pass@k by column and measure."""
 
     property: str
     name: str
@@ -48,10 +48,7 @@ class Stratum(InJson):
 
 @dataclass(frozen=True, slots=True)
 class LeakLine(InJson):
-    """Docs that carry the code, under one column; ``level`` is the mean share of a body that its docstring repeats.
-
-    ``whole`` is pass@k of all tasks by measure, ``without`` that of the tasks whose docstring does not carry the code.
-    """
+    """Docs that carry the code, under one column, and pass@k without them; ``level`` is the mean share of a body that is repeated."""
 
     column: Column
     tasks: int
@@ -63,10 +60,7 @@ class LeakLine(InJson):
 
 @dataclass(frozen=True, slots=True)
 class RankedPart(InJson):
-    """Systems ranked on a part of the functions that all of them have, unweighted over rows; those of equal scores stand together.
-
-    ``tau`` is Kendall's with the ranking on all functions; None where one of the two has no order.
-    """
+    """Systems ranked on a part of the functions that all have; ``tau`` is Kendall's with the ranking on all functions."""
 
     JSON = "model measure part places:ranking scores items tau stratum"
 
@@ -86,10 +80,7 @@ class RankedPart(InJson):
 
 @dataclass(frozen=True, slots=True)
 class Analysis(InJson):
-    """What a study of docs says of its functions; without ``metrics`` there is a ``problem``.
-
-    ``beside`` is None where the paper and the study have no two doc systems in common.
-    """
+    """What a study of docs says of its functions; without ``metrics`` there is a ``problem``, ``beside`` needs two systems of the paper."""
 
     JSON = "leaks strata stability metrics problem beside:beside_the_paper"
 
@@ -106,13 +97,8 @@ def analyse(
 ) -> Analysis | None:
     """Return the analysis of a study; None of one of agents, or without a task.
 
-    Without ``metrics`` the usual ones are computed as far as their packages are installed; ``model`` is the folder with the weights of
-    ``codebertscore``.
-
-    Raises:
-        UsageError: there is no metric of such a name, or one was named for a study of agents.
-        MetricUnavailable: a package or model of a metric that was named is missing.
-        SessionError: a session cannot be read.
+    Without ``metrics`` the usual ones are computed as far as their packages are installed, MetricUnavailable where one of those that
+    were named lacks its own; ``model`` is the folder with the weights of ``codebertscore``.
     """
     if outcome.study.kind != DOCS:
         if metrics:
@@ -220,60 +206,42 @@ def parts_of(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> list[
     stars = {row: published_counts()[name].stars for row in outcome.rows if (name := published_name(row))}
     found: list[Part] = []
     if len({one > POPULAR for one in stars.values()}) > 1:
-        found += [
-            ("popularity", f"more than {POPULAR} stars", lambda one, _: stars.get(one.row, 0) > POPULAR),
-            (
-                "popularity",
-                f"{POPULAR} stars or fewer",
-                lambda one, _: one.row in stars and stars[one.row] <= POPULAR,
-            ),
-        ]
-    numbers: list[tuple[str, Callable[[FunctionFacts], float | None], Callable[[float], str]]] = [
-        ("size of the body", lambda one: one.first("body"), lambda value: f"{value:,.0f} bytes"),
-        ("tests in T_i", lambda one: float(one.tests), lambda value: f"{value:,.0f}"),
-        ("coverage of T_i", lambda one: one.first("coverage"), lambda value: f"{100 * value:.0f} %"),
-        (f"difficulty, mean {first}", lambda one: _mean_passed(one, first, compared), lambda value: f"{value:.2f}"),
+        few = lambda one, _: one.row in stars and stars[one.row] <= POPULAR  # noqa: E731
+        found.append(("popularity", f"more than {POPULAR} stars", lambda one, _: stars.get(one.row, 0) > POPULAR))
+        found.append(("popularity", f"{POPULAR} stars or fewer", few))
+    numbers: list[tuple[str, Callable[[FunctionFacts], float | None], str]] = [
+        ("size of the body", lambda one: one.first("body"), "{:,.0f} bytes"),
+        ("tests in T_i", lambda one: float(one.tests), "{:,.0f}"),
+        ("coverage of T_i", lambda one: _per_cent(one.first("coverage")), "{:.0f} %"),
+        (f"difficulty, mean {first}", lambda one: _mean_passed(one, first, compared), "{:.2f}"),
     ]
-    for property, value_of, said in numbers:
+    for property, value_of, form in numbers:
         values = {id(one): value for one in functions if (value := value_of(one)) is not None}
-        for name, low, high in _cuts(list(values.values()), said):
-            found.append((property, name, _between(values, low, high)))
-    lengths = [float(told.docs) for one in functions for told in one.facts.values() if told.documented and told.docs]
-    cuts = _cuts(lengths, lambda value: f"{value:,.0f} bytes")
-    bare = any(not told.documented for one in functions for told in one.facts.values())
-    if bare and lengths:
-        found.append(
-            (DOCS_LENGTH, "none", lambda one, column: column in one.facts and not one.facts[column].documented)
-        )
-    for name, low, high in cuts:
-        found.append((DOCS_LENGTH, name, _docs_between(low, high)))
-    return found
+        found += _cuts(property, values, lambda one, _: id(one), form)
+    docs = {(id(one), column): told for one in functions for column, told in one.facts.items()}
+    lengths = {key: float(told.docs) for key, told in docs.items() if told.documented and told.docs}
+    if lengths and any(not told.documented for told in docs.values()):
+        bare = lambda one, column: column in one.facts and not one.facts[column].documented  # noqa: E731
+        found.append((DOCS_LENGTH, "none", bare))
+    return [*found, *_cuts(DOCS_LENGTH, lengths, lambda one, column: (id(one), column), "{:,.0f} bytes")]
 
 
-def _cuts(values: Sequence[float], said: Callable[[float], str]) -> list[tuple[str, float, float]]:
-    """Return parts of about equal size as (name, above, up to): equal values are in one part; none where all are equal."""
-    ordered = sorted(values)
+def _cuts(
+    property: str, values: Mapping[Any, float], key: Callable[[FunctionFacts, str], object], form: str
+) -> Iterator[Part]:
+    """Yield parts of about equal size, "up to" and "above" some values: equal ones are in one part; none where all are equal."""
+    ordered = sorted(values.values())
     ends = [ordered[math.ceil(len(ordered) * part / PARTS) - 1] for part in range(1, PARTS)] if ordered else []
     bounds = sorted({one for one in ends if one < ordered[-1]})
-    if not bounds:
-        return []
-    edges = [-math.inf, *bounds, math.inf]
-    names = [f"up to {said(bounds[0])}"]
-    names += [f"above {said(low)}, up to {said(one)}" for low, one in itertools.pairwise(bounds)]
-    names.append(f"above {said(bounds[-1])}")
-    return list(zip(names, edges, edges[1:], strict=False))
+    for low, high in itertools.pairwise([-math.inf, *bounds, math.inf]) if bounds else ():
+        above = f"above {form.format(low)}" if low > -math.inf else ""
+        upto = f"up to {form.format(high)}" if high < math.inf else ""
+        inside = lambda one, column, low=low, high=high: low < values.get(key(one, column), -math.inf) <= high  # noqa: E731
+        yield property, ", ".join(filter(None, (above, upto))), inside
 
 
-def _between(values: Mapping[int, float], low: float, high: float) -> Callable[[FunctionFacts, str], bool]:
-    return lambda one, _: id(one) in values and low < values[id(one)] <= high
-
-
-def _docs_between(low: float, high: float) -> Callable[[FunctionFacts, str], bool]:
-    def inside(one: FunctionFacts, column: str) -> bool:
-        told = one.facts.get(column)
-        return told is not None and told.documented and bool(told.docs) and low < (told.docs or 0) <= high
-
-    return inside
+def _per_cent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
 
 
 def _mean_passed(one: FunctionFacts, measure: str, columns: set[str]) -> float | None:

@@ -48,11 +48,7 @@ def values_of(study: Study) -> dict[str, Any]:
 
 
 def drafted(values: Mapping[str, Any], like: Study | None = None) -> Study:
-    """Return the study that a form declares; what it names is not looked up, see :func:`look_up`.
-
-    Raises:
-        BadField: It says which field cannot be so, and why.
-    """
+    """Return the study that a form declares (BadField); what it names is not looked up, see :func:`look_up`."""
     kind, limit = values["compare"], NUMBERS[values["compare"]][-1]
     base = declared_of(like) if like is not None and like.kind == kind else {}
     typed: dict[str, Any] = {name: Typed(values[name].strip()) for name in NUMBERS[kind]}
@@ -80,6 +76,8 @@ def drafted(values: Mapping[str, Any], like: Study | None = None) -> Study:
     try:
         study = parse_study(declared, Path())
     except BadStudy as problem:
+        if not problem.key:
+            raise
         key = problem.key.rpartition(".")[2]
         field = {"rows": ROWS[kind], "spend_limit": "spend"}.get(key, key)
         expected = problem.expected.replace("not ''", "not nothing")
@@ -94,11 +92,7 @@ def drafted(values: Mapping[str, Any], like: Study | None = None) -> Study:
 
 
 def look_up(study: Study) -> None:
-    """Make sure that all that a form named is there; models are left to who can ask them.
-
-    Raises:
-        BadField: An unknown case, source, agent, doc system or judge; it says in which field.
-    """
+    """Make sure that all that a form named is there (BadField); models are left to who can ask them."""
     from workbench.rubric.judging import parse_judge
 
     agents = study.kind == AGENTS
@@ -122,11 +116,7 @@ def _there(name: str, said: str, find: Callable[[str], object]) -> None:
 
 
 def check_study(study: Study) -> Study:
-    """Return a study with its rows written out, after making sure that all it names is there.
-
-    Raises:
-        UsageError: It names an unknown case, agent, doc system, rubric or judge.
-    """
+    """Return a study with its rows written out, after making sure that all it names is there (UsageError)."""
     if study.kind == PAPER:
         return study
     study = replace(study, rows=_rows(study))

@@ -23,17 +23,16 @@ from workbench.statistics.rankings import (
     ranking_words,
     scores,
 )
-from workbench.studies.cells import as_trials
+from workbench.studies.cells import CUT, DOUBTFUL, REPAIRED, SHARES, as_trials, pass_of, value_of
 from workbench.studies.conditions import apart, classes, comparable_rows, difference_words, rows_apart
-from workbench.studies.declaration import AGENTS, Column, InJson, Study
-from workbench.studies.items import CUT, DOUBTFUL, REPAIRED, SHARES, pass_of, value_of
+from workbench.studies.declaration import AGENTS, Column, InJson
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import CellWork
 
 
 @dataclass(frozen=True, slots=True)
 class SideItem:
-    """A trial or task under one column; ``session`` is "" for the study's own, ``judged`` good ones of those judged (``works``, ``claims``)."""
+    """A trial or task under one column; of ``works`` and ``claims`` ``judged`` are the good ones of those that were judged."""
 
     id: str
     run: str
@@ -59,11 +58,8 @@ class ItemPair:
 class Comparison(InJson):
     """Two columns by one measure; every difference is right minus left, in points of 100 or as a share.
 
-    Attributes:
-        difference: Mean difference with its interval; wins, ties and losses by item and by row.
-        pairs: All items of either: those with a difference by its size, then those of both without, then of one alone.
-        apart: Rows of which nothing is paired, because both sides were made under other conditions.
-        differing: Each difference in conditions, in words.
+    ``pairs`` are all items of either: those with a difference by its size, then those of both without, then of one alone. Of rows that
+    are ``apart`` nothing is paired, because the sides are ``differing`` in conditions.
     """
 
     JSON = "measure left right difference by_row items undefined only_left only_right judged comparable differing"
@@ -189,8 +185,8 @@ class Setting:
 
     Attributes:
         weighting: What counts alike: ``repositories``, ``tasks`` or ``tests``; of agents ``cases`` or ``trials``.
-        without: What of candidates counts for nothing: ``doubtful`` or ``repaired`` passes, ``cut`` answers; "" where all count.
-        apart: Under which other conditions the systems were made than the main ones of the model, "" for these.
+        without: What of candidates counts for nothing: ``doubtful`` or ``repaired`` passes, ``cut`` answers.
+        apart: Under which other conditions the systems were made than the main ones of the model.
     """
 
     model: str
@@ -208,12 +204,10 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Ranking(InJson):
-    """Systems from the best to the worst under one setting.
+    """Systems from the best to the worst under one setting, by their means over the common items.
 
-    Attributes:
-        scores: The mean of each system by the name of its column, over the common items.
-        judged: Of ``works`` and ``claims``, by name: how many blocks or claims are good, and of how many that were judged.
-        orders: Each pair, the better first, with how often rows keep that order; for the first weighting, else empty.
+    ``judged`` says of ``works`` and ``claims`` how many are good of how many, ``orders`` (of the first weighting) how often rows keep that
+    of a pair.
     """
 
     JSON = (
@@ -242,40 +236,34 @@ class Ranking(InJson):
 
 
 _OF_AGENTS = {"cases": "repositories", "trials": "tasks"}
-"""What counts alike in a study of agents, and the rule of :mod:`workbench.statistics.rankings` for it."""
-
-
-def weightings_of(study: Study) -> dict[str, str]:
-    """Return what can count alike in a study, the rows first, with the rule of :func:`workbench.statistics.rankings.scores`."""
-    return _OF_AGENTS if study.kind == AGENTS else {name: name for name in WEIGHTINGS}
+"""What counts alike in a study of agents, the rows first, and the rule of :mod:`workbench.statistics.rankings` for it."""
 
 
 def rankings(outcome: StudyOutcome) -> tuple[Ranking, ...]:
-    """Return all rankings of a study; a system is a column, named by its system alone within one model.
+    """Return all rankings of a study; columns that were made otherwise are ranked apart.
 
-    Columns of others take part where they have results on the same items, made under the same conditions; those that were
-    made otherwise are ranked apart. Where passes are doubtful or repaired, or answers were cut, systems are also ranked
-    without these, each row counted alike.
+    Where passes are doubtful or repaired, or answers were cut, systems are also ranked without these, each row counted alike.
     """
     found = []
     for one in ranked_columns(outcome):
         for measure in outcome.study.measures:
             found += _rankings(outcome, one, measure)
             for without in (DOUBTFUL, REPAIRED, CUT) if outcome.study.kind != AGENTS else ():
-                if any(outcome.doubts(column, without) for column in one.columns):
+                if any(outcome.summary(column).doubts.get(without) for column in one.columns):
                     found += _rankings(outcome, one, measure, without)[:1]
     return tuple(found)
 
 
 def _rankings(outcome: StudyOutcome, one: RankedColumns, measure: str, without: str = "") -> list[Ranking]:
     every = list(_common_items(outcome, one.columns, measure, without))
-    tasks = [_measured(*item) for item in every]
+    tasks = [task for task, _ in every]
     orders = pair_orders(tasks)
-    means = {weighting: scores(tasks, rule) for weighting, rule in weightings_of(outcome.study).items()}
+    rules = _OF_AGENTS if outcome.study.kind == AGENTS else dict(zip(WEIGHTINGS, WEIGHTINGS, strict=True))
+    means = {weighting: scores(tasks, rule) for weighting, rule in rules.items()}
     first = next(iter(means))
     judged = {
-        name: summed(side.judged for _, _, sides in every if (side := sides[name]).judged is not None)
-        for name in (every[0][2] if every and measure in SHARES else ())
+        name: summed(side.judged for _, sides in every if (side := sides[name]).judged is not None)
+        for name in (every[0][1] if every and measure in SHARES else ())
     }
     return [
         Ranking(
@@ -344,18 +332,13 @@ def columns_of(outcome: StudyOutcome, model: str, left: str, right: str) -> tupl
 
 def common_items(outcome: StudyOutcome, columns: Iterable[Column], measure: str, without: str = "") -> list[Measured]:
     """Return the items of which every one of some columns has a value; a column without any result is left out."""
-    return [_measured(*item) for item in _common_items(outcome, columns, measure, without)]
-
-
-def _measured(row: str, file: str, sides: Mapping[str, SideItem]) -> Measured:
-    values = {name: side.value or 0.0 for name, side in sides.items()}
-    return Measured(row, file, values, next(iter(sides.values())).tests)
+    return [task for task, _ in _common_items(outcome, columns, measure, without)]
 
 
 def _common_items(
     outcome: StudyOutcome, columns: Iterable[Column], measure: str, without: str
-) -> Iterator[tuple[str, str, dict[str, SideItem]]]:
-    """Yield the items of which every column has a value: row, file, and the item under each by the name of its system."""
+) -> Iterator[tuple[Measured, dict[str, SideItem]]]:
+    """Yield the items of which every column has a value, and each under all of them by the name of its system."""
     having = [one for one in columns if any(outcome.cell(row, one).means[measure].items for row in outcome.rows)]
     comparable = comparable_rows(outcome.works, outcome.rows, having) if len(having) > 1 else set()
     for row in outcome.rows:
@@ -365,7 +348,8 @@ def _common_items(
         for key in next(iter(sides.values())):
             found = {name: item for name, mine in sides.items() if (item := mine.get(key)) and item.value is not None}
             if len(found) == len(sides):
-                yield row, key[0], found
+                values = {name: side.value or 0.0 for name, side in found.items()}
+                yield Measured(row, key[0], values, next(iter(found.values())).tests), found
 
 
 def taus(found: Iterable[Ranking]) -> dict[tuple[Setting, Setting], float | None]:

@@ -32,8 +32,8 @@ NOT_SET = "not set"
 def differing(left: CellWork, right: CellWork) -> Differing:
     """Return in what two cells of a row were made differently; what is not known of one of them is no difference.
 
-    Prompt, context, sampling and how much is read at once are chosen as fits the model. So of two columns that one study executes, with different
-    models, they are part of what is compared.
+    Prompt, context, sampling and how much is read at once are chosen as fits the model: of two models that one study asks they are part
+    of what is compared.
     """
     mine, other = left.conditions, right.conditions
     names = [name for name in _ALWAYS if name in mine and name in other]

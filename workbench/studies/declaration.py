@@ -38,9 +38,7 @@ class BadStudy(UsageError):
 class Column:
     """A column: an agent with its model, or a doc system with the evaluator that works from its docs.
 
-    Attributes:
-        model: Model of the agent, or the evaluator; "" is the default of the machine, until the study is ordered.
-        source: "" where the study executes it, else where the results of others are: ``session:FILE``.
+    The model "" is the default of the machine, until the study is ordered; ``source`` is where results of others are: ``session:FILE``.
     """
 
     system: str
@@ -91,13 +89,9 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A declared matrix.
+    """A declared matrix; its rows are test cases (``agents``) or sources (``docs``), ``paper`` has the published tables.
 
-    Attributes:
-        kind: ``agents`` (rows are test cases), ``docs`` (rows are sources) or ``paper`` (the published tables, read-only).
-        results: Results of others that become further columns: ``session:FILE``.
-        seed: Of resamples and random permutations.
-        spend_limit: US dollars that all runs together may spend; 0 = no limit.
+    ``results`` of others become further columns: ``session:FILE``. ``spend_limit`` is in US dollars, 0 for none.
     """
 
     name: str
@@ -125,16 +119,16 @@ class Study:
     def row_noun(self) -> str:
         return "case" if self.kind == AGENTS else "repository"
 
+    @property
+    def item_noun(self) -> str:
+        return "trial" if self.kind == AGENTS else "task"
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_json(cls, text: str) -> Study:
-        """Return the declaration that a session has.
-
-        Raises:
-            BadStudy: It is damaged.
-        """
+        """Return the declaration that a session has; BadStudy where it is damaged."""
         try:
             values = json.loads(text)
             known = {item.name for item in fields(cls)}
@@ -148,11 +142,7 @@ class Study:
 
 
 def with_amounts(study: Study, *, repeats: int = 0, samples: int = 0) -> Study:
-    """Return a study with another number of trials per cell or of candidates per task; 0 leaves what it declares.
-
-    Raises:
-        BadStudy: A study of this kind has no such number, or a k is above the samples.
-    """
+    """Return a study with another number of trials per cell or of candidates per task (BadStudy); 0 leaves what it declares."""
     for kind, key, number in ((AGENTS, "repeats", repeats), (DOCS, "samples", samples)):
         if number and study.kind != kind:
             raise BadStudy(f"{key} belongs to a study of {kind}; {study.name} is one of {study.kind}.")
@@ -188,7 +178,7 @@ def _frozen(value: Any) -> Any:
 
 
 class InJson:
-    """A dataclass whose fields are JSON values, or the attributes that ``JSON`` names: ``path:name`` under another name, ``path?`` null if empty."""
+    """Its fields are JSON values, or what ``JSON`` names: ``path:name`` under another name, ``path?`` null where it is empty."""
 
     __slots__ = ()
     JSON: ClassVar[str] = ""

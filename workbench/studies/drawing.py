@@ -23,12 +23,8 @@ def drawn(
 ) -> dict[str, dict[Any, Any]]:
     """Return the tests of comparisons, adjusted for their number, and with ``orders`` how often pairs keep their order in resamples.
 
-    Returns:
-        ``{"tests": {pair: {"p", "test", "p_holm"}, …}, "orders": {(model, measure, better, worse): share of resamples, …}}``; of
-        pairs whose columns are gone nothing.
-
-    Raises:
-        WorkbenchError: It cannot be computed: numpy is not installed, say.
+    It is ``{"tests": {pair: {"p", "test", "p_holm"}, …}, "orders": {(model, measure, better, worse): share of resamples, …}}``; a
+    WorkbenchError where it cannot be computed: numpy is not installed, say.
     """
     asked = {"pairs": pairs, "measure": measure, "orders": orders}
     done = subprocess.run(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.errors import WorkbenchError
@@ -15,8 +15,6 @@ from workbench.studies.declaration import AGENTS, SESSION, BadStudy, Study
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import (
     CellWork,
-    StudyWork,
-    scale_of,
     snapshots_of,
     state_of,
     task_cells,
@@ -27,26 +25,18 @@ from workbench.studies.reading import (
 
 
 def read_study(reader: SessionReader, name: str) -> StudyOutcome:
-    """Read a study and compute its figures; see :class:`StudyReader` for one that is watched.
-
-    Raises:
-        BadStudy: The session has no such study, or its declaration is damaged.
-    """
+    """Read a study (BadStudy) and compute its figures; see :class:`StudyReader` for one that is watched."""
     return StudyReader(reader, name).look()
 
 
 class StudyReader:
-    """Reads a study again and again while it is executed: of what did not change nothing is read or computed anew.
-
-    Raises:
-        BadStudy: The session has no such study, or its declaration is damaged.
-    """
+    """Reads a study again and again while it is executed; BadStudy as of :func:`declared`."""
 
     def __init__(self, reader: SessionReader, name: str) -> None:
         self._reader = reader
         self._name = name
         self._seen = -1
-        self._work: StudyWork | None = None
+        self._cells: dict[tuple[str, str], CellWork] | None = None
         self._outcome: StudyOutcome | None = None
         self._others: dict[str, tuple[tuple[object, ...], list[CellWork]]] = {}
         declared(reader, name)
@@ -59,16 +49,14 @@ class StudyReader:
             changed |= (left := self._left_runs())
             if self._outcome is not None and not left and newest == self._seen:
                 return self._outcome
-        before = self._outcome
-        self._work = self._read(changed)
+        self._outcome = self._read(changed)
         self._seen = newest
-        self._outcome = StudyOutcome.of(self._work, before)
         return self._outcome
 
     def _left_runs(self) -> set[str]:
         """Return the runs whose state is another one now although nothing was written: their engine is gone, or has come."""
         known: dict[str, str] = {}
-        for cell in self._work.cells.values() if self._work is not None else ():
+        for cell in (self._cells or {}).values():
             if cell.run and not cell.session and cell.run_state in ("running", "queued", "interrupted"):
                 known[cell.run] = cell.run_state
         rows = [row for run in known if (row := self._reader.run(run)) is not None]
@@ -76,7 +64,7 @@ class StudyReader:
 
     def _changed_runs(self, newest: int) -> set[str] | None:
         """Return the runs in which something changed since the last look, None for all of them."""
-        if self._work is None or self._seen < 0:
+        if self._cells is None:
             return None
         found: set[str] = set()
         since = self._seen
@@ -92,28 +80,20 @@ class StudyReader:
                 elif change.kind in ("task", "stage") and change.part:
                     found.add(change.part if change.kind == "task" else change.item)
             since = changes[-1].seq
-        for many in _parts(sorted(tasks)):
-            found |= runs_of_tasks(self._reader, many)
-        return found
+        return found | runs_of_tasks(self._reader, tasks)
 
-    def _read(self, changed: set[str] | None) -> StudyWork:
+    def _read(self, changed: set[str] | None) -> StudyOutcome:
         study = declared(self._reader, self._name)
         row = self._reader.study(self._name)
         pointed = self._reader.study_cells(self._name)
-        before = self._work.cells if self._work is not None else {}
-        cells: dict[tuple[str, str], CellWork] = {}
+        before = self._cells or {}
         if study.kind == AGENTS:
             cells = trial_cells(self._reader, study, pointed)
         else:
-            stale = [
-                one
-                for one in pointed
-                if changed is None or one.run_id in changed or (one.row_name, one.column_name) not in before
-            ]
-            fresh = task_cells(self._reader, study, stale)
-            for one in pointed:
-                key = (one.row_name, one.column_name)
-                cells[key] = fresh[key] if key in fresh else before[key]
+            keyed = {(one.row_name, one.column_name): one for one in pointed}
+            stale = [one for key, one in keyed.items() if changed is None or one.run_id in changed or key not in before]
+            known = {**before, **task_cells(self._reader, study, stale)}
+            cells = {key: known[key] for key in keyed if key in known}
         columns = list(study.columns)
         problems: list[str] = []
         own = dict(cells)
@@ -127,8 +107,10 @@ class StudyReader:
             cells.update({(one.row, one.column.name): one for one in others})
             if not others:
                 problems.append(f"{source} has no result for a row of this study.")
-        problem = (row.problem or "") if row is not None else ""
-        return StudyWork(study, tuple(columns), cells, scale_of(study, cells.values()), tuple(problems), problem)
+        if row is not None and row.problem:
+            problems.append(row.problem)
+        self._cells = cells
+        return StudyOutcome.of(study, columns, cells, problems, self._outcome)
 
     def _of_others(self, study: Study, source: str, pointed: Sequence[StudyCellRow]) -> list[CellWork]:
         path = expanded(source.removeprefix(SESSION))
@@ -142,11 +124,7 @@ class StudyReader:
 
 
 def declared(reader: SessionReader, name: str) -> Study:
-    """Return the declaration of a study.
-
-    Raises:
-        BadStudy: The session has no such study, or its declaration is damaged.
-    """
+    """Return the declaration of a study; BadStudy where the session has none of that name, or it is damaged."""
     row = reader.study(name)
     if row is None:
         known = ", ".join(one.name for one in reader.studies())
@@ -163,7 +141,3 @@ def _file_state(path: Path) -> tuple[object, ...]:
         return (status.st_mtime_ns, status.st_size)
     except OSError:
         return ()
-
-
-def _parts(items: Sequence[str], size: int = 5_000) -> Iterable[Sequence[str]]:
-    return (items[start : start + size] for start in range(0, len(items), size))

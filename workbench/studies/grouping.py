@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from workbench.catalog import load_cases
 from workbench.catalog.published import published_counts, published_name
-from workbench.results.studies import TaskFacts, task_facts
+from workbench.results.studies import task_facts
 from workbench.results.trials import trials_named
 from workbench.session.reader import SessionReader
 from workbench.session.task_names import readable_id
@@ -24,25 +24,16 @@ ORIGINAL = "original"
 UNKNOWN = "not known"
 
 Key = str
-
-
-@dataclass(frozen=True, slots=True)
-class RowFacts:
-    """What is known of a case or repository; None, or "", for what is not. ``bytes`` are of all its files, ``tasks`` of the column with most."""
-
-    domain: str = ""
-    kind: str = ""
-    bytes: int | None = None
-    tasks: int | None = None
-    stars: int | None = None
+Known = Mapping[str, str | float | None]
+"""What is known of a row or task, by what it can be grouped by; None or "" for what is not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is known of rows, and of tasks by row and readable id."""
 
-    rows: Mapping[str, RowFacts]
-    tasks: Mapping[tuple[str, str], TaskFacts]
+    rows: Mapping[str, Known]
+    tasks: Mapping[tuple[str, str], Known]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +53,13 @@ def facts_of(reader: SessionReader, outcome: StudyOutcome) -> Facts:
     for row in outcome.rows:
         case, published = known.get(row), published_name(row)
         tasks = max((len(outcome.cell(row, one).work.counts) for one in outcome.columns), default=0)
-        rows[row] = RowFacts(
-            case.domain if case is not None else "",
-            case.kind if case is not None else "of the paper" if published else "own",
-            sizes.get(row),
-            tasks or None,
-            counts[published].stars if published else None,
-        )
+        rows[row] = {
+            "domain": case.domain if case is not None else "",
+            "kind": case.kind if case is not None else "of the paper" if published else "own",
+            "size": sizes.get(row),
+            "number of tasks": tasks or None,
+            "popularity": counts[published].stars if published else None,
+        }
     return Facts(rows, {} if outcome.study.kind == AGENTS else _task_facts(reader, outcome))
 
 
@@ -79,16 +70,17 @@ def _sizes(reader: SessionReader, outcome: StudyOutcome) -> dict[str, int]:
     return {row: sum(size for _, size in reader.files_of(snapshot)) for row, snapshot in snapshots.items()}
 
 
-def _task_facts(reader: SessionReader, outcome: StudyOutcome) -> dict[tuple[str, str], TaskFacts]:
+def _task_facts(reader: SessionReader, outcome: StudyOutcome) -> dict[tuple[str, str], Known]:
     runs = sorted({cell.run for cell in outcome.cells.values() if cell.run and not cell.work.session})
     known = task_facts(reader, runs)
-    found: dict[tuple[str, str], TaskFacts] = {}
+    found: dict[tuple[str, str], Known] = {}
     for column in sorted(outcome.columns, key=lambda one: one.system != ORIGINAL):
         for row in outcome.rows:
             for info, *_ in outcome.cell(row, column).work.counts:
                 key = (row, readable_id(info.file, info.function, info.occurrence))
                 if key not in found and (told := known.get(info.task)) is not None:
-                    found[key] = told._replace(docs=(told.docs or 0) if column.system == ORIGINAL else None)
+                    docs = (told.docs or 0) if column.system == ORIGINAL else None
+                    found[key] = dict(zip(_OF_TASKS, (told.lines, told.tests, told.coverage, docs), strict=True))
     return found
 
 
@@ -108,19 +100,7 @@ _STEPS: dict[str, tuple[tuple[tuple[float, str], ...], str]] = {
     ),
 }
 """Steps of what is a number, each with its bound, and what is above the last."""
-_OF_ROWS: dict[str, Callable[[RowFacts], str | float | None]] = {
-    "domain": lambda one: one.domain,
-    "kind": lambda one: one.kind,
-    "size": lambda one: one.bytes,
-    "number of tasks": lambda one: one.tasks,
-    "popularity": lambda one: one.stars,
-}
-_OF_TASKS: dict[str, Callable[[TaskFacts], float | None]] = {
-    "function length": lambda one: one.lines,
-    "tests": lambda one: one.tests,
-    "coverage": lambda one: one.coverage,
-    "docs length": lambda one: one.docs,
-}
+_OF_TASKS = ("function length", "tests", "coverage", "docs length")
 FILE = "file"
 
 
@@ -133,37 +113,27 @@ def _key(by: str, value: str | float | None) -> Key:
 
 def groupings(outcome: StudyOutcome, facts: Facts) -> tuple[str, ...]:
     """Return by what the rows, or tasks, of a study can be grouped so that there is more than one group."""
-    found = [by for by, of in _OF_ROWS.items() if len({_key(by, of(one)) for one in facts.rows.values()}) > 1]
-    if outcome.study.kind == AGENTS:
-        return tuple(found)
-    found += [by for by, of in _OF_TASKS.items() if len({_key(by, of(one)) for one in facts.tasks.values()}) > 1]
+    every = ((by, of.values()) for of in (facts.rows, facts.tasks) for by in next(iter(of.values()), {}))
+    found = [by for by, known in every if len({_key(by, one[by]) for one in known}) > 1]
     return (FILE, *found) if facts.tasks else tuple(found)
 
 
 def grouped(outcome: StudyOutcome, by: str, facts: Facts) -> tuple[Group, ...]:
-    """Return the groups of a study in their natural order: steps from low to high, names from A to Z, what is not known last.
-
-    Raises:
-        KeyError: It cannot be grouped by that.
-    """
+    """Return the groups of a study in their natural order: steps from low to high, names from A to Z, what is not known last."""
     if by == FILE:
         return tuple(_of_files(outcome, one) for one in outcome.by_row)
     members: dict[Key, list[RowSummary]] = {}
-    if by in _OF_ROWS:
-        of_row = _OF_ROWS[by]
-        for one in outcome.by_row:
-            key = _key(by, of_row(facts.rows[one.row]))
+    for one in outcome.by_row:
+        if by not in _OF_TASKS:
+            key = _key(by, facts.rows[one.row][by])
             members.setdefault(key, []).append(replace(one, group=key))
-    else:
-        of_task = _OF_TASKS[by]
-        for one in outcome.by_row:
+            continue
 
-            def key_of(file: str, name: str, row: str = one.row) -> Key:
-                known = facts.tasks.get((row, name))
-                return UNKNOWN if known is None else _key(by, of_task(known))
+        def key_of(file: str, name: str, row: str = one.row) -> Key:
+            return _key(by, facts.tasks.get((row, name), {}).get(by))
 
-            for key, cells in _divided(outcome, one.row, key_of).items():
-                members.setdefault(key, []).append(_part(one.title, one.row, key, key, cells, outcome))
+        for key, cells in _divided(outcome, one.row, key_of).items():
+            members.setdefault(key, []).append(_part(one.title, one.row, key, key, cells, outcome))
     bounds, above = _STEPS.get(by, ((), ""))
     steps = {name: number for number, name in enumerate([*(name for _, name in bounds), above])}
     keys = sorted(members, key=lambda key: (key == UNKNOWN, steps.get(key, -1), key))

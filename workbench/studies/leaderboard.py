@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.statistics.rankings import kendall_tau
-from workbench.studies.cells import Cell, Mean, cell_of, over_rows
+from workbench.studies.cells import Cell, Mean, Missing, cell_of, over_rows, score_of
 from workbench.studies.declaration import AGENTS, InJson
-from workbench.studies.items import Missing, TrialTally, score_of
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
-from workbench.studies.reading import CellWork
+from workbench.studies.reading import CellWork, TrialTally
 
 GOOD = 60.0
 """Points of 100 above which AEO-Bench counts a README as good."""
@@ -31,12 +30,10 @@ class LeaderLine(InJson):
     """One column of a study of agents; figures of a trial are means over those with a score.
 
     Attributes:
-        place: From 1, over the ``of`` cases that all columns have a score of; those of equal means share one. None without a score, of a
-            column that is not comparable, and where no case is common.
-        over_common: Its mean over these.
-        tiers: Mean points of the four tiers, unweighted over the trials of which they are scored; ``tier_trials`` are so many.
+        place: From 1, by the mean ``over_common``, the ``of`` cases that all columns have a score of; None where it is not comparable.
+        tiers: Mean points of the four tiers over the ``tier_trials`` of which they are scored.
         above: Share of trials with more than :data:`GOOD` points.
-        spread: Standard deviation between repeats of a case, pooled over cases; None with one repeat each.
+        spread: Standard deviation between repeats of a case, pooled over cases.
     """
 
     JSON = (
@@ -178,10 +175,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAgreement(InJson):
-    """Two judges of the same trials by one rubric: Kendall's tau of their scores and of their means by column, None where one has no order.
-
-    ``difference`` is the mean of the right one's points minus those of the left.
-    """
+    """Two judges of the same trials by one rubric: Kendall's tau of their scores and of their means by column, and right minus left."""
 
     left: str
     right: str
@@ -198,10 +192,8 @@ def judge_agreement(outcome: StudyOutcome) -> tuple[JudgeAgreement, ...]:
         column.name: [trial for row in outcome.rows for trial in outcome.cell(row, column).work.trials]
         for column in outcome.columns
     }
-    every = [trial for trials in by_column.values() for trial in trials]
-    judges = sorted({judge for trial in every for of, judge in trial.scores if of == rubric})
     found = []
-    for left, right in itertools.combinations(judges, 2):
+    for left, right in itertools.combinations(_judges(outcome), 2):
         both: dict[str, list[tuple[float, float]]] = {}
         for column, trials in by_column.items():
             for trial in trials:

@@ -8,31 +8,41 @@ Each figure carries how many items are in it, what is missing and why; what is c
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from workbench.studies.cells import Cell, Mean, cell_of, documented_share, nonzero, over_rows
+from workbench.studies.cells import (
+    CREDITED,
+    CUT,
+    DOUBTFUL,
+    FORMATTED,
+    REPAIRED,
+    UNSCORED,
+    Cell,
+    Mean,
+    cell_of,
+    documented_share,
+    nonzero,
+    over_rows,
+    pass_at,
+)
 from workbench.studies.conditions import apart, classes, differing, has_work, mixed_words
 from workbench.studies.declaration import AGENTS, Column, InJson, Study, column_titles, in_points, row_titles
-from workbench.studies.items import CREDITED, CUT, DOUBTFUL, FORMATTED, REPAIRED, UNSCORED, pass_at
-from workbench.studies.reading import CellWork, StudyWork
+from workbench.studies.reading import CellWork, scale_of
 from workbench.text import shortened
 
+_DOUBTS = (DOUBTFUL, REPAIRED, CUT, CREDITED, FORMATTED)
 _TITLE = 60
 """Characters of a column's title within a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary(InJson):
-    """A column over the rows that it has results of.
-
-    Attributes:
-        means: By measure: unweighted over rows; the interval is over rows, over files or trials where there is one.
-        apart: Why it is not compared with the other columns: each difference in conditions; empty where it is.
-    """
+    """A column over the rows that it has results of: means unweighted over them, and in what it was made ``apart`` from the others."""
 
     JSON = "column title means documented done planned tokens cost_usd:cost seconds doubts apart:not_comparable column.mark?:source"
 
@@ -51,7 +61,7 @@ class ColumnSummary(InJson):
 
 @dataclass(frozen=True, slots=True)
 class Common(InJson):
-    """What columns have in common by a measure: how many items all of them have, of how many that any has, and the means over these.
+    """How many items all columns have by a measure, of how many that any has, and the means over these.
 
     Means are unweighted over rows; columns that are apart, or have nothing, lack.
     """
@@ -79,13 +89,9 @@ class RowSummary:
 
 @dataclass(frozen=True)
 class StudyOutcome:
-    """What came of a study.
+    """What came of a study; ``scale`` is the rubric and judge by which trials are measured.
 
-    Attributes:
-        cells: By row and column name; a cell that nothing is known of is ``missing``.
-        scale: Rubric and judge by which trials are measured.
-        problems: What could not be read of others, and why the study does not go on.
-        common: By measure what the columns have in common; without those by which all have the same.
+    Cells are by row and column name; ``common`` lacks measures by which all columns have the same items.
     """
 
     study: Study
@@ -99,39 +105,44 @@ class StudyOutcome:
     common: Mapping[str, Common] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, work: StudyWork, before: StudyOutcome | None = None) -> StudyOutcome:
+    def of(
+        cls,
+        study: Study,
+        columns: Sequence[Column],
+        works: Mapping[tuple[str, str], CellWork],
+        problems: Sequence[str] = (),
+        before: StudyOutcome | None = None,
+    ) -> StudyOutcome:
         """Compute the figures of what was read; those of cells that are as they were before are taken over."""
-        study = work.study
-        same = before if before is not None and (before.study, before.scale) == (study, work.scale) else None
+        scale = scale_of(study, works.values())
+        same = before.cells if before is not None and (before.study, before.scale) == (study, scale) else {}
         cells: dict[tuple[str, str], Cell] = {}
-        for row in study.rows:
-            for column in work.columns:
-                key = (row, column.name)
-                one = work.cells.get(key) or CellWork(row, column)
-                known = same.cells.get(key) if same is not None else None
-                cells[key] = known if known is not None and known.work is one else cell_of(one, study, work.scale)
-        titles = column_titles(work.columns)
+        for row, column in itertools.product(study.rows, columns):
+            key = (row, column.name)
+            one, known = works.get(key) or CellWork(row, column), same.get(key)
+            cells[key] = known if known is not None and known.work is one else cell_of(one, study, scale)
+        titles = column_titles(columns)
         works = {key: cell.work for key, cell in cells.items()}
-        of_all = {one.name for one in _main(works, study.rows, work.columns)}
-        first = next((one for one in work.columns if one.name in of_all), None)
+        of_all = {one.name for one in _main(works, study.rows, columns)}
+        first = next((one for one in columns if one.name in of_all), None)
         by_column = tuple(
             replace(
-                _column(column, title, [cells[row, column.name] for row in study.rows], study, work.scale),
+                _column(column, title, [cells[row, column.name] for row in study.rows], study, scale),
                 apart=() if first is None or column.name in of_all else apart(works, study.rows, first, column),
             )
-            for column, title in zip(work.columns, titles, strict=True)
+            for column, title in zip(columns, titles, strict=True)
         )
         by_row = tuple(
-            row_summary(row, title, {one.name: cells[row, one.name] for one in work.columns}, study.measures)
+            row_summary(row, title, {one.name: cells[row, one.name] for one in columns}, study.measures)
             for row, title in zip(study.rows, row_titles(study.rows), strict=True)
         )
-        problems = (*work.problems, *([work.problem] if work.problem else ()), *_without_figures(by_column, study))
+        said = (*problems, *_without_figures(by_column, study))
         common = {
             measure: found
             for measure in study.measures
             if (found := _common(cells, study.rows, [one.column for one in by_column if not one.apart], measure))
         }
-        return cls(study, work.columns, study.rows, cells, by_column, by_row, work.scale, problems, common)
+        return cls(study, tuple(columns), study.rows, cells, by_column, by_row, scale, said, common)
 
     @cached_property
     def works(self) -> Mapping[tuple[str, str], CellWork]:
@@ -165,43 +176,29 @@ class StudyOutcome:
     def summary(self, column: Column) -> ColumnSummary:
         return next(one for one in self.by_column if one.column.name == column.name)
 
-    def doubts(self, column: Column, kind: str) -> int:
-        return self.summary(column).doubts.get(kind, 0)
-
     def cell(self, row: str, column: Column | str) -> Cell:
         return self.cells[row, column if isinstance(column, str) else column.name]
 
-    def column(self, name: str) -> Column:
-        """Return the column of a name or title.
-
-        Raises:
-            KeyError: There is none.
-        """
-        for one in self.by_column:
-            if name in (one.column.name, one.title):
-                return one.column
-        raise KeyError(name)
+    @cached_property
+    def own(self) -> list[Cell]:
+        """The cells that the study executes itself."""
+        return [cell for cell in self.cells.values() if not cell.column.source]
 
     @property
     def done(self) -> int:
-        return sum(cell.done for cell in self.cells.values() if not cell.column.source)
+        return sum(cell.done for cell in self.own)
 
     @property
     def planned(self) -> int | None:
-        return _sum(cell.planned for cell in self.cells.values() if not cell.column.source)
+        return _sum(cell.planned for cell in self.own)
 
     @property
     def cost_usd(self) -> float | None:
-        costs = [
-            cell.work.cost_usd
-            for cell in self.cells.values()
-            if cell.work.cost_usd is not None and not cell.column.source
-        ]
-        return round(math.fsum(costs), 9) if costs else None
+        return _cost(self.own)
 
     @property
     def finished(self) -> bool:
-        return all(cell.state == "done" for cell in self.cells.values() if not cell.column.source)
+        return all(cell.state == "done" for cell in self.own)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -222,7 +219,6 @@ class StudyOutcome:
 
 
 def _column(column: Column, title: str, cells: Sequence[Cell], study: Study, scale: tuple[str, str]) -> ColumnSummary:
-    costs = [cell.work.cost_usd for cell in cells if cell.work.cost_usd is not None]
     tasks = tuple(one for cell in cells for one in cell.work.counts)
     return ColumnSummary(
         column,
@@ -232,15 +228,15 @@ def _column(column: Column, title: str, cells: Sequence[Cell], study: Study, sca
         sum(cell.done for cell in cells),
         _sum(cell.planned for cell in cells),
         sum(cell.work.tokens for cell in cells),
-        round(math.fsum(costs), 9) if costs else None,
+        _cost(cells),
         sum(cell.work.seconds for cell in cells),
-        nonzero(
-            {
-                name: sum(cell.doubts.get(name, 0) for cell in cells)
-                for name in (DOUBTFUL, REPAIRED, CUT, CREDITED, FORMATTED)
-            }
-        ),
+        nonzero({name: sum(cell.doubts.get(name, 0) for cell in cells) for name in _DOUBTS}),
     )
+
+
+def _cost(cells: Iterable[Cell]) -> float | None:
+    costs = [cell.work.cost_usd for cell in cells if cell.work.cost_usd is not None]
+    return round(math.fsum(costs), 9) if costs else None
 
 
 def _without_figures(columns: Iterable[ColumnSummary], study: Study, *, own: bool = False) -> Iterable[str]:

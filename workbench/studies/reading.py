@@ -6,10 +6,11 @@ cut. What a cell was made under (``conditions``) is read with it: see :mod:`.con
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from workbench.results.scores import scores_of, totals_of
 from workbench.results.studies import Counts, GroupCounts, group_counts, made_under, step_settings
@@ -23,7 +24,6 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow, ScoreRow, StudyCellRow, TrialRow
 from workbench.session.task_names import picked, readable_id
 from workbench.studies.declaration import Column, Study
-from workbench.studies.items import TaskTally, TrialTally
 
 RUBRIC = "aeo-bench"
 """By what trials are measured where a study names no rubric."""
@@ -33,20 +33,67 @@ PUT_AWAY = "its run is put away"
 """Why a cell has nothing although the session has a run of it."""
 
 
+class TaskTally(NamedTuple):
+    """One task under one cell.
+
+    Of ``samples`` candidates ``waiting`` have no verdict, ``counted`` count and ``passed`` passed; ``doubtful`` and
+    ``repaired`` are passes. ``cut`` of those that count were cut at the token limit, ``cut_passed`` of these passed.
+    """
+
+    task: str
+    file: str
+    function: str
+    occurrence: int
+    tests: int
+    documented: int
+    samples: int
+    waiting: int
+    counted: int
+    passed: int
+    doubtful: int = 0
+    repaired: int = 0
+    cut: int = 0
+    cut_passed: int = 0
+
+    @property
+    def name(self) -> str:
+        """Its readable id, by which the same function under another doc system is found."""
+        return readable_id(self.file, self.function, self.occurrence)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialTally:
+    """One trial under one cell, with its scorecards and totals by rubric and judge.
+
+    ``checks`` has what its check says by measure, as (good, judged, all): blocks that work of those that were run (``works``), claims
+    that are true of those that can be said (``claims``). ``cut`` says that an answer was cut at the token limit.
+    """
+
+    trial: str
+    repeat: int
+    state: str
+    error: str
+    steps: int
+    tokens: int
+    cost_usd: float | None
+    seconds: float
+    scores: Mapping[tuple[str, str], ScoreRow] = field(default_factory=dict)
+    checks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    cut: bool = False
+    readme: bool = True
+    totals: Mapping[tuple[str, str], Total] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class CellWork:
-    """What there is of a cell.
+    """What there is of a cell, in the study's own session or in another one.
 
     Attributes:
-        run: The run that has it, "" while there is none.
-        session: The session file that has it, "" for the study's own.
-        run_state: State of that run, "" without one.
-        problem: Why it could not be planned, or why its run ended, "" for nothing.
+        problem: Why it could not be planned, or why its run ended.
         planned: Trials or candidates that it will have, None where that is not known yet.
         counts: Of each task what it is and how many of its samples are what, as in :class:`TaskTally`; see :attr:`tasks`.
-        cost_usd: Of all its requests, None where no price is known.
         settings: How its candidates were sampled; with :attr:`group` it says which candidates these are.
-        conditions: Under what it was made, by name; what is not known is left out.
+        conditions: Under what it was made, by name, as far as that is known.
         left_out: What the session has of it besides, in words: made otherwise, so in no figure.
     """
 
@@ -72,23 +119,10 @@ class CellWork:
         return tuple(TaskTally(*info, *numbers) for info, *numbers in self.counts)
 
 
-@dataclass(frozen=True, slots=True)
-class StudyWork:
-    """All that there is of a study, and what could not be read of others."""
-
-    study: Study
-    columns: tuple[Column, ...]
-    cells: Mapping[tuple[str, str], CellWork]
-    scale: tuple[str, str] = ("", "")
-    problems: tuple[str, ...] = ()
-    problem: str = ""
-
-
 def scale_of(study: Study, cells: Iterable[CellWork]) -> tuple[str, str]:
-    """Return by which rubric and judge trials are measured: the first that the study names, whatever other scores there are.
+    """Return by which rubric and judge trials are measured: the first that the study names, else what most of its own trials are scored by.
 
-    Where it names none it is what most of its own trials are scored by, the usual ones before others. The offline judge's
-    former rule counts as that judge where no trial is scored by the one of now.
+    The offline judge's former rule counts as that judge where no trial is scored by the one of now.
     """
     found = Counter(scale for cell in cells if not cell.session for trial in cell.trials for scale in trial.scores)
     found = found or Counter(scale for cell in cells for trial in cell.trials for scale in trial.scores)
@@ -220,10 +254,7 @@ def snapshots_of(reader: SessionReader, pointed: Sequence[StudyCellRow]) -> dict
 
 
 def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots: Mapping[str, str]) -> list[CellWork]:
-    """Return what another session has of the repositories of a study, found by source or content, as cells of further columns.
-
-    A column may have several cells of a row, each made otherwise; see :func:`workbench.studies.conditions.nearest`.
-    """
+    """Return what another session has of a study's repositories, by source or content; of a row and column also several cells."""
     rows: dict[str, tuple[str, str]] = {}
     for run in reader.runs():
         plan = run.plan
@@ -245,12 +276,12 @@ def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots:
 # -- trials
 
 
-class _Known(NamedTuple):
-    scores: Mapping[str, Mapping[tuple[str, str], ScoreRow]]
-    totals: Mapping[str, Mapping[tuple[str, str], Total]]
-    checks: Mapping[str, Mapping[str, tuple[int, int, int]]]
-    asked: Mapping[str, tuple[set[str], bool]]
-    plans: Mapping[str, Mapping[str, Any]]
+class _Made(NamedTuple):
+    """A trial, and under what it was made."""
+
+    row: TrialRow
+    tally: TrialTally
+    conditions: Mapping[str, str]
 
 
 def trial_cells(
@@ -258,32 +289,30 @@ def trial_cells(
 ) -> dict[tuple[str, str], CellWork]:
     """Return the cells of a study of agents, by row and column name."""
     meant = {(one.row_name, one.column_name): _trials_meant(one) for one in pointed}
-    every = list(dict.fromkeys(trial for trials in meant.values() for trial in trials))
-    rows = {row.id: row for row in trials_named(reader, every)}
-    known = _known(reader, every)
-    states = run_states(reader, {row.run_id for row in rows.values()} | {one.run_id for one in pointed if one.run_id})
+    made = _made(reader, trials_named(reader, list(dict.fromkeys(itertools.chain.from_iterable(meant.values())))))
+    runs_of = {one.row.run_id for one in made.values()} | {one.run_id for one in pointed if one.run_id}
+    states = run_states(reader, runs_of)
     away = {run.id for run in reader.every_run() if run.deleted_at is not None}
     columns = {column.name: column for column in study.columns}
     cells = {}
     for one in pointed:
         if one.column_name not in columns:
             continue
-        found = [rows[trial] for trial in meant[one.row_name, one.column_name] if trial in rows]
+        wanted = meant[one.row_name, one.column_name]
+        found = [made[trial] for trial in wanted if trial in made]
         own = one.run_id if one.run_id and one.run_id not in away else ""
-        runs = list(dict.fromkeys(row.run_id for row in found)) or ([own] if own else [])
+        runs = list(dict.fromkeys(trial.row.run_id for trial in found)) or ([own] if own else [])
         told = [states.get(run, ("", "")) for run in runs]
-        cells[one.row_name, one.column_name] = _trial_cell(
+        failed = next((error for _, error in told if error), "")
+        cell = CellWork(
             one.row_name,
             columns[one.column_name],
-            found,
-            known,
+            own or (runs[0] if runs else ""),
+            run_state=min(filter(None, (state for state, _ in told)), key=_loudness, default=""),
+            problem=one.problem or failed or (PUT_AWAY if len(found) < len(wanted) else ""),
             planned=max(study.repeats, len(found)),
-            run=own or (runs[0] if runs else ""),
-            run_state=loudest(state for state, _ in told),
-            problem=one.problem
-            or next((error for _, error in told if error), "")
-            or (PUT_AWAY if len(found) < len(meant[one.row_name, one.column_name]) else ""),
         )
+        cells[one.row_name, one.column_name] = _trial_cell(cell, found)
     return cells
 
 
@@ -292,83 +321,80 @@ def _trials_meant(cell: StudyCellRow) -> list[str]:
     return list(dict.fromkeys(map(str, found))) if isinstance(found, list) else []
 
 
-def _known(reader: SessionReader, trials: Sequence[str]) -> _Known:
+def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
+    names = [row.id for row in rows]
+    cards = scores_of(reader, names)
     scores: dict[str, dict[tuple[str, str], ScoreRow]] = {}
     totals: dict[str, dict[tuple[str, str], Total]] = {}
-    rows = scores_of(reader, trials)
-    known = totals_of(reader, rows)
+    for (trial, *by), total in totals_of(reader, cards).items():
+        totals.setdefault(trial, {})[by[0], by[1]] = total
+    for card in cards:
+        scores.setdefault(card.trial_id, {})[card.rubric, card.judge] = card
+    works = works_by_trial(reader)
+    asked: dict[str, set[str]] = {}
+    cut = set()
+    for trial, settings, was_cut in step_settings(reader, names):
+        asked.setdefault(trial, set()).add(settings)
+        cut |= {trial} if was_cut else set()
+    plans = {run.id: run.plan for run in reader.every_run()}
+    found = {}
     for row in rows:
-        scores.setdefault(row.trial_id, {})[row.rubric, row.judge] = row
-        totals.setdefault(row.trial_id, {})[row.rubric, row.judge] = known[row.trial_id, row.rubric, row.judge]
-    checks = {
-        trial: {"works": (found.works, found.run, found.blocks), "claims": (found.true, found.said, found.claims)}
-        for trial, found in works_by_trial(reader).items()
-    }
-    asked: dict[str, tuple[set[str], bool]] = {}
-    for trial, settings, cut in step_settings(reader, trials):
-        ways, before = asked.get(trial, (set(), False))
-        asked[trial] = ways | {settings}, before or cut
-    return _Known(scores, totals, checks, asked, {run.id: run.plan for run in reader.every_run()})
-
-
-def _trial_cell(
-    row: str, column: Column, found: Sequence[TrialRow], known: _Known, *, planned: int, run: str, run_state: str, problem: str,
-    session: str = "",
-) -> CellWork:  # fmt: skip
-    trials = tuple(
-        TrialTally(
-            one.id,
-            one.repeat,
-            one.state,
-            one.error or "",
-            one.steps,
-            one.prompt_tokens + one.completion_tokens,
-            one.cost_usd,
-            one.seconds or 0.0,
-            scores=known.scores.get(one.id, {}),
-            checks=known.checks.get(one.id, {}),
-            cut=known.asked.get(one.id, (set(), False))[1],
-            readme=one.readme_blob is not None,
-            totals=known.totals.get(one.id, {}),
+        check = works.get(row.id)
+        tally = TrialTally(
+            row.id,
+            row.repeat,
+            row.state,
+            row.error or "",
+            row.steps,
+            row.prompt_tokens + row.completion_tokens,
+            row.cost_usd,
+            row.seconds or 0.0,
+            scores=scores.get(row.id, {}),
+            checks={"works": (check.works, check.run, check.blocks), "claims": (check.true, check.said, check.claims)}
+            if check is not None
+            else {},
+            cut=row.id in cut,
+            readme=row.readme_blob is not None,
+            totals=totals.get(row.id, {}),
         )
-        for one in sorted(found, key=lambda one: (one.repeat, one.id))
-    )
-    costs = [one.cost_usd for one in trials if one.cost_usd is not None]
-    failed = next((one.error for one in trials if one.state == "failed" and one.error), "")
-    return CellWork(
-        row, column, run, session, run_state, problem or failed, planned, trials=trials,
-        tokens=sum(one.tokens for one in trials), cost_usd=sum(costs) if costs else None,
-        seconds=sum(one.seconds for one in trials), conditions=_conditions(found, known),
-    )  # fmt: skip
-
-
-def _conditions(found: Sequence[TrialRow], known: _Known) -> dict[str, str]:
-    """Return under what trials were made; where they differ among themselves a condition has all of their values."""
-    values: dict[str, set[str]] = {}
-    for trial in found:
-        plan = known.plans.get(trial.run_id, {})
+        plan = plans.get(row.run_id, {})
         mine = {name: plan.get(key) or None for key, name in AGENT_LIMITS.items()}
-        mine |= {"content of the case": trial.content, "snapshot": trial.snapshot}
-        for settings in known.asked.get(trial.id, (set(), False))[0]:
+        mine |= {"content of the case": row.content, "snapshot": row.snapshot}
+        for settings in asked.get(row.id, ()):
             mine |= {name.replace("_", " "): value for name, value in settings_of(settings).items()}
-        for name, value in mine.items():
-            if value not in (None, ""):
-                values.setdefault(name, set()).add(str(value))
-    return {name: "; ".join(sorted(mine)) for name, mine in values.items()}
+        conditions = {name: str(value) for name, value in mine.items() if value not in (None, "")}
+        found[row.id] = _Made(row, tally, conditions)
+    return found
+
+
+def _trial_cell(cell: CellWork, made: Sequence[_Made]) -> CellWork:
+    """Return a cell with its trials; where these differ among themselves a condition has all of their values."""
+    trials = tuple(sorted((one.tally for one in made), key=lambda one: (one.repeat, one.trial)))
+    costs = [one.cost_usd for one in trials if one.cost_usd is not None]
+    values: dict[str, set[str]] = {}
+    for one in made:
+        for name, value in one.conditions.items():
+            values.setdefault(name, set()).add(value)
+    return replace(
+        cell,
+        problem=cell.problem or next((one.error for one in trials if one.state == "failed" and one.error), ""),
+        trials=trials,
+        tokens=sum(one.tokens for one in trials),
+        cost_usd=sum(costs) if costs else None,
+        seconds=sum(one.seconds for one in trials),
+        conditions={name: "; ".join(sorted(every)) for name, every in values.items()},
+    )
 
 
 def trials_of_others(reader: SessionReader, study: Study, source: str, _: object) -> list[CellWork]:
     """Return what another session has of the cases of a study, as cells of further columns."""
-    rows = trials_on(reader, study.rows)
-    known = _known(reader, [row.id for row in rows])
-    cells: dict[tuple[str, Column], list[TrialRow]] = {}
-    for row in rows:
-        cells.setdefault((row.case_id, Column(row.agent, row.model, source)), []).append(row)
+    cells: dict[tuple[str, Column], list[_Made]] = {}
+    for one in _made(reader, trials_on(reader, study.rows)).values():
+        cells.setdefault((one.row.case_id, Column(one.row.agent, one.row.model, source)), []).append(one)
     return [
-        _trial_cell(case, column, found, known, planned=len(found), run=found[0].run_id, run_state="done", problem="",
-                    session=str(reader.path))
-        for (case, column), found in cells.items()
-    ]  # fmt: skip
+        _trial_cell(CellWork(*key, found[0].row.run_id, str(reader.path), "done", planned=len(found)), found)
+        for key, found in cells.items()
+    ]
 
 
 # -- small things
@@ -384,10 +410,7 @@ def run_states(reader: SessionReader, runs: Iterable[str | None]) -> dict[str, t
 
 
 def state_of(reader: SessionReader, run: RunRow) -> str:
-    """Return the state of a run as its cells show it: one that no engine has begun yet is ``queued``, its turn in the study comes.
-
-    That a judge failed is seen from the scores themselves, so it is ``done``.
-    """
+    """Return the state of a run as its cells show it: ``queued`` until an engine begins it, ``done`` also where a judge failed."""
     if run.state == "done" or (run.state == "queued" and run.started_at is None):
         return run.state
     return reader.run_state(run)
@@ -396,6 +419,6 @@ def state_of(reader: SessionReader, run: RunRow) -> str:
 _LOUD = ("running", "queued", "interrupted", "failed", "cancelled", "done")
 
 
-def loudest(states: Iterable[str]) -> str:
-    """Return the state that matters most."""
-    return min(filter(None, states), key=lambda one: _LOUD.index(one) if one in _LOUD else len(_LOUD), default="")
+def _loudness(state: str) -> int:
+    """Return which of several states matters most: the least."""
+    return _LOUD.index(state) if state in _LOUD else len(_LOUD)

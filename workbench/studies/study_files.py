@@ -44,11 +44,7 @@ def packaged_studies() -> tuple[str, ...]:
 
 
 def study_named(text: str) -> Study:
-    """Return the study of a name, or the one in a file.
-
-    Raises:
-        BadStudy: There is neither, or the file declares none.
-    """
+    """Return the study of a name, or the one in a file; BadStudy where there is neither."""
     if text in packaged_studies():
         return read_study_file(_FOLDER / f"{text}.toml")
     path = expanded(text)
@@ -64,11 +60,7 @@ def study_named(text: str) -> Study:
 
 
 def read_study_file(file: Path) -> Study:
-    """Read a ``study.toml``.
-
-    Raises:
-        BadStudy: It cannot be read, or something in it is misspelt, missing, of the wrong type, or impossible.
-    """
+    """Read a ``study.toml``; BadStudy for what is misspelt, missing, of the wrong type, or impossible."""
     try:
         values = load_toml(file)
     except BadCase as problem:
@@ -241,11 +233,7 @@ def _settings(table: Table, kind: str, file: Path) -> Settings:
 
 
 def declared_of(study: Study) -> dict[str, Any]:
-    """Return what a ``study.toml`` has of a study; what is as by default is left out.
-
-    Raises:
-        BadStudy: Its columns are not each system with each model, which a file cannot say.
-    """
+    """Return what a ``study.toml`` has of a study, without defaults; BadStudy where columns are not each system with each model."""
     kind, plain = study.kind, Study("", "")
     keys = ("name", "kind", "title", "rows", "results", *_NUMBERS[kind], "seed", "spend_limit")
     always = ("name", "kind", *_NUMBERS[kind], *(() if kind == PAPER else ("rows",)))

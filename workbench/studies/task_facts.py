@@ -13,8 +13,7 @@ from pathlib import Path
 
 from workbench.results.studies import TaskFacts, task_facts
 from workbench.session.reader import SessionReader
-from workbench.studies.cells import Cell
-from workbench.studies.items import pass_of
+from workbench.studies.cells import Cell, pass_of
 from workbench.studies.outcome import StudyOutcome
 
 
@@ -35,11 +34,7 @@ class FunctionFacts:
 
 
 def function_facts(reader: SessionReader, outcome: StudyOutcome) -> tuple[FunctionFacts, ...]:
-    """Return the functions of a study of docs, row by row.
-
-    Raises:
-        SessionError: A session cannot be read.
-    """
+    """Return the functions of a study of docs, row by row."""
     known = _facts(reader, outcome.cells.values())
     found: dict[tuple[str, str, str], FunctionFacts] = {}
     for row in outcome.rows:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from workbench.metrics.packages import MetricUnavailable
 from workbench.metrics.tasks import (
     METRICS,
     USUAL,
-    FunctionKey,
     Measurement,
     MetricColumn,
     TaskTexts,
@@ -34,9 +33,8 @@ from workbench.session.groups import Group
 from workbench.session.reader import SessionReader
 from workbench.session.rows import TaskRow
 from workbench.statistics.correlations import Correlation
-from workbench.studies.cells import Cell
+from workbench.studies.cells import Cell, pass_of
 from workbench.studies.declaration import Column, InJson
-from workbench.studies.items import pass_of
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.task_facts import FunctionFacts, runs_by_session, session_of
 
@@ -62,10 +60,7 @@ class MetricsOf:
 
 @dataclass(frozen=True, slots=True)
 class TextMetrics(InJson):
-    """The metrics of a study: one for each column, and ``together`` for each evaluator of several; of ``tasks`` of so many.
-
-    ``notes`` say what could not be computed, and why.
-    """
+    """The metrics of ``tasks`` of so many, by column and for those of an evaluator ``together``; ``notes`` say what is left out."""
 
     together: tuple[MetricsOf, ...]
     by_column: tuple[MetricsOf, ...]
@@ -82,13 +77,9 @@ def text_metrics(
     *,
     model: Path | None = None,
 ) -> TextMetrics:
-    """Compute metrics of a study's docs and bodies, see :func:`workbench.studies.analysis.analyse`.
+    """Compute metrics of a study's docs and bodies as in :func:`workbench.studies.analysis.analyse`; UsageError for an unknown one.
 
     Without any named, helpfulness is among them as far as a judge was asked (``workbench metrics --helpfulness``).
-
-    Raises:
-        UsageError: there is no metric of such a name.
-        MetricUnavailable: a package or model of a metric that was named is missing.
     """
     notes: dict[str, None] = {}
     scores = _scores(metrics, model, notes)
@@ -96,26 +87,39 @@ def text_metrics(
     step = -(-len(every) // MOST_TASKS)
     chosen = {told.task for one in functions[:: max(1, step)] for told in one.facts.values()}
     names = [one for one in metrics or USUAL if one in scores or one not in TEXT_METRICS]
-    measuring = _Measuring(outcome, names, chosen, scores, judged=not metrics)
-    measuring.all(reader)
+    measured: dict[str, dict[tuple[str, str], list[Measurement]]] = {one.name: {} for one in outcome.columns}
+    for session, runs in runs_by_session(outcome.cells.values()).items():
+        with session_of(reader, session) as place:
+            originals = original_docs(place) if scores else {}
+            for run in runs:
+                cells = [one for one in outcome.cells.values() if (one.work.session, one.run) == (session, run)]
+                rows = {task.id: task for task in place.tasks(run) if task.id in chosen}
+                texts, told = texts_of(place, rows, names, originals)
+                # What has no text to compare with is seen in the table; where names were looked for is not.
+                notes |= dict.fromkeys(one for one in told if not one.startswith("no doc-doc"))
+                judged = {} if metrics else _judgements(place, texts, rows)
+                for cell in cells:
+                    bodies = _bodies(place, cell, rows) if scores else {}
+                    for key, values in _measured(cell, names, rows, texts, bodies, scores, outcome.study.k, judged):
+                        measured[cell.column.name].setdefault(key, []).extend(values)
     ks = outcome.study.k
     by_column = tuple(
         MetricsOf(column.model, column, _columns(found, ks))
         for column in outcome.columns
-        if (found := measuring.found[column.name])
+        if (found := measured[column.name])
     )
     together: dict[str, dict[tuple[str, str], list[Measurement]]] = {}
     compared = [one for one in by_column if one.column is not None and not outcome.summary(one.column).apart]
     several = Counter(one.model for one in compared)
     for one in compared:
-        for key, values in measuring.found[one.column.name if one.column else ""].items():
+        for key, values in measured[one.column.name if one.column else ""].items():
             together.setdefault(one.model, {}).setdefault(key, []).extend(values)
     return TextMetrics(
         tuple(MetricsOf(each, None, _columns(found, ks)) for each, found in together.items() if several[each] > 1),
         by_column,
         len(chosen),
         len(every),
-        (*notes, *measuring.notes),
+        tuple(notes),
     )
 
 
@@ -155,63 +159,18 @@ def _scores(metrics: Sequence[str], model: Path | None, notes: dict[str, None]) 
     return found
 
 
-class _Measuring:
-    """Collects the values of the chosen tasks by column, metric and pair, run by run."""
-
-    def __init__(
-        self,
-        outcome: StudyOutcome,
-        metrics: Sequence[str],
-        chosen: set[str],
-        scores: Mapping[str, Score],
-        *,
-        judged: bool,
-    ) -> None:
-        self.found: dict[str, dict[tuple[str, str], list[Measurement]]] = {one.name: {} for one in outcome.columns}
-        self.notes: dict[str, None] = {}
-        self._judged = judged
-        self._outcome, self._metrics, self._chosen, self._scores = outcome, metrics, chosen, scores
-
-    def all(self, reader: SessionReader) -> None:
-        for session, runs in runs_by_session(self._outcome.cells.values()).items():
-            with session_of(reader, session) as place:
-                originals = original_docs(place) if self._scores else {}
-                for run in runs:
-                    self._run(place, session, run, originals)
-
-    def _run(self, reader: SessionReader, session: str, run: str, originals: Mapping[FunctionKey, str]) -> None:
-        rows = {task.id: task for task in reader.tasks(run) if task.id in self._chosen}
-        texts, told = texts_of(reader, rows, self._metrics, originals)
-        # What has no text to compare with is seen in the table; where names were looked for is not.
-        self.notes |= dict.fromkeys(one for one in told if not one.startswith("no doc-doc"))
-        judged = _judgements(reader, texts, rows) if self._judged else {}
-        for cell in self._outcome.cells.values():
-            if (cell.work.session, cell.run) == (session, run):
-                self._cell(reader, cell, rows, texts, judged)
-
-    def _cell(
-        self,
-        reader: SessionReader,
-        cell: Cell,
-        rows: Mapping[str, TaskRow],
-        texts: TaskTexts,
-        judged: Mapping[str, Mapping[str, float]],
-    ) -> None:
-        tasks = {one.task: one for one in cell.work.tasks if one.task in rows}
-        passed = {key: {k: pass_of(one, k) for k in self._outcome.study.k} for key, one in tasks.items()}
-        bodies = _bodies(reader, cell, list(tasks)) if self._scores else {}
-        found: list[tuple[tuple[str, str], Mapping[str, float]]] = [
-            ((metric, pair), values)
-            for metric in self._metrics
-            for pair, values in values_of(metric, tasks, rows, texts, bodies, self._scores).items()
-        ]
-        found += [((name, "doc"), values) for name, values in judged.items()]
-        for key, values in found:
-            self.found[cell.column.name].setdefault(key, []).extend(
-                Measurement(task, cell.row, tasks[task].file, value, passed[task])
-                for task, value in values.items()
-                if task in tasks
-            )
+def _measured(
+    cell: Cell, metrics: Sequence[str], rows: Mapping[str, TaskRow], texts: TaskTexts, bodies: Mapping[str, list[str]],
+    scores: Mapping[str, Score], ks: Sequence[int], judged: Mapping[str, Mapping[str, float]],
+) -> Iterator[tuple[tuple[str, str], list[Measurement]]]:  # fmt: skip
+    """Yield the values of the tasks of a cell by metric and pair."""
+    tasks = {one.task: one for one in cell.work.tasks if one.task in rows}
+    passed = {key: {k: pass_of(one, k) for k in ks} for key, one in tasks.items()}
+    of_pairs = ((metric, values_of(metric, tasks, rows, texts, bodies, scores)) for metric in metrics)
+    found = [((metric, pair), values) for metric, pairs in of_pairs for pair, values in pairs.items()]
+    for key, values in (*found, *(((name, "doc"), values) for name, values in judged.items())):
+        here = {tasks[task]: value for task, value in values.items() if task in tasks}
+        yield key, [Measurement(one.task, cell.row, one.file, value, passed[one.task]) for one, value in here.items()]
 
 
 def _judgements(reader: SessionReader, texts: TaskTexts, tasks: Iterable[str]) -> dict[str, Mapping[str, float]]:
@@ -220,9 +179,10 @@ def _judgements(reader: SessionReader, texts: TaskTexts, tasks: Iterable[str]) -
     return {name: values for one in judged for name, values in one.columns.items() if values}
 
 
-def _bodies(reader: SessionReader, cell: Cell, tasks: Sequence[str]) -> dict[str, list[str]]:
+def _bodies(reader: SessionReader, cell: Cell, tasks: Container[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for task, digest in counted_bodies(reader, tasks, Group("", *cell.work.group, cell.work.settings)):
+    mine = [one.task for one in cell.work.tasks if one.task in tasks]
+    for task, digest in counted_bodies(reader, mine, Group("", *cell.work.group, cell.work.settings)):
         if body := reader.kept(digest, "a body"):
             found.setdefault(task, []).append(body)
     return found

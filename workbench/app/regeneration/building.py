@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from textual import getters
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 
@@ -13,7 +15,7 @@ from workbench.app.key_table import key_of
 from workbench.app.regeneration.wording import NOTHING
 from workbench.app.toolkit.columns import Column, fit_end
 from workbench.app.toolkit.pane import Pane
-from workbench.app.toolkit.row_list import RowList, fit
+from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Grouping, Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
@@ -36,10 +38,10 @@ _TITLES = {
     "trace": ("trace", "trace its functions"),
     "filter": ("stub filter", "stub filter, both ways"),
     "documentation": ("docs", "write documentation"),
+    "rechecks": ("re-checks", "re-checks, cold"),
 }
 """The short and the long title of a stage where these are not its name."""
-_LONG = 58  # cells from which stages have their long titles
-
+_BAR = 8  # cells
 FOUND, UNDECIDED, ASKED, EXCLUDED = "found", "undecided", "asked", "control"
 _ALWAYS = tuple(stage for stage in PASSED if stage != "documentation")
 REASONS = {
@@ -57,48 +59,38 @@ TESTS = "tests:"
 """Begins the key of a count of quarantined tests."""
 
 
-class StageList(RowList):
-    """A row per stage with how much of it is done."""
-
-    ALLOW_SELECT = False
-    stages: tuple[StageRow, ...] = ()
-
-    def show(self, stages: Sequence[StageRow], *, live: bool) -> None:
-        """Show these; in a run that is not ``live`` no stage runs."""
-        self.stages = tuple(
-            row if live or row.state != "running" else replace(row, state="interrupted") for row in stages
-        )
-        self.rows_changed()
-
-    def row_count(self) -> int:
-        return len(self.stages)
-
-    def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        row = self.stages[index]
-        glyph, style = _GLYPHS.get(row.state, ("?", "unscored"))
-        long = width >= _LONG
-        title = _TITLES.get(row.name, ("re-checks", "re-checks, cold") if row.name == "rechecks" else (row.name,) * 2)
-        known = f"{row.done:,}" if row.done else NOTHING
-        count = f"{row.done:,} of {row.total:,}" if row.total else known
-        bar = 8 if long else max(4, min(10, width - 32))
-        full = bar if row.state == "done" else min(bar, bar * row.done // row.total) if row.total else 0
-        parts: list[Part] = [
-            (f" {glyph} ", style),
-            (fit(one_line(title[long], 30), 22 if long else 11), "strong" if row.state == "running" else ""),
-            (" ", ""),
-            (fit(count, 14 if long else 13, right=True), "waiting" if row.state == "waiting" else ""),
-            ("  ", ""),
-            ("█" * full, "bar"),
-            ("░" * (bar - full), "bar-rest"),
-        ]
-        rest = width - sum(len(text) for text, _ in parts) - 2
-        if rest >= 8:
-            parts += [("  ", ""), (fit(_first_line(row, 400), rest), "failed" if row.state == "failed" else "dim")]
-        return parts
+def _stage(row: StageRow) -> Part:
+    return _TITLES.get(row.name, (row.name,) * 2)[1], "strong" if row.state == "running" else ""
 
 
-def _first_line(row: StageRow, width: int) -> str:
-    return one_line((row.note or "").partition("\n")[0], width)
+def _done(row: StageRow) -> Part:
+    known = f"{row.done:,}" if row.done else NOTHING
+    return f"{row.done:,} of {row.total:,}" if row.total else known, "waiting" if row.state == "waiting" else ""
+
+
+def _bar(row: StageRow) -> list[Part]:
+    full = _BAR if row.state == "done" else min(_BAR, _BAR * row.done // row.total) if row.total else 0
+    return [("█" * full, "bar"), ("░" * (_BAR - full), "bar-rest")]
+
+
+def _note(row: StageRow) -> Part:
+    return one_line((row.note or "").partition("\n")[0], 400), "failed" if row.state == "failed" else "dim"
+
+
+STAGES: tuple[Column[StageRow], ...] = (
+    Column(title="", cell=lambda row: _GLYPHS.get(row.state, ("?", "unscored")), width=1, text=True),
+    Column(title="stage", cell=_stage, width=11, widest=22, text=True,
+           brief=lambda row: (one_line(_TITLES.get(row.name, (row.name,))[0], 30), _stage(row)[1])),
+    Column(title="done", cell=_done, width=13),
+    Column(title="", cell=_bar, width=_BAR, text=True),
+    Column(title="", cell=_note, width=8, widest=400, text=True, priority=1),
+)  # fmt: skip
+
+
+class BuildingList(Table[Any]):
+    """Stages, counts, or what was excluded."""
+
+    LEAD = 1
 
 
 # -- counts
@@ -172,15 +164,6 @@ COUNTS: tuple[Column[Count], ...] = (
 )  # fmt: skip
 
 
-class CountList(Table[Count]):
-    """A row per count; the one under the cursor says what is listed of what was excluded."""
-
-    LEAD = 1
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(COUNTS, key=lambda count: count.key, id=id)
-
-
 # -- what was excluded
 
 Entry = tuple[str, str, str]
@@ -195,32 +178,22 @@ ENTRIES: tuple[Column[Entry], ...] = (
 WHERE: Grouping[Entry] = Grouping("where they were dropped", lambda entry: REASONS.get(entry[0], entry[0]))
 
 
-class ExcludedList(Table[Entry]):
-    """Dropped functions, tasks that a control took out, and quarantined tests."""
-
-    LEAD = 1
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(ENTRIES, key=lambda entry: entry, groupings=(WHERE,), id=id)
-
-
-def entries_of(key: str, found: Excluded, needle: str) -> list[Entry]:
+def entries_of(key: str, found: Excluded) -> list[Entry]:
     """Return what is listed for a count; all of it for counts at which nothing falls out."""
     if key.startswith(TESTS):
         rows = [(one_line(row.kind, 20), one_line(row.test_id, 400), one_line(row.why, 600)) for row in found.unused]
         kind = key.removeprefix(TESTS)
-        entries = [(f"{row[0]} test", row[1], row[2]) for row in rows if kind in {"", row[0]}]
-    else:
-        everything = key not in REASONS and all(row.stage != key for row in found.dropped)
-        entries = [
-            (one_line(row.stage, 22), _function(row), one_line(row.reason, 600))
-            for row in found.dropped
-            if everything or row.stage == key
-        ]
-        if everything or key == EXCLUDED:
-            entries += [(EXCLUDED, _function(row), one_line(row.reason or "", 600)) for row in found.taken_out]
-    low = needle.lower()
-    return [entry for entry in entries if low in " ".join(entry).lower()] if low else entries
+        return [(f"{row[0]} test", row[1], row[2]) for row in rows if kind in {"", row[0]}]
+    everything = key not in REASONS and all(row.stage != key for row in found.dropped)
+    return [
+        (one_line(row.stage, 22), _function(row), one_line(row.reason, 600))
+        for row in found.dropped
+        if everything or row.stage == key
+    ] + [
+        (EXCLUDED, _function(row), one_line(row.reason or "", 600))
+        for row in found.taken_out
+        if everything or key == EXCLUDED
+    ]
 
 
 def _function(row: DroppedRow | TaskRow) -> str:
@@ -231,93 +204,93 @@ def _function(row: DroppedRow | TaskRow) -> str:
 class Building(Container):
     """The three panes; the count under the cursor says what is listed below."""
 
-    needle = ""
     _view: RunView | None = None
     _excluded = NONE_EXCLUDED
 
     def compose(self) -> ComposeResult:
-        stages = Pane(StageList(id="stage-list"), short="Stages", id="stages", classes="pane -off")
-        numbers = Pane(CountList(id="count-list"), short="Counts", id="counts", classes="pane -off")
-        listed = ExcludedList(id="excluded-list")
-        yield Horizontal(stages, numbers, id="building-top", classes="pane-group")
+        stages = BuildingList(STAGES, key=lambda row: row.name, id="stage-list")
+        counted = BuildingList(COUNTS, key=lambda count: count.key, id="count-list")
+        listed = BuildingList(ENTRIES, key=lambda entry: entry, groupings=(WHERE,), id="excluded-list")
+        yield Horizontal(
+            Pane(stages, short="Stages", id="stages", classes="pane -off"),
+            Pane(counted, short="Counts", id="counts", classes="pane -off"),
+            id="building-top",
+            classes="pane-group",
+        )
         yield Pane(listed, Static("", id="excluded-reason"), short="Dropped", id="excluded", classes="pane -off")
+
+    stages = getters.query_one("#stage-list", BuildingList)
+    counted = getters.query_one("#count-list", BuildingList)
+    listed = getters.query_one("#excluded-list", BuildingList)
 
     def show_run(self, view: RunView, found: Excluded) -> None:
         """Show how the run's tasks are, or were, built."""
         self._view, self._excluded = view, found
-        self.query_one(StageList).show(view.stages, live=view.live)
+        stopped = {} if view.live else {"running": "interrupted"}
+        self.stages.put([replace(row, state=stopped.get(row.state, row.state)) for row in view.stages])
         dropped = Counter(row.stage for row in found.dropped)
         rows = counts(view.stages, dropped, view.tasks, view.excluded, live=view.live)
-        self.query_one(CountList).put([*rows, *counts_of_tests(view.stages, found.unused)])
+        self.counted.put([*rows, *counts_of_tests(view.stages, found.unused)])
         self._title_stages(view)
         self.query_one("#counts", Pane).titled(plural(view.tasks, "task") if view.tasks else "Counts")
         self._show_excluded()
 
     def _title_stages(self, view: RunView) -> None:
-        listed = self.query_one(StageList)
-        at = listed.cursor if listed.has_focus else -1
-        if at < 0:
-            at = next((n for n, stage in enumerate(listed.stages) if stage.state == "running"), -1)
-        note = _first_line(listed.stages[at], 100) if 0 <= at < len(listed.stages) else ""
+        running = next((row for row in self.stages.rows if row.state == "running"), None)
+        row = self.stages.selected if self.stages.has_focus else running
         title = "Building tasks" if view.building else "How the tasks were built"
-        self.query_one("#stages", Pane).titled(title, note)
+        self.query_one("#stages", Pane).titled(title, one_line(_note(row)[0], 100) if row is not None else "")
 
-    def find(self, needle: str) -> None:
-        """List only what contains a text, "" for all."""
-        self.needle = needle.strip()
-        self._show_excluded()
+    def find(self, text: str) -> None:
+        self.listed.narrow(text)
 
     def forget(self) -> bool:
         """Take away the text or the stage by which the list is narrowed; False if it is not."""
-        numbers = self.query_one(CountList)
-        if self.needle:
-            self.find("")
-        elif numbers.cursor > 1:
-            numbers.set_cursor(1)
+        if self.listed.narrowed:
+            self.listed.narrow("")
+        elif self.counted.cursor > 1:
+            self.counted.set_cursor(1)
         else:
             return False
         return True
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
-        if isinstance(message.row_list, CountList):
-            self._show_excluded(from_top=True)
-        elif isinstance(message.row_list, ExcludedList):
+        if message.row_list is self.counted:
+            self.listed.cursor = -1
+            self._show_excluded()
+        elif message.row_list is self.listed:
             self._show_reason()
         elif self._view is not None:
             self._title_stages(self._view)
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        if isinstance(message.row_list, CountList):
-            self.query_one(ExcludedList).focus()
+    def on_row_list_narrowed(self) -> None:
+        self._show_excluded()
 
-    def _show_excluded(self, *, from_top: bool = False) -> None:
-        view, found = self._view, self._excluded
+    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+        if message.row_list is self.counted:
+            self.listed.focus()
+
+    def _show_excluded(self) -> None:
+        view, found, listed = self._view, self._excluded, self.listed
         if view is None:
             return
-        count, listed = self.query_one(CountList).selected, self.query_one(ExcludedList)
-        key = count.key if count is not None else FOUND
-        entries, empty = entries_of(key, found, self.needle), self._empty(view, key)
-        if from_top:
-            listed.cursor = -1
-        if tuple(entries) != listed.rows or empty != listed.empty or listed.cursor < 0:
-            listed.empty = empty
+        key = self.counted.selected.key if self.counted.selected is not None else FOUND
+        of_tests = key.startswith(TESTS)
+        entries, listed.empty = tuple(entries_of(key, found)), self._empty(view, key)
+        if entries != listed.rows or listed.cursor < 0:
             listed.put(entries)
-        if key.startswith(TESTS):
-            title, everything = f"Quarantined {plural(len(entries), 'test')}", len(found.unused)
-        else:
-            title = f"Dropped {plural(len(entries), 'function')}"
-            everything = len(found.dropped) + len(found.taken_out)
-        title += f" of {everything:,}" if len(entries) != everything else ""
+        shown = listed.narrow_counts()[0]
+        everything = len(found.unused) if of_tests else len(found.dropped) + len(found.taken_out)
+        what = f"Quarantined {plural(shown, 'test')}" if of_tests else f"Dropped {plural(shown, 'function')}"
         narrowed = [f"stage: {REASONS[key]}"] if key in REASONS else []
-        narrowed += [f"with “{one_line(self.needle, 30)}”"] if self.needle else []
+        narrowed += [f"with “{one_line(listed.narrowed, 30)}”"] if listed.narrowed else []
+        narrowed += [f"{key_of('regeneration.escape')} shows all"] if narrowed else []
+        title = what + (f" of {everything:,}" if shown != everything else "")
         back = "" if view.building else f"{key_of('regeneration.dropped')} goes back"
-        said = [title, *narrowed, f"{key_of('regeneration.escape')} shows all"] if narrowed else [title]
-        self.query_one("#excluded", Pane).titled(" · ".join(said), back)
+        self.query_one("#excluded", Pane).titled(" · ".join([title, *narrowed]), back)
         self._show_reason()
 
     def _empty(self, view: RunView, key: str) -> str:
-        if self.needle:
-            return f"Nothing here contains that; {key_of('regeneration.escape')} shows all."
         if key.startswith(TESTS):
             return "The session does not name such tests."
         if view.state == "queued":
@@ -328,6 +301,6 @@ class Building(Container):
         return "Nothing was dropped." if ended else "The run ended before any function was looked at."
 
     def _show_reason(self) -> None:
-        current = self.query_one(ExcludedList).selected
+        current = self.listed.selected
         text = f"{current[1]}\n{current[2]}" if current is not None else ""
         self.query_one("#excluded-reason", Static).update(text)

@@ -157,16 +157,13 @@ def _why_none(functions: str, lines: Sequence[TaskLine]) -> str:
 def _plan(session: Path, view: RunView, values: Values, tasks: Sequence[str]) -> ImprovementPlan:
     from workbench.engine.improvement_client import resolved_improvement
     from workbench.engine.plan import ImprovementPlan, RegenerationPlan
+    from workbench.session.json_forms import picked
     from workbench.settings import load
 
     run = RegenerationPlan.from_json(view.run.config)
     same = values["evaluator"] == view.group.evaluator
     base = RegenerationPlan(
-        source=run.source,
-        docs_scope=run.docs_scope,
-        selection=run.selection,
-        sandbox=run.sandbox,
-        engine=run.engine,
+        **picked(run, "source", "docs_scope", "selection", "sandbox", "engine"),
         evaluator=values["evaluator"],
         prompt=view.group.prompt if same else "",
         context=view.group.context if same else "",

@@ -15,7 +15,7 @@ from workbench.app.key_table import key_of
 from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
 from workbench.app.marks import SEVERAL, Marked, Pair
-from workbench.app.regeneration.building import Building, ExcludedList
+from workbench.app.regeneration.building import Building
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine
 from workbench.app.regeneration.sample_pane import Detail, SamplePane
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from workbench.session.rows import CandidateRow
 
 
-_ON_THE_RUN = frozenset({"resume", "cancel", "rerun", "rerun_failed", "add_samples", "export", "open_outside", "copy"})
-"""Actions on the run, which say themselves whether they make sense."""
 _ON_TASKS = frozenset(
     {"filter", "docs", "improve", "sample", "tab", "arrange", "what_went_wrong", "mark", "mark_group", "compare"}
 )
@@ -179,13 +177,11 @@ class RunPanes(RunScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         view = self.view
-        if action in _ON_THE_RUN:
+        if action in {"copy", "open_outside"}:
             return self.offers(action)
         match action:
             case "improvements":
                 return bool(self.improvements)
-            case "hit":
-                return self.finder.found is not None or self.workbench.goes_through_hits
             case "problem":
                 return view is not None and bool(view.check.problems)
             case "evaluator":
@@ -197,8 +193,10 @@ class RunPanes(RunScreen):
                 return view is not None and not view.building and bool(view.tasks)
             case "run" | "search":
                 return view is not None
+            case _ if action in _ON_TASKS:
+                return view is not None and not self.shows_building
             case _:
-                return action not in _ON_TASKS or (view is not None and not self.shows_building)
+                return super().check_action(action, parameters)
 
     def location(self) -> Location | None:
         if self.view is None:
@@ -218,7 +216,7 @@ class RunPanes(RunScreen):
     def subject(self) -> Subject:
         """Return what has the focus: what was excluded, the failing tests, else the sample."""
         if self.shows_building:
-            listed = self.building.query_one(ExcludedList).rows
+            listed = self.building.listed.rows
             return Subject("what was dropped", "\n".join("\t".join(entry) for entry in listed), ".tsv")
         return self.detail.subject()
 

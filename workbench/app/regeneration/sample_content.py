@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from workbench.app.toolkit.document import (
     styled,
 )
 from workbench.app.toolkit.pane import COPIED_AT_MOST
-from workbench.comparison.line_diff import line_diff, without_margin
+from workbench.comparison.diff import line_diff, without_margin
 from workbench.glyphs import DOUBTFUL, VERDICTS, WAITING
 from workbench.results.samples import Sample, read_sample
 from workbench.session.labels import in_words
@@ -66,6 +66,16 @@ def read_all(reader: SessionReader, task_id: str, group: Group, number: int, tab
     """Read and lay out all of one tab of a sample."""
     sample = read_sample(reader, task_id, group, number)
     return laid_out(reader, sample, tab, COPIED_AT_MOST) if sample is not None else note(GONE)
+
+
+def read_texts(
+    reader: SessionReader, task_id: str, group: Group, number: int, tabs: Iterable[str], limit: int
+) -> tuple[Sample, dict[str, Document], tuple[str, Document]] | None:
+    """Read a sample with some of its tabs and, under their title, the tests that it failed; None where its task is gone."""
+    sample = read_sample(reader, task_id, group, number)
+    if sample is None:
+        return None
+    return sample, {tab: laid_out(reader, sample, tab, limit) for tab in tabs}, failures_of(reader, sample)
 
 
 def laid_out(reader: SessionReader, sample: Sample, tab: str, limit: int = SHOWN_AT_FIRST) -> Document:
@@ -190,9 +200,9 @@ def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: 
     before, after = texts[task.body_blob], texts[candidate.body_blob or ""]
     whole = len(before) + len(after) <= _SHORT
     # Tabs and spaces that look the same are no difference.
-    diff = line_diff([*map(prepared, before)], [*map(prepared, after)], _SHORT if whole else 3)
-    if diff.hunks:
-        return joined([difference(diff, before, after, places=not whole)], cut=cut)
+    diff = line_diff(before, after, _SHORT if whole else 3, prepared)
+    if diff:
+        return joined([difference(diff, places=not whole)], cut=cut)
     same = plain("The candidate is the original body, line for line.", style="dim")
     return joined([same, plain(""), plain("\n".join(f"  {line}" for line in after))], cut=cut)
 

@@ -12,14 +12,14 @@ from textual.containers import Container
 from textual.content import Content
 
 from workbench.app.regeneration import sample_content
-from workbench.app.regeneration.sample_content import GONE, SHOWN_AT_FIRST, TABS, laid_out
+from workbench.app.regeneration.sample_content import GONE, SHOWN_AT_FIRST, TABS
 from workbench.app.toolkit.document import Document, Subject, note
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import literal
 from workbench.app.toolkit.pane import Pane, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
-from workbench.results.samples import Sample, read_sample
+from workbench.results.samples import Sample
 from workbench.results.tasks import TaskLine
 from workbench.text import one_line
 
@@ -35,7 +35,6 @@ class SamplePane(TabbedText):
 
     short = "Sample"
     at_first = SHOWN_AT_FIRST
-    candidate = ""
 
     def __init__(self, detail: Detail) -> None:
         super().__init__(id="sample", classes="pane")
@@ -59,15 +58,12 @@ class SamplePane(TabbedText):
         self._limit = SHOWN_AT_FIRST
 
     def show_nothing(self, sentence: str, title: str = "") -> None:
-        """Say why there is no sample."""
-        self.candidate = ""
         self.titled(title or self.short)
         self._remark(())
         self.text.show(note(sentence))
 
-    def show_sample(self, line: TaskLine, sample: Sample, document: Document, *, keep_place: bool) -> None:
-        self.candidate = sample.candidate.id if sample.candidate is not None else ""
-        self.titled(f"{one_line(line.name, 40)} · {sample_content.title_of(sample)}", sample_content.detail_of(sample))
+    def show_sample(self, name: str, sample: Sample, document: Document, *, keep_place: bool) -> None:
+        self.titled(f"{one_line(name, 40)} · {sample_content.title_of(sample)}", sample_content.detail_of(sample))
         self._remark(sample_content.remarks_of(sample))
         self.query_one(TabLine).empty = sample_content.empty_tabs(sample)
         self.text.show(document, keep_place=keep_place)
@@ -81,7 +77,6 @@ class SamplePane(TabbedText):
         self._detail.ask()
 
     def _remark(self, remarks: tuple[tuple[str, bool], ...]) -> None:
-        """Say why the verdict took a slower path, what was suspicious, and what a re-check found."""
         line = self.query_one("#sample-remarks", Static)
         said = Content("\n").join(
             literal(text, "bold $text-error" if alarm else "$text-warning") for text, alarm in remarks
@@ -93,40 +88,27 @@ class SamplePane(TabbedText):
 class TextsPane(Pane):
     """What the tabs of the sample have besides the difference: each in its own part, under its name."""
 
-    short = "Texts"
-
-    def __init__(self, detail: Detail) -> None:
-        super().__init__(id="given", classes="pane -off")
-        self._detail = detail
+    def __init__(self) -> None:
+        super().__init__(short="Texts", id="given", classes="pane -off")
 
     def compose(self) -> ComposeResult:
         for name in TEXTS:
             yield Static(name, classes="text-heading")
-            yield TextPane(id=f"{name.lower()}-text")
+            yield TextPane()
 
     @property
-    def current(self) -> str:
-        """The name of the text with the focus, else of the first."""
-        texts = zip(TEXTS, self.query(TextPane), strict=True)
-        return next((name for name, text in texts if text.has_focus), TEXTS[0])
+    def current(self) -> tuple[str, TextPane]:
+        """The text with the focus, else the first one."""
+        texts = list(zip(TEXTS, self.query(TextPane), strict=True))
+        return next((one for one in texts if one[1].has_focus), texts[0])
 
-    @property
-    def text(self) -> TextPane:
-        return self.query_one(f"#{self.current.lower()}-text", TextPane)
-
-    @property
-    def whole(self) -> Callable[[], Document] | None:
-        """What reads all of the text with the focus, None where that is shown."""
-        return self._detail.reading_all(self.current) if self.text.document.cut else None
-
-    def show(self, documents: Mapping[str, Document]) -> None:
+    def show(self, documents: Mapping[str, Document], *, keep_place: bool = False) -> None:
         """Show texts by their names; the others are empty."""
         self.titled("candidate, docstring, prompt")
-        for name in TEXTS:
-            self.query_one(f"#{name.lower()}-text", TextPane).show(documents.get(name, note("")))
+        for name, text in zip(TEXTS, self.query(TextPane), strict=True):
+            text.show(documents.get(name, note("")), keep_place=keep_place)
 
 
-_Read = tuple[Sample, Document, dict[str, Document], "tuple[str, Document] | None"]
 _SUFFIXES = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".md"}
 
 
@@ -137,21 +119,18 @@ class Detail(Container):
         super().__init__(id="detail", classes="pane-group")
         self.loader = Latest(self, "sample")
         self._now: tuple[SessionReader, RunView, TaskLine, int] | None = None
+        self._candidate = ""
         self._whole: Callable[[str], Document] | None = None  # reads all of a text of the sample that is shown
 
     def compose(self) -> ComposeResult:
         yield SamplePane(self)
-        yield TextsPane(self)
+        yield TextsPane()
         yield Pane(TextPane(id="failing-text"), short="Failing", id="failing", classes="pane")
 
     sample = getters.query_one(SamplePane)
     texts = getters.query_one(TextsPane)
     failing = getters.query_one("#failing", Pane)
     failing_text = getters.query_one("#failing-text", TextPane)
-
-    def _show_failing(self, title: str, document: Document) -> None:
-        self.failing.titled(title)
-        self.failing_text.show(document)
 
     def switch(self, *, off: bool, abreast: bool) -> None:
         """Switch the panes off, or the one in the middle where not all have room."""
@@ -161,10 +140,15 @@ class Detail(Container):
 
     def show_nothing(self, sentence: str) -> None:
         """Say why there is no sample."""
-        self._now, self._whole, self.loader.asked, self.loader.shown = None, None, (), ()
-        self.sample.show_nothing(sentence)
-        self._show_failing("failing tests", note(""))
-        self.texts.show({})
+        self._now, self.loader.asked, self.loader.shown = None, (), ()
+        self._say(sentence, "", note(""))
+
+    def _say(self, sentence: str, title: str, beside: Document) -> None:
+        self._whole, self._candidate = None, ""
+        self.sample.show_nothing(sentence, title)
+        self.texts.show({TEXTS[0]: beside})
+        self.failing.titled("failing tests")
+        self.failing_text.show(beside)
 
     def show(self, reader: SessionReader, view: RunView, line: TaskLine, number: int) -> None:
         if self._now is None or (self._now[2].id, self._now[3]) != (line.id, number):
@@ -184,48 +168,37 @@ class Detail(Container):
     @property
     def candidate(self) -> str:
         """The id of the sample that is shown, "" where it was not asked for yet or is still being read."""
-        return self.sample.candidate if self.loader.asked == self.loader.shown else ""
+        return self._candidate if self.loader.asked == self.loader.shown else ""
 
     def ask(self) -> None:
         if self._now is None:
             return
         reader, view, line, number = self._now
         group, tab, limit = view.group, self.sample.tab, self.sample.limit
-        texts = () if self.texts.has_class("-off") else TEXTS
+        names = dict.fromkeys((tab, *(() if self.texts.has_class("-off") else TEXTS)))
         looked = (line.samples[number : number + 1], line.name, line.rechecked, line.disagreeing, line.newest)
-        key = (str(reader.path), line.id, group, number, tab, limit, texts, looked)
-        before = self.loader.shown
-        if key == before:
+        key = (str(reader.path), line.id, group, number, tab, tuple(names), limit, looked)
+        if key == self.loader.shown:
             self.sample.arrive()
-        others = (*key[:4], *key[6:]) != (*before[:4], *before[6:])  # not the tab alone
 
-        def work() -> _Read | None:
-            sample = read_sample(reader, line.id, group, number)
-            if sample is None:
-                return None
-            shown = {name: laid_out(reader, sample, name) for name in texts if others}
-            failing = sample_content.failures_of(reader, sample) if others else None
-            return sample, laid_out(reader, sample, tab, limit), shown, failing
-
-        def done(read: _Read | None) -> None:
+        def done(read: tuple[Sample, dict[str, Document], tuple[str, Document]] | None) -> None:
             if read is None:
                 self.show_nothing(GONE)
                 return
-            sample, document, shown, failing = read
+            (sample, documents, (title, failing)), before = read, self.loader.shown
             self._whole = partial(sample_content.read_all, reader, line.id, group, number)
-            self.sample.show_sample(line, sample, document, keep_place=key[:5] == self.loader.shown[:5])
-            if failing is not None:
-                self.texts.show(shown)
-                self._show_failing(*failing)
+            self._candidate = sample.candidate.id if sample.candidate is not None else ""
+            self.sample.show_sample(line.name, sample, documents[tab], keep_place=key[:5] == before[:5])
+            self.texts.show(documents, keep_place=key[:4] == before[:4])
+            self.failing.titled(title)
+            self.failing_text.show(failing, keep_place=key[:4] == before[:4])
 
         def failed(sentence: str) -> None:
             # What stands there is of another sample: "1 test passed" must not stand under a failed one.
-            self._whole = None
-            self.sample.show_nothing(sentence, f"{one_line(line.name, 40)} · sample {number + 1}")
-            self.texts.show({TEXTS[0]: note(sentence)})
-            self._show_failing("failing tests", note(sentence))
+            self._say(sentence, f"{one_line(line.name, 40)} · sample {number + 1}", note(sentence))
 
-        self.loader.ask_for(key, work, done, failed)
+        read = partial(sample_content.read_texts, reader, line.id, group, number, names, limit)
+        self.loader.ask_for(key, read, done, failed)
 
     def mark(self, needle: str) -> None:
         """Mark a text wherever it stands, "" for no marks."""
@@ -236,14 +209,16 @@ class Detail(Container):
     def in_front(self) -> str:
         """The name of the tab or text with the focus: ``Diff``, ``Docstring``; "" where none has it."""
         if self.texts.has_class("-current"):
-            return self.texts.current
+            return self.texts.current[0]
         return self.sample.tab if self.sample.has_class("-current") else ""
 
     def subject(self) -> Subject:
         """Return the text with the focus, else the current tab of the sample."""
         if self.failing.has_class("-current"):
             return Subject("the failing tests", self.failing_text.document.text, ".txt")
-        pane: TextsPane | SamplePane = self.texts if self.texts.has_class("-current") else self.sample
-        name = pane.current if isinstance(pane, TextsPane) else pane.tab
-        text, suffix = pane.text.document.text, _SUFFIXES.get(name, ".txt")
-        return Subject(f"the {name.lower()}", text, suffix, whole=pane.whole)
+        in_texts = self.texts.has_class("-current")
+        name, text = self.texts.current if in_texts else (self.sample.tab, self.sample.text)
+        # While a tab is being read, what stands there is another one's.
+        partly = text.document.cut or self.loader.asked != self.loader.shown
+        whole, suffix = self.reading_all(name) if partly else None, _SUFFIXES.get(name, ".txt")
+        return Subject(f"the {name.lower()}", text.document.text, suffix, whole=whole)

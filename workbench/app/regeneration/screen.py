@@ -11,11 +11,11 @@ from textual import events, on, work
 from workbench.app.key_table import key_of
 from workbench.app.location import Place
 from workbench.app.regeneration.actions import Actions
-from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine, headline
 from workbench.app.regeneration.run_panes import RunPanes
 from workbench.app.regeneration.standings import Standings, beside
+from workbench.app.regeneration.task_table import EVERYTHING, TaskFilter
 from workbench.app.regeneration.wording import header, trouble
 from workbench.app.toolkit.header import Part
 from workbench.app.toolkit.latest import Live

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.app import runs
 from workbench.app.key_table import key_of
+from workbench.app.location import Location
 from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.ordering import Begun, OrderForm, check_named_model, may_start, remembered, run_fields
 from workbench.documenters.names import SCOPES
@@ -19,7 +20,7 @@ from workbench.session.groups import CONTROLS
 from workbench.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     from workbench.app.app import WorkbenchApp
     from workbench.engine.estimate import Documentation, Estimate
@@ -39,43 +40,38 @@ _ABOUT_SCOPE = "repository: all docstrings of the tree are the doc system's. tar
 
 
 class RegenerationDialog(OrderForm["RegenerationPlan"]):
-    """Source, docs and their scope, evaluator, samples and limit.
+    """Source, docs and their scope, evaluator, samples and limit of a run.
 
-    Args:
-        host: The app.
-        answers: What stands in the fields at first.
-        plain: See :class:`OrderForm`.
-        models: Models to complete what is typed with.
-        cases: Cases to complete what is typed with.
-        busy: Whether a run of the open session is under way or waits.
+    ``cases`` complete what is typed; ``source`` and ``docs`` stand in their fields at first, "" for what was answered last;
+    ``busy`` says whether a run of the open session is under way or waits.
     """
 
     DIALOG = "regenerate"
 
     def __init__(
-        self,
-        host: WorkbenchApp,
-        answers: Mapping[str, str],
-        plain: Mapping[str, str],
-        models: tuple[str, ...],
-        cases: tuple[str, ...],
-        *,
-        busy: bool = False,
+        self, host: WorkbenchApp, cases: Sequence[str], source: str = "", docs: str = "", *, busy: bool = False
     ) -> None:
+        from workbench.models.defaults import available_models
+
         self._documentation: dict[tuple[RegenerationPlan, Path | None], Documentation] = {}
-        docs = (*_DOCS, *(f"llm:{model}" for model in models))
+        plain, models = defaults(host.settings), available_models()
+        answers = remembered(self.DIALOG, plain)
+        if source:
+            del plain["source"]  # it was not answered here
+        source = source or answers["source"] or (_FIRST_CASE if _FIRST_CASE in cases else next(iter(cases), ""))
         needed = "Name a case, a folder, a git URL or NAME==VERSION."
+        systems = (*_DOCS, *(f"llm:{model}" for model in models))
         fields = (
-            Field("source", answers["source"], _ABOUT_SOURCE, cases, paths=True, needed=needed),
-            Field("docs", answers["docs"], _ABOUT_DOCS, docs, paths=True),
+            Field("source", source, _ABOUT_SOURCE, cases, paths=True, needed=needed),
+            Field("docs", docs or answers["docs"], _ABOUT_DOCS, systems, paths=True),
             Field("scope", answers["scope"], _ABOUT_SCOPE, SCOPES, check=_check_scope),
             Field("evaluator", answers["evaluator"], "", (*models, *CONTROLS), paths=True, check=self._check_evaluator),
             Field("samples", answers["samples"], most=1000),
             Field("limit", answers["limit"], _ABOUT_LIMIT, most=999_999, placeholder="all tasks"),
             *run_fields(runs.default_session(host.opened), busy=busy),
         )
-        first = "" if answers["source"] else "source"
-        super().__init__(host, "Test documentation by regeneration", fields, plain, first, note=_about_evaluator)
+        first, title = "" if source else "source", "Test documentation by regeneration"
+        super().__init__(host, title, fields, plain, first, note=_about_evaluator)
 
     def _check_evaluator(self, evaluator: str) -> None:
         if evaluator not in CONTROLS and not evaluator.startswith("samples:"):
@@ -134,7 +130,7 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
         if values.get("when") == "queue":
             enqueue(path, order.run)
         launching.launch(path, order.run, host.warm)
-        return partial(host.open_session, path, then=partial(host.show_run, order.run, order.ask.evaluator))
+        return partial(host.go_to, Location(path, "regeneration", order.run, evaluator=order.ask.evaluator))
 
 
 def _check_scope(scope: str) -> None:
@@ -153,42 +149,20 @@ def _about_evaluator(values: Values) -> str:
 
 
 async def ask_and_start(host: WorkbenchApp, source: str = "", docs: str = "") -> None:
-    """Show the dialog and start what was chosen; call it from a worker.
+    """Show the dialog and start what was chosen; call it from a worker."""
+    from workbench.catalog import load_cases
 
-    Args:
-        host: The app.
-        source: Case or source to start with, "" for the last one, at first for one of the catalogue.
-        docs: Doc system to start with.
-    """
-    if not may_start(host):
-        return
-    cases, models, plain = await asyncio.to_thread(_known, host.settings)
-    answers = remembered(RegenerationDialog.DIALOG, plain)
-    answers["source"] = source or answers["source"] or (_FIRST_CASE if _FIRST_CASE in cases else next(iter(cases), ""))
-    answers["docs"] = docs or answers["docs"]
-    if source:
-        del plain["source"]
-    busy = await asyncio.to_thread(runs.something_runs, host.reader)
-    await host.push_screen_wait(RegenerationDialog(host, answers, plain, models, cases, busy=busy))
+    if may_start(host):
+        cases, _ = await asyncio.to_thread(load_cases)
+        busy = await asyncio.to_thread(runs.something_runs, host.reader)
+        dialog = RegenerationDialog(host, [case.id for case in cases], source, docs, busy=busy)
+        await host.push_screen_wait(dialog)
 
 
 def defaults(settings: Settings) -> dict[str, str]:
     """Return what stands in the dialog where nothing was answered before: what the command line takes."""
     from workbench.engine.defaults import regeneration_plan
+    from workbench.session.json_forms import picked
 
-    plan = regeneration_plan(settings)
-    return {
-        "source": plan.source,
-        "docs": plan.docs,
-        "scope": plan.docs_scope,
-        "evaluator": plan.evaluator,
-        "samples": str(plan.samples),
-        "limit": str(plan.limit or ""),
-    }
-
-
-def _known(settings: Settings) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
-    from workbench.catalog import load_cases
-    from workbench.models.defaults import available_models
-
-    return tuple(case.id for case in load_cases()[0]), available_models(), defaults(settings)
+    plan = picked(regeneration_plan(settings), "source", "docs", "docs_scope:scope", "evaluator", "samples", "limit")
+    return {name: str(value or "") for name, value in plan.items()}

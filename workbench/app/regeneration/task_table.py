@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from textual import events
 
 from workbench.app.key_table import key_of
 from workbench.app.keys import bindings
-from workbench.app.regeneration.filters import EVERYTHING, TaskFilter
 from workbench.app.regeneration.standings import OtherSamples
 from workbench.app.regeneration.wording import NOTHING, cell_of, percent, share, test_name
 from workbench.app.toolkit.columns import Column, Columns, fit_end
+from workbench.app.toolkit.filters import Filter, Option, Question
 from workbench.app.toolkit.table import Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
-from workbench.glyphs import DOUBTFUL, VERDICTS
+from workbench.glyphs import CANCELLED, DOUBTFUL, OUR_ERROR, VERDICTS
 from workbench.results.kinds import Kind
 from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import SampleState
@@ -103,6 +103,74 @@ def _pass_at(place: int, k: int) -> Column[TaskLine]:
 
     return Column(title=f"pass@{k}", cell=lambda line: (share(value(line)), "" if line.decided else "dim"), width=6,
                   sort=value, figure=figure)  # fmt: skip
+
+
+# -- what a filter may ask
+
+Rule = Callable[[TaskLine], bool]
+TaskFilter = Filter[TaskLine]
+_NOT_PASSED = frozenset({"failed", "timeout", "crashed", "invalid"})
+
+
+def _holds(word: str) -> Rule:
+    return lambda line: any(sample.word == word for sample in line.samples)
+
+
+def _is(kind: Kind) -> Rule:
+    return lambda line: line.documented_as is kind
+
+
+def _covered_below(share: float) -> Rule:
+    return lambda line: line.coverage is not None and line.coverage < share
+
+
+QUESTIONS: tuple[Question[TaskLine], ...] = (
+    Question("verdict", "verdict", (
+        Option("failed", "✗ a sample did not pass", "✗ not passed", lambda line: any(sample.verdict in _NOT_PASSED for sample in line.samples)),
+        Option("passed", "✓ all samples passed", "✓ all passed", lambda line: line.decided and line.passed == line.counted > 0),
+        Option("undecided", "· samples still to come", "· undecided", lambda line: not line.excluded and not line.decided),
+        *(
+            Option(key, f"{glyph} {said}", f"{glyph} {said}", _holds(key))
+            for key, glyph in (*VERDICTS.items(), ("cancelled", CANCELLED))
+            for said in (OUR_ERROR if key == "error" else key,)
+            if key not in {"passed", "failed"}
+        ),
+        Option("again", "being tested again", "tested again", lambda line: line.again),
+        Option("out", "taken out by a control", "taken out", lambda line: line.excluded),
+    )),
+    Question("coverage", "coverage", (
+        *(
+            Option(f"<{percent}", f"statements < {percent} %", f"cover < {percent} %", _covered_below(percent / 100))
+            for percent in (25, 50, 75, 90, 100)
+        ),
+        Option("100", "all statements", "cover 100 %", lambda line: line.coverage is not None and line.coverage >= 1),
+        Option("branches", "branches < 100 %", "branch < 100 %", lambda line: (line.branch_coverage or 1) < 1 or line.branch_coverage == 0),
+        Option("unknown", "not measured", "cover not measured", lambda line: line.coverage is None),
+    )),
+    Question("documented", "documented", (
+        Option("well", "well: half of the samples or more passed", "documented well", _is(Kind.WELL)),
+        Option("badly", "badly: fewer passed, though the tests can be passed", "documented badly", _is(Kind.BADLY)),
+        Option("untestable", "untestable: its own body does not pass", "untestable", _is(Kind.UNTESTABLE)),
+    )),
+    Question("leak", "docstring", (
+        Option("leaking", "≈ carries the code", "≈ leaking", lambda line: line.leaking),
+        Option("clean", "does not carry the code", "not leaking", lambda line: not line.leaking),
+    )),
+    Question("flaky", "tests", (
+        Option("flaky", "~ unstable ones execute it", "~ flaky", lambda line: line.unstable > 0),
+        Option("stable", "stable ones only", "not flaky", lambda line: not line.unstable),
+    )),
+    Question("route", "route", (
+        Option("hot", "only hot", "hot only", lambda line: line.routes == ("hot",)),
+        Option("warm", "a verdict was warm", "warm", lambda line: "warm" in line.routes),
+        Option("cold", "a verdict was cold", "cold", lambda line: "cold" in line.routes),
+    )),
+    Question("recheck", "re-check", (
+        Option("disagrees", "≠ cold gave another verdict", "≠ re-check disagrees", lambda line: line.disagreeing > 0),
+        Option("done", "checked again cold", "re-checked", lambda line: line.rechecked > 0),
+    )),
+)  # fmt: skip
+EVERYTHING: TaskFilter = Filter(QUESTIONS, lambda line: f"{line.path}::{line.name}")
 
 
 class TaskTable(Table[TaskLine]):
@@ -221,11 +289,6 @@ class TaskTable(Table[TaskLine]):
             insort(passing, here)
         return [rows[place] for place in passing]
 
-    def mean_shown(self) -> tuple[float | None, int]:
-        """Return pass@k for the first k over the decided tasks that are shown, and over how many."""
-        values = [line.at[0] for line in self.shown if line.at and line.at[0] is not None and not line.excluded]
-        return (sum(values) / len(values) if values else None), len(values)
-
     def rank_of_group(self, group: Group[TaskLine]) -> Any:
         from workbench.regeneration.breakdown import VERDICTS_OF_TASKS
 
@@ -271,9 +334,12 @@ class TaskTable(Table[TaskLine]):
         if self.filter.active:
             title = f"Tasks {shown:,} of {known:,} · {self.filter.sentence()} · {key_of('regeneration.clear-filter')} clears"
         if self.filter.active and self.ks:
-            mean, counted = self.mean_shown()
-            of = f"of {counted:,} · m = {view.samples}"
-            parts = [f"{known - shown:,} filtered away", f"pass@{self.ks[0]} {share(mean)} {of}"]
+            at = [line.at[0] for line in self.shown if line.at and line.at[0] is not None and not line.excluded]
+            mean = share(sum(at) / len(at) if at else None)
+            parts = [
+                f"{known - shown:,} filtered away",
+                f"pass@{self.ks[0]} {mean} of {len(at):,} · m = {view.samples}",
+            ]
         if not self.filter.active and (counts := Counter(line.documented_as for line in self.rows)).keys() - {None}:
             parts = [", ".join(f"{counts[kind]:,} {kind}" for kind in Kind if counts[kind]) + " documented"]
         only = [one_line(self.only_path, 60)] if self.only_path else []

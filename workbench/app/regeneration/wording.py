@@ -9,6 +9,7 @@ from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import duration, money
 from workbench.app.toolkit.header import Header, Part
 from workbench.glyphs import CANCELLED, RUNNING, STATES, VERDICTS, WAITING
+from workbench.results.plan_title import source_name
 from workbench.session.groups import planned_docs
 from workbench.text import one_line, plural
 
@@ -87,25 +88,15 @@ def short_names(rows: Iterable[EvaluatorProgress]) -> list[str]:
 # -- sentences on a run
 
 
-def source_of(view: RunView) -> str:
-    """Return the name of what is regenerated."""
-    for key in ("name", "source", "case", "cases"):
-        value = view.plan.get(key)
-        if isinstance(value, list) and value:
-            value = value[0]
-        if isinstance(value, str) and value:
-            return one_line(value.rstrip("/").rpartition("/")[2] or value, 40)
-    return "?"
-
-
 def header(view: RunView, score: str = "") -> Header:
     """Return the header: what is regenerated from which docs by which model, its score, what it cost, how far it is.
 
     How many samples there are of each task stands beside pass@k, right below.
     """
     docs, spent = planned_docs(view.plan), view.run.spend_usd
+    source = one_line(source_name(str(view.plan.get("source") or view.plan.get("name") or "?")), 40)
     return (
-        Part(f"regenerate {source_of(view)}", rank=1, name=True, short=source_of(view)),
+        Part(f"regenerate {source}", rank=1, name=True, short=source),
         Part(f"docs {one_line(docs, 30)}" if docs else "", rank=4),
         Part(short_name(view.evaluator, view.name_of(view.group)) if view.evaluator else "", rank=2, name=True),
         Part(score),

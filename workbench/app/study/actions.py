@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 from workbench.app.location import Location, Place, ResultList
 from workbench.app.marks import Marked, Pair
-from workbench.app.study.nothing import FILE
-from workbench.app.study.wording import count
+from workbench.app.study.detail import FILE, NEW
 from workbench.app.toolkit.latest import Latest
 from workbench.errors import WorkbenchError
 from workbench.results.samples import samples_of
 from workbench.session.groups import Group
 from workbench.studies.declaration import AGENTS, PAPER
-from workbench.studies.items import TaskTally, TrialTally
-from workbench.text import one_line
+from workbench.studies.reading import TaskTally, TrialTally
+from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
     from workbench.app.study.screen import StudyScreen
@@ -54,9 +53,9 @@ class StudyActions:
             if not lacking:
                 host.notify("Nothing is missing in it that can be had now.", title=study)
                 return
-            host.notify(f"Going on: {count(lacking, 'run', 'runs')} lack something.", title=study)
+            host.notify(f"Going on: {plural(lacking, 'run')} lack something.", title=study)
             if own != host.session_path:
-                host.open_session(own, then=lambda: host.show_study(study))
+                host.go_to(Location(own, "study", study))
 
         self._jobs.ask(work, done)
 
@@ -66,7 +65,7 @@ class StudyActions:
             self._host.cancel_session(session, run)
 
     async def begin(self, way: str) -> None:
-        """Begin a study in the way that was chosen (:mod:`.nothing`); call it from a worker."""
+        """Begin a study in the way that was chosen; call it from a worker."""
         from workbench.app.toolkit.form import AskText
 
         if way == PAPER:
@@ -77,7 +76,7 @@ class StudyActions:
             if answer := await self._host.push_screen_wait(question):
                 await self._host.ask_for_study(like=answer)
         else:
-            await self._host.ask_for_study(like=way)
+            await self._host.ask_for_study(like="" if way == NEW else way)
 
     async def ask_for_report(self, session: Path | None, study: str) -> None:
         """Ask for a file and have the report on a study written there, without a session on the published tables; call it from a worker."""
@@ -105,32 +104,20 @@ class StudyActions:
 
     # -- to what is behind it
 
-    def go_to_cell(self, study: str, cell: Cell) -> None:
-        """Show the run of a docs cell, by its evaluator, or the only trial of an agents cell."""
-        if cell.work.trials:
-            self.go_to_item(study, cell, cell.work.trials[:1], 0)
-        elif cell.run:
-            self._go(study, [self._in(cell, "regeneration", cell.run)], 0)
-
-    def go_to_item(self, study: str, cell: Cell, items: Sequence[TrialTally | TaskTally], at: int) -> None:
-        """Show one of the trials or tasks of a cell, in the order in which they are listed."""
+    def go_to(self, study: str, cell: Cell, items: Sequence[TrialTally | TaskTally], at: int = 0) -> None:
+        """Show one of some trials or tasks of a cell, in the order in which they are listed, or without any its run."""
+        work, host, own = cell.work, self._host, self._host.session_path
+        # Another session is opened for what others did; going back opens this one again.
+        session = Path(work.session) if work.session else own
         locations = [
-            self._in(cell, "trajectory", item.trial)
+            Location(session, "trajectory", item.trial)
             if isinstance(item, TrialTally)
-            else self._in(cell, "regeneration", cell.run, Place(item=item.task))
+            else Location(session, "regeneration", cell.run, Place(item=item.task), work.group[0])
             for item in items
         ]
-        self._go(study, locations, at)
-
-    def _in(self, cell: Cell, mode: str, item: str, place: Place | None = None) -> Location:
-        # Another session is opened for what others did; going back opens this one again.
-        session = Path(cell.work.session) if cell.work.session else self._host.session_path
-        return Location(session, mode, item, place, cell.work.group[0] if mode == "regeneration" else "")
-
-    def _go(self, study: str, locations: Sequence[Location], at: int) -> None:
-        host, own = self._host, self._host.session_path
         if own is not None:
-            back = partial(host.open_session, own, then=partial(host.show_study, study))
+            back = partial(host.go_to, Location(own, "study", study))
+            locations = locations or [Location(session, "regeneration", cell.run, None, work.group[0])]
             host.follow(ResultList(lambda at: back(), locations, row="item"), at)
 
     def go_to_pair(self, outcome: StudyOutcome, comparison: Comparison, pair: ItemPair) -> None:
@@ -142,10 +129,8 @@ class StudyActions:
 def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: Comparison, pair: ItemPair) -> Pair:
     """Return what is to be shown side by side: two trials, or of two tasks a sample each; called in a thread.
 
-    Of tasks that differ, the samples are those that show it: one that passed on the better side, one that did not on the other.
-
-    Raises:
-        WorkbenchError: A task has no sample yet, or its session cannot be read.
+    Of tasks that differ, the samples are those that show it: one that passed on the better side, one that did not on the other; a
+    WorkbenchError where one has none yet.
     """
     found, gap = [], pair.difference
     for column, item, is_better in (

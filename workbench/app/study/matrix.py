@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.cells import cell_len
 
 from workbench.app.keys import bindings
-from workbench.app.study.wording import cell_text, figure, mean_text, progress, share
+from workbench.app.study.wording import cell_text, mean_text, progress
 from workbench.app.toolkit.cell_table import CellTable, Grid
 from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.table import Group, Grouping
@@ -18,6 +18,7 @@ from workbench.studies.cells import Cell
 from workbench.studies.declaration import AGENTS
 from workbench.studies.grouping import Group as RowGroup
 from workbench.studies.outcome import ColumnSummary, RowSummary, StudyOutcome
+from workbench.studies.wording import figure, percent
 from workbench.text import one_line, shortened
 
 SPREAD = "spread"
@@ -204,7 +205,7 @@ class StudyMatrix(CellTable[RowSummary]):
                 (f"common {common.items:,}", lambda one, _: figure(common.means.get(one.column.name), measure))
             )
         if not agents:
-            lines.append(("documented", lambda one, _: share(one.documented)))
+            lines.append(("documented", lambda one, _: percent(one.documented)))
         if not outcome.finished:
             lines.append(("done", lambda one, _: progress(one.done, one.planned)))
         styles = ["strong", *["dim"] * len(lines)]

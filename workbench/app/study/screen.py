@@ -16,10 +16,18 @@ from workbench.app.key_table import with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location
 from workbench.app.study.actions import StudyActions, can_go_on, going
-from workbench.app.study.detail import Detail, detail_title, matrix_title
-from workbench.app.study.loading import StudyLoader, StudyView, Wanted
+from workbench.app.study.detail import (
+    NO_SESSION,
+    NO_STUDY,
+    OPENING,
+    BeginList,
+    Detail,
+    NothingHere,
+    detail_title,
+    matrix_title,
+)
+from workbench.app.study.loading import NO_VIEW, StudyLoader, StudyView, Wanted
 from workbench.app.study.matrix import StudyMatrix
-from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, BeginList, Beginning, NothingHere
 from workbench.app.study.wording import CELL, COMPARISON, RANKINGS, STUDIES, cell_sentence, header
 from workbench.app.toolkit.cell_table import LinesBeside
 from workbench.app.toolkit.latest import Latest, Live
@@ -65,11 +73,10 @@ class StudyScreen(ModeScreen):
         self.wanted = Wanted()
         loader = StudyLoader()
         look = lambda reader: partial(loader.look, reader, self.wanted)  # noqa: E731
-        failed = partial(self._show_nothing, failed=True)
-        self.live = Live(self, "study", look, self.show_view, failed, kinds=_SHOWN)
+        self.live = Live(self, "study", look, self.show_view, self._show_failure, kinds=_SHOWN)
         self._drawing, self._estimating = Latest(self, "draws"), Latest(self, "study-left")
         self._actions = StudyActions(self)
-        self.view: StudyView | None = None
+        self.view = NO_VIEW
         self.session: Path | None = None
         self.pairs: list[tuple[str, str]] = []  # that were compared: their tests are adjusted for their number
         self._orders = False  # whether rankings were looked at
@@ -104,15 +111,15 @@ class StudyScreen(ModeScreen):
 
     @property
     def outcome(self) -> StudyOutcome | None:
-        return self.view.outcome if self.view is not None else None
+        return self.view.outcome
 
     @property
     def measure(self) -> str:
-        return self.view.wanted.measure if self.view is not None else ""
+        return self.view.wanted.measure
 
     @property
     def _names(self) -> list[str]:
-        return [line.name for line in self.view.lines] if self.view is not None else []
+        return [line.name for line in self.view.lines]
 
     # -- what is shown
 
@@ -137,10 +144,14 @@ class StudyScreen(ModeScreen):
         else:
             self.live.refresh()
 
-    def _show_nothing(self, sentence: str, view: StudyView | None = None, *, failed: bool = False) -> None:
+    def _show_nothing(self, sentence: str, view: StudyView = NO_VIEW, *, failed: bool = False) -> None:
         self.view = view
         self._put()
         self._say(sentence, failed=failed)
+
+    def _show_failure(self, sentence: str) -> None:
+        self.wanted = Wanted(self.wanted.name)  # what is looked at may be why
+        self._show_nothing(sentence, failed=True)
 
     def show_view(self, view: StudyView) -> None:
         if view.session != self.session:
@@ -155,9 +166,9 @@ class StudyScreen(ModeScreen):
         elif view.outcome is None:
             self._show_nothing(f"The study {view.wanted.name} cannot be shown: {view.problem}", view, failed=True)
         else:
-            if before is None or before.wanted.name != view.wanted.name:
+            if before.wanted.name != view.wanted.name:
                 self.matrix.marked, self.pairs, self._orders = [], [], view.wanted.tab == RANKINGS
-            if before is None or before.outcome is not view.outcome or before.wanted.measure != view.wanted.measure:
+            if before.outcome is not view.outcome or before.wanted.measure != view.wanted.measure:
                 self._drawing.asked = ()  # what was drawn is of no use
                 self._show_drawn()
                 if self._resting is not None:
@@ -188,8 +199,7 @@ class StudyScreen(ModeScreen):
 
     def _put(self) -> None:
         view, outcome = self.view, self.outcome
-        by, groups = (view.wanted.by, view.groups) if view is not None else ("", ())
-        self.matrix.put_study(outcome, self.measure, by, groups)
+        self.matrix.put_study(outcome, self.measure, view.wanted.by, view.groups)
         self.detail.show(view)
         self._lay_out_lines()
         if outcome is not None:
@@ -214,11 +224,7 @@ class StudyScreen(ModeScreen):
 
     def _show_cell(self) -> None:
         outcome, cell = self.outcome, self.matrix.cell
-        text = (
-            cell_sentence(outcome, cell, self.measure, self.matrix.part)
-            if outcome is not None and cell is not None
-            else ""
-        )
+        text = cell_sentence(outcome, cell, self.measure, self.matrix.part) if outcome and cell else ""
         # Its height is fixed: the cursor moves without a layout of the screen.
         self.query_one("#study-line", Static).update(text, layout=False)
         self.detail.cell_items.show(outcome, cell, self.measure)
@@ -308,7 +314,8 @@ class StudyScreen(ModeScreen):
 
     def action_study(self, step: int) -> None:
         if names := self._names:
-            self.show_study(names[(names.index(self.wanted.name) + step) % len(names)])
+            at = names.index(self.wanted.name) if self.wanted.name in names else 0
+            self.show_study(names[(at + step) % len(names)])
 
     @work
     async def action_export(self) -> None:
@@ -328,8 +335,8 @@ class StudyScreen(ModeScreen):
         await self.workbench.ask_for_study()
 
     @work
-    async def _begin(self, way: Beginning) -> None:
-        await self._actions.begin(way.name)
+    async def _begin(self, way: str) -> None:
+        await self._actions.begin(way)
 
     def action_leave(self) -> None:
         if self.current_pane is self.detail and self.outcome is not None:
@@ -357,20 +364,19 @@ class StudyScreen(ModeScreen):
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         detail, outcome, chosen = self.detail, self.outcome, message.row_list
         if isinstance(chosen, BeginList) and chosen.selected is not None:
-            self._begin(chosen.selected)
+            self._begin(chosen.selected.name)
         elif chosen is self.matrix and self.matrix.cell is not None:
             self._open_cell(self.matrix.cell)
         elif chosen is detail.cell_items and detail.cell_items.cell is not None and detail.cell_items.selected:
             items = detail.cell_items.in_order()
             at = items.index(detail.cell_items.selected)
-            self._actions.go_to_item(self.wanted.name, detail.cell_items.cell, items, at)
-        elif chosen is detail.comparison and detail.comparison.selected_row:
-            _, right = self.wanted.pair or ("", "")
-            self.matrix.go_to_cell(detail.comparison.selected_row, right)
+            self._actions.go_to(self.wanted.name, detail.cell_items.cell, items, at)
         elif chosen is detail.comparison and outcome is not None:
-            compared, pair = detail.comparison.comparison, detail.comparison.selected
-            if compared is not None and pair is not None:
-                self._actions.go_to_pair(outcome, compared, pair)
+            compared, of = detail.comparison.comparison, detail.comparison.selected
+            if isinstance(of, str):
+                self.matrix.go_to_cell(of, compared.right.name if compared is not None else "")
+            elif compared is not None and of is not None:
+                self._actions.go_to_pair(outcome, compared, of)
         elif chosen is detail.rankings and detail.rankings.selected is not None and outcome is not None:
             ranking, order = detail.rankings.selected
             if order is None:
@@ -388,7 +394,7 @@ class StudyScreen(ModeScreen):
             self.focus_pane(self.detail)
             self.call_after_refresh(self.detail.cell_items.focus)
         elif cell.run or cell.work.trials:
-            self._actions.go_to_cell(self.wanted.name, cell)
+            self._actions.go_to(self.wanted.name, cell, cell.work.trials)
         else:
             self.notify(cell.problem or "Nothing is behind this cell yet.", timeout=6)
 

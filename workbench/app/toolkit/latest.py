@@ -38,27 +38,17 @@ def sentence_of(error: Exception) -> str:
 
 
 class Latest:
-    """At most one job at a time for a ``node``; of those asked for meanwhile only the newest is done afterwards, or ``every`` one in order.
-
-    Attributes:
-        due: Whether something is to be called :meth:`soon`.
-        asked: For what was asked last with :meth:`ask_for`.
-        shown: Of these that whose result was taken.
-        took: Seconds that the last job took.
-        ended: When it ended, on the clock of :func:`time.perf_counter`.
-    """
+    """At most one job at a time for a ``node``; of those asked for meanwhile only the newest is done afterwards, or ``every`` one in order."""
 
     def __init__(self, node: Widget | App[Any], group: str, *, every: bool = False) -> None:
         self._node, self._group, self._every = node, group, every
         self._busy = False
         self._waiting: list[tuple[Work, Done, Failed]] = []
-        self._reports: deque[tuple[Done, Any]] = deque(
-            maxlen=1
-        )  # a later one says more than one that nobody has seen yet
-        self.due = False
-        self.took = self.ended = 0.0
-        self.asked: tuple[object, ...] = ()
-        self.shown: tuple[object, ...] = ()
+        self._reports = deque[tuple[Done, Any]](maxlen=1)  # a later one says more than one that nobody has seen yet
+        self.due = False  # something is to be called soon
+        self.took = self.ended = 0.0  # seconds of the last job, and when it ended (perf_counter)
+        self.asked: tuple[object, ...] = ()  # the last key for which was asked
+        self.shown: tuple[object, ...] = ()  # the last one of which the result was taken
 
     @property
     def idle(self) -> bool:
@@ -168,17 +158,18 @@ class Live(Latest, Generic[ReadT]):
 
     ``read`` is called on the app's loop with the open session and returns what reads it in a thread, or None. ``show`` gets what was
     read, unless another session is open by then, or ``nothing`` where none is; ``failed`` a sentence where it cannot be read. It is
-    read again after changes of ``kinds``, at most every some ``seconds``, more rarely where reading takes long.
+    read again after changes of ``kinds``, at most every some ``seconds``, with at most this ``share`` of the time spent on reading.
     """
 
     def __init__(
-        self, screen: Widget, group: str, read: Callable[[SessionReader], Callable[[], ReadT] | None],
+        self, screen: App[Any] | Widget, group: str, read: Callable[[SessionReader], Callable[[], ReadT] | None],
         show: Callable[[ReadT], None], failed: Failed = None, *,
-        kinds: Collection[str] = (), seconds: float = 0.5, nothing: ReadT | None = None,
+        kinds: Collection[str] = (), seconds: float = 0.5, share: float = 0.2, nothing: ReadT | None = None,
     ) -> None:  # fmt: skip
         super().__init__(screen, group)
         self._read, self._show, self._failed = read, show, failed
         self._kinds, self._seconds, self._nothing = kinds, seconds, nothing
+        self._rests = 1 / share - 1  # times as long as the last reading took
 
     @property
     def settled(self) -> bool:
@@ -200,7 +191,7 @@ class Live(Latest, Generic[ReadT]):
         self.soon(now, 0.001 if at_once else max(0.001, self._rest()))
 
     def _rest(self) -> float:
-        return max(self._seconds, 4 * self.took) - (perf_counter() - self.ended)
+        return max(self._seconds, self._rests * self.took) - (perf_counter() - self.ended)
 
     def refresh(self) -> None:
         app = cast("WorkbenchApp", self._node.app)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from textual import work
+from textual import getters, work
 from textual.containers import Container
 from textual.widget import Widget
 
@@ -17,16 +17,14 @@ from workbench.app.keys import bindings
 from workbench.app.location import Location, ResultList
 from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.cell_table import LinesBeside
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.toolkit.literal import set_title, title_of
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.plot import ScatterPlot
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
-from workbench.app.trials.matrix import MatrixView
-from workbench.app.trials.spread_plot import SpreadPlot
-from workbench.app.trials.table import LossList, TrialTable, spread_in_words, without_forks
+from workbench.app.trials.table import LossList, MatrixView, SpreadPlot, TrialTable, spread_in_words, without_forks
 from workbench.results.trials import (
     Scale,
     TrialLine,
@@ -46,12 +44,9 @@ from workbench.text import one_line, shortened
 if TYPE_CHECKING:
     from workbench.results.grounding import Counts
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import Change
 
 _SHOWN = frozenset({"trial", "run", "score", "label"})
 """Kinds of changes that the table shows."""
-REFRESH_SECONDS = 0.5
-"""Time between two readings of a session that changes: a table of thousands is read in a tenth of that."""
 COUNTED_SECONDS = 2.0
 """Time between two looks at counts that are being made: each arranges the table anew."""
 PAUSE_SECONDS = 0.005
@@ -67,7 +62,8 @@ class TrialsScreen(ModeScreen):
     def __init__(self, current: str = "") -> None:
         super().__init__()
         self._current = current
-        self._loading, self._losing = Latest(self, "trials"), Latest(self, "losses")
+        self.live = Live(self, "trials", self._reading, self._show, kinds=_SHOWN, nothing=Trials((), (), None))
+        self._scale: Scale | None = None  # None for the one that is shown
         self._counting = Latest(self, "grounding")
         self._counts: dict[str, Counts] = {}
         self._left = threading.Event()
@@ -79,9 +75,9 @@ class TrialsScreen(ModeScreen):
         set_title(table, "Trials")
         cells = MatrixView(id="matrix")
         matrix = Container(LinesBeside(cells.agents, id="matrix-agents"), cells, id="matrix-pane", classes="pane")
-        set_title(matrix, "Cases × agents")
+        set_title(matrix, "Cases × agents", "means of what is shown")
         losses = Container(LossList(id="losses"), id="losses-pane", classes="pane")
-        set_title(losses, "Lost most by")
+        set_title(losses, "Lost most by", "points a trial shown")
         yield table
         yield Container(matrix, losses, id="beside", classes="pane-group")
         spread = Container(SpreadPlot(id="spread"), id="spread-pane", classes="pane -off")
@@ -97,45 +93,26 @@ class TrialsScreen(ModeScreen):
         if self.table.rows:
             self._arranged()
 
-    @property
-    def table(self) -> TrialTable:
-        return self.query_one("#trial-table", TrialTable)
-
-    @property
-    def matrix(self) -> MatrixView:
-        return self.query_one("#matrix", MatrixView)
-
-    @property
-    def losses(self) -> LossList:
-        return self.query_one("#losses", LossList)
+    table = getters.query_one("#trial-table", TrialTable)
+    matrix = getters.query_one("#matrix", MatrixView)
+    losses = getters.query_one("#losses", LossList)
 
     # -- what is shown
 
-    def on_session_opened(self, reader: SessionReader | None) -> None:
-        if reader is None:
-            self._show(Trials((), (), None))
-        else:
-            self._load()
-
-    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        if any(change.kind in _SHOWN for change in changes):
-            self._loading.soon(self._load, REFRESH_SECONDS)
-
-    def _load(self, scale: Scale | None = None) -> None:
-        """Read the trials by a scale, by default by that which is shown."""
-        reader, scale = self.workbench.reader, scale or self.table.trials.scale
-        if reader is None:
-            return
+    def _reading(self, reader: SessionReader) -> Callable[[], Trials]:
+        """Read the trials, and then what they lost: until that is known it is as it was before."""
+        live, before, cards = self.live, self.table.trials, self._cards
+        scale, self._scale = self._scale or before.scale, None
         self._count(reader)
 
-        def done(trials: Trials) -> None:
-            trials = with_counts(trials, self._counts)
-            known = {line.id: line.lost for line in self.table.trials.lines if trials.scale == self.table.trials.scale}
-            self._show(replace(trials, lines=tuple(replace(one, lost=known.get(one.id, ())) for one in trials.lines)))
-            losses = lambda: with_losses(reader, trials, self._cards)  # noqa: E731
-            self._losing.ask(losses, lambda found: self._show(with_counts(found, self._counts)))
+        def read() -> Trials:
+            trials = load_trials(reader, scale)
+            known = {line.id: line.lost for line in before.lines if trials.scale == before.scale}
+            lines = tuple(replace(one, lost=known.get(one.id, ())) for one in trials.lines)
+            live.report(self._show, replace(trials, lines=lines))
+            return with_losses(reader, trials, cards)
 
-        self._loading.ask(lambda: load_trials(reader, scale), done)
+        return read
 
     def _count(self, reader: SessionReader) -> None:
         """Look up where the READMEs come from: what is remembered at once, the others one by one while this is shown."""
@@ -163,13 +140,13 @@ class TrialsScreen(ModeScreen):
     def _show_counts(self, counts: dict[str, Counts]) -> None:
         if counts.items() - self._counts.items():
             self._counts |= counts
-            self._show(with_counts(self.table.trials, self._counts))
+            self._show(self.table.trials)
 
     def on_unmount(self) -> None:
         self._left.set()
 
     def _show(self, trials: Trials) -> None:
-        table = self.table
+        table, trials = self.table, with_counts(trials, self._counts)
         table.filter = replace(table.filter, questions=questions_about(trials.lines))
         if self.workbench.reader is not None:
             table.session = self.workbench.reader.path
@@ -191,8 +168,6 @@ class TrialsScreen(ModeScreen):
         scale = str(table.trials.scale) if table.trials.scale is not None else ""
         self.retitle("#trials", " · ".join(filter(None, [*parts, table.filter.sentence()])), scale)
         self._plot()
-        self.retitle("#matrix-pane", "Cases × agents", "means of what is shown")
-        self.retitle("#losses-pane", "Lost most by", "points a trial shown")
         self._show_line()
         self.refresh_bindings()
 
@@ -284,17 +259,17 @@ class TrialsScreen(ModeScreen):
             self.workbench.follow(results, rows.index(self.table.selected))
         elif message.row_list is self.matrix and self.matrix.chosen is not None:
             case, (agent, model) = self.matrix.chosen
-            wanted = self.table.filter
-            for question, value in (("case", case), ("agent", agent), ("model", model)):
-                wanted = wanted.choosing(question, value)
-            self._show_only(wanted)
+            self._show_only(case=case, agent=agent, model=model)
         elif isinstance(message.row_list, SpreadPlot) and message.row_list.selected is not None:
             agent, model = message.row_list.selected
-            self._show_only(self.table.filter.choosing("agent", agent).choosing("model", model))
+            self._show_only(agent=agent, model=model)
         elif message.row_list is self.losses and self.losses.selected is not None:
-            self._show_only(self.table.filter.choosing("lost", self.losses.selected.title))
+            self._show_only(lost=self.losses.selected.title)
 
-    def _show_only(self, wanted: TrialFilter) -> None:
+    def _show_only(self, **values: str) -> None:
+        wanted = self.table.filter
+        for question, value in values.items():
+            wanted = wanted.choosing(question, value)
         self.filter_trials(wanted)
         self.focus_pane(self.query_one("#trials"))
 
@@ -324,7 +299,8 @@ class TrialsScreen(ModeScreen):
         self.table.action_group_next()
 
     def action_scale(self) -> None:
-        self._load(chosen_scale(self.table.trials))
+        self._scale = chosen_scale(self.table.trials)
+        self.live.refresh()
 
     @work
     async def action_filter(self) -> None:
@@ -334,13 +310,6 @@ class TrialsScreen(ModeScreen):
         await self.app.push_screen_wait(
             FilterDialog(self.table.trials.lines, self.table.filter, self.filter_trials, "trial", names)
         )
-
-    @work
-    async def action_export(self) -> None:
-        from workbench.app.toolkit.report_dialog import ask_and_export
-
-        if self.workbench.session_path is not None:
-            await ask_and_export(self.workbench, self.workbench.session_path)
 
     def action_clear_filter(self) -> None:
         self.filter_trials(self.table.filter.cleared())

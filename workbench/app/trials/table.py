@@ -1,7 +1,8 @@
-"""The table of trials: what each was, its points, and what it took."""
+"""The lists of the mode: trials, what they lost most by, the mean of each case and agent, scores by agent."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,18 @@ from typing import Any
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.marks import Marked, Marks
+from workbench.app.toolkit.cell_table import CellTable, Grid
 from workbench.app.toolkit.columns import Column, number_column
+from workbench.app.toolkit.plot import axis, interval_bar, stacked
+from workbench.app.toolkit.row_list import HeadedList, fit
 from workbench.app.toolkit.table import Group, Grouping, Table
 from workbench.app.toolkit.virtual_view import Part
 from workbench.app.trials.filters import EVERYTHING, TrialFilter
 from workbench.glyphs import STATES
-from workbench.results.trials import TrialLine, Trials, share_of, spread_among
+from workbench.results.trials import Agent, Cell, Matrix, Scores, TrialLine, Trials, matrix_of, share_of, spread_among
 from workbench.rubric.scorecard import Loss, losses_among
 from workbench.rubric.spread import Spread, comparable
-from workbench.text import one_line, shortened
+from workbench.text import one_line, plural, shortened
 
 
 def spread_in_words(spread: Spread) -> str:
@@ -47,7 +51,7 @@ def own_cell(own: tuple[float, float] | None) -> str:
 
 def without_forks(count: int) -> str:
     """Return how many forks a mean leaves out, "" for none."""
-    return f" · {count:,} fork{'' if count == 1 else 's'} not in it" if count else ""
+    return f" · {plural(count, 'fork')} not in it" if count else ""
 
 
 NOTHING = "–"
@@ -165,7 +169,7 @@ class TrialTable(Table[TrialLine]):
 
     def title_of_group(self, group: Group[TrialLine]) -> str:
         spread = self.spread_of_group(group)
-        count = f"{spread.trials:,} trial{'' if spread.trials == 1 else 's'}"
+        count = plural(spread.trials, "trial")
         return f"{group.name}  {count}  {spread_in_words(spread)}{without_forks(len(group.rows) - spread.trials)}"
 
     def lead_of(self, row: TrialLine) -> str:
@@ -235,3 +239,151 @@ class LossList(Table[Loss]):
         counted = comparable([line.total for line in own])
         tiers = counted[0].tiers if counted else ()
         self.put(losses_among([line.lost for line in own if line.points is not None and line.total.tiers == tiers]))
+
+
+# -- cases against agents
+
+
+_CELL = 12
+"""Cells of the screen for one of the matrix: fewer, down to what they say, where all columns have room then."""
+
+
+class MatrixView(CellTable[str]):
+    """A row per case under the agents and, where one has several, their models; left and right go from agent to agent."""
+
+    BINDINGS = bindings("trials/matrix")
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(Grid(_CASES, ()), key=str, id=id)
+        self.matrix = Matrix((), (), {})
+
+    def put_trials(self, lines: Sequence[TrialLine]) -> None:
+        self.matrix = matrix_of(lines)
+        least = max((len(_cell(cell)[0]) for cell in self.matrix.cells.values()), default=_CELL)
+        columns = [self._column(column) for column in self.matrix.columns]
+        heads = max((len(name) for column in self.matrix.columns for name in column), default=0)
+        wide = max(_CELL, least)
+        self.show_columns(Grid(_CASES, columns, least=least, usual=wide, whole=wide, heads=heads, least_name=8))
+        self.put(self.matrix.cases)
+
+    def _column(self, column: tuple[str, str]) -> Column[str]:
+        return Column(title=" · ".join(column), cell=lambda case: _cell(self.matrix.cells.get((case, column))), width=0)
+
+    @property
+    def chosen(self) -> tuple[str, tuple[str, str]] | None:
+        """Case, and agent with model, of the cell under the cursor."""
+        return (self.selected, self.matrix.columns[self.at]) if self.selected and self.matrix.columns else None
+
+    def head_of(self, at: int, width: int) -> Part:
+        agent, model = self.matrix.columns[at] if at >= 0 else ("", "")
+        return shortened(model if self.matrix.several_models else agent, width), "dim"
+
+    def agents(self, width: int) -> list[list[Part]]:
+        """Return the line with the agents, where the heading has their models."""
+        if not self.matrix.several_models:
+            return []
+        return [self.line_parts(width, ("", ""), lambda at, size: (shortened(self.matrix.columns[at][0], size), "dim"))]
+
+
+_CASES: Column[str] = Column(title="", cell=str, width=8, widest=200, text=True, shorten=shortened)
+
+
+def _cell(cell: Cell | None) -> Part:
+    if cell is None:
+        return NOTHING, "dim"
+    states = Counter(line.state for line in cell.lines)
+    going = states["running"] + states["queued"]
+    total = len(cell.lines)
+    if going:
+        return f"{STATES['running']} {total - going}/{total}", "running"
+    if cell.spread.mean is None:
+        state = max(states, key=lambda one: states[one])
+        return f"{STATES.get(state, '?')} {state}", "failed" if state == "failed" else "unscored"
+    # As many as are in the mean: those without a score are not.
+    spread = cell.spread
+    several = f" ×{spread.scored}" if spread.scored > 1 or spread.left_out else ""
+    several += f"/{spread.trials}" if spread.left_out else ""
+    shown = own_cell(spread.own) or points(spread.mean) + unit_of(spread)
+    return f"{shown}{several}", ""
+
+
+# -- scores by agent
+
+
+_EACH = 2  # rows of an agent
+_NUMBERS = 22  # trials, mean, sd
+_LEAST = 12  # cells that a strip of dots needs
+
+
+class SpreadPlot(HeadedList):
+    """Row 0 has the axis; below it two rows for each agent with its model, the best mean first."""
+
+    ALLOW_SELECT = False
+    BINDINGS = bindings("trials.plot-open")
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.scores: tuple[Scores, ...] = ()
+        self._drawn: tuple[int, list[str], int] = 0, [], 1  # for which width, a strip each, trials of a dot
+
+    def put(self, scores: tuple[Scores, ...]) -> None:
+        """Show other scores; the cursor stays on its agent."""
+        before = self.selected
+        self.scores = scores
+        self._axis = axis([value for one in scores for value in one.values])
+        self._drawn = 0, [], 1
+        at = next((place for place, one in enumerate(scores) if one.agent == before), 0)
+        self.rows_changed(cursor=1 + at * _EACH)
+
+    @property
+    def selected(self) -> Agent | None:
+        at = (self.cursor - 1) // _EACH
+        return self.scores[at].agent if self.cursor > 0 and at < len(self.scores) else None
+
+    def row_count(self) -> int:
+        return 1 + len(self.scores) * _EACH
+
+    def selectable(self, index: int) -> bool:
+        return index > 0 and (index - 1) % _EACH == 0
+
+    def _widths(self, width: int) -> tuple[int, int]:
+        longest = max((len(" · ".join(one.agent)) for one in self.scores), default=10)
+        names = max(17, min(longest + 2, width // 3))
+        return names, width - names - _NUMBERS
+
+    def heading_parts(self, width: int) -> Sequence[Part]:
+        names, strip = self._widths(width)
+        ticks = self._axis.written(strip) if self.scores and strip >= _LEAST else " " * max(0, strip)
+        each = self._strips(strip)[1]
+        dot = " a dot: 1 trial" if each == 1 else f" a dot: ≤ {each:,} trials"
+        # The first tick may stand at the very edge of its strip.
+        return [(fit(dot, names - 1) + " " + ticks + f"{'trials':>8}{'mean':>7}{'sd':>6} ", "dim")]
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        at, second = divmod(index - 1, _EACH)
+        one = self.scores[at]
+        names, strip = self._widths(width)
+        spread = one.spread
+        if second:
+            low = f"{points(spread.low)} to {points(spread.high)}" if len(one.values) > 1 else ""
+            return [(" " * names, ""), (self._bar(one, strip), "strong"), (fit(low, _NUMBERS - 1, right=True), "dim")]
+        name = shortened(" · ".join(one.agent), names - 2)
+        sd = "" if spread.sd is None else f"{spread.sd:.1f}"
+        count = f"{spread.scored:,}" if spread.scored == spread.trials else f"{spread.scored:,}/{spread.trials:,}"
+        numbers = f"{count:>8}{points(spread.mean):>7}{sd:>6} "
+        return [(fit(f" {name}", names), ""), (self._strips(strip)[0][at], "bar"), (numbers, "")]
+
+    def _strips(self, strip: int) -> tuple[list[str], int]:
+        if strip < _LEAST:
+            return [" " * max(0, strip)] * len(self.scores), 1
+        if self._drawn[0] != strip:
+            canvases, each = stacked([[self._axis.share(v) for v in one.values] for one in self.scores], strip, 1)
+            self._drawn = strip, [canvas.row(0) for canvas in canvases], each
+        return self._drawn[1:]
+
+    def _bar(self, one: Scores, strip: int) -> str:
+        mean, sd = one.spread.mean, one.spread.sd or 0.0
+        if strip < _LEAST or mean is None:
+            return " " * max(0, strip)
+        low, middle, high = (self._axis.share(value) for value in (mean - sd, mean, mean + sd))
+        return "".join(interval_bar([low, middle, high], strip))

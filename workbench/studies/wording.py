@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from workbench.studies.cells import Cell, Mean
+from workbench.studies.cells import Cell, Mean, brief
+from workbench.studies.comparing import Comparison
 from workbench.studies.declaration import in_points
-from workbench.studies.items import brief
+from workbench.studies.leaderboard import LeaderLine
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
 
 NOTHING = "–"
 
 
-def digits_of(measure: str) -> int:
-    """Return how many decimals a mean of a measure is written with: points of 100 have one, shares two."""
-    return 1 if in_points(measure) else 2
+def figure(value: float | None, by: str | int) -> str:
+    """Return a number with so many decimals, or with those of a measure: points of 100 have one, shares two."""
+    digits = by if isinstance(by, int) else 1 if in_points(by) else 2
+    return NOTHING if value is None else f"{value:.{digits}f}"
+
+
+def signed(value: float | None, by: str | int) -> str:
+    """Return a difference with its sign, of shares with a decimal more than they have; one that is rounded to zero has none."""
+    digits = by if isinstance(by, int) else 1 if in_points(by) else 3
+    if value is None:
+        return NOTHING
+    text = f"{value:+.{digits}f}"
+    return text[1:] if float(text) == 0 else text.replace("-", "−")
+
+
+def bounds(low: float | None, high: float | None, by: str, write: Callable[[float | None, str], str] = figure) -> str:
+    """Return `` [0.41, 0.73]``, "" where there are none."""
+    return "" if low is None or high is None else f" [{write(low, by)}, {write(high, by)}]"
 
 
 def mean_words(mean: Mean, measure: str) -> str:
     """Return ``0.58 [0.41, 0.73]``, without bounds where there are none."""
     if mean.value is None:
         return NOTHING
-    digits = digits_of(measure)
-    bounds = ""
-    if mean.interval.low is not None and mean.interval.high is not None:
-        bounds = f" [{mean.interval.low:.{digits}f}, {mean.interval.high:.{digits}f}]"
-    return f"{mean.value:.{digits}f}{bounds}"
+    return figure(mean.value, measure) + bounds(mean.interval.low, mean.interval.high, measure)
 
 
 def cell_words(cell: Cell, measure: str) -> str:
@@ -80,26 +92,30 @@ def doubt_words(doubts: Mapping[str, int]) -> str:
     return "; " + ", ".join(f"{count:,} {kind}" for kind, count in doubts.items()) if doubts else ""
 
 
-def difference_words(value: float, low: float | None, high: float | None, measure: str) -> str:
-    """Return ``+0.050 [−0.010, +0.110]``; a difference has one decimal more than a mean of shares."""
-    digits = 1 if in_points(measure) else 3
-    bounds = "" if low is None or high is None else f" [{signed(low, digits)}, {signed(high, digits)}]"
-    return signed(value, digits) + bounds
+def difference_words(value: float | None, low: float | None, high: float | None, measure: str) -> str:
+    """Return ``+0.050 [−0.010, +0.110]``."""
+    return signed(value, measure) + bounds(low, high, measure, signed)
+
+
+def judge_words(line: LeaderLine, judge: str, common: bool) -> str:
+    """Return the mean that a judge gave an agent and of how many trials: those it scored, or those that all judges did."""
+    found = line.by_judge.get(judge)
+    mean = None if found is None else found.common if common else found.mean
+    return f"{figure(mean.value, 1)} of {mean.items:,}" if mean is not None and mean.items else NOTHING
+
+
+def left_out_words(found: Comparison, left: str, right: str, row: str) -> str:
+    """Return what is in no figure of a comparison of two columns that are called so, "" for nothing."""
+    said = [f"{found.undefined:,} without a value on one side"] if found.undefined else []
+    said += [f"{n:,} only under {side}" for n, side in ((found.only_left, left), (found.only_right, right)) if n]
+    if found.apart:
+        said.append(f"{row} {', '.join(sorted(found.apart))}, made otherwise: {'; '.join(found.differing)}")
+    return ", ".join(said)
 
 
 def chance_words(p: float | None) -> str:
     """Return a p-value with four decimals; one below them is not 0."""
     return NOTHING if p is None else f"{p:.4f}" if p >= 0.00005 else "< 0.0001"
-
-
-def figure(value: float | None, digits: int) -> str:
-    return NOTHING if value is None else f"{value:.{digits}f}"
-
-
-def signed(value: float, digits: int) -> str:
-    """Return a number with its sign; one that is rounded to zero has none."""
-    text = f"{value:+.{digits}f}"
-    return text[1:] if float(text) == 0 else text.replace("-", "−")
 
 
 def percent(value: float | None) -> str:
