@@ -25,6 +25,12 @@ class WrongForm(ValueError):
     """Invalid JSON, or JSON of another form; the message says which."""
 
 
+def picked(row: object, *names: str) -> dict[str, Any]:
+    """Return attributes of a row under their own names or the one behind a colon, ``total:score``; without a row, all None."""
+    pairs = (name.partition(":") for name in names)
+    return {wanted or own: None if row is None else getattr(row, own) for own, _, wanted in pairs}
+
+
 def decoded(text: str, kind: type[Any]) -> Any:
     """Return the value of JSON text. WrongForm: it is no ``kind`` (``list`` or ``dict``), or nested too deep."""
     try:

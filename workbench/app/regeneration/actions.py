@@ -46,9 +46,9 @@ class Actions(RunActions):
             return estimate_again(measure(session), again)
 
         def do(own: Path, _: RunView) -> None:
-            from workbench.engine.rerunning import rerun_items
+            from workbench.engine.rerunning import rerun_orders
 
-            rerun_items(own, item, failed=failed, warm=warm)
+            rerun_orders(own, item, failed=failed, warm=warm)
 
         if self._shown.view is not None:
             self.when_agreed(estimate, lambda: self._do(do, f"{said}; answers that are there are kept."))

@@ -162,7 +162,7 @@ async def ask_and_start(host: WorkbenchApp, source: str = "", docs: str = "") ->
 def defaults(settings: Settings) -> dict[str, str]:
     """Return what stands in the dialog where nothing was answered before: what the command line takes."""
     from workbench.engine.defaults import regeneration_plan
-    from workbench.reports.wording import picked
+    from workbench.session.json_forms import picked
 
     plan = picked(regeneration_plan(settings), "source", "docs", "docs_scope:scope", "evaluator", "samples", "limit")
     return {name: str(value or "") for name, value in plan.items()}

@@ -23,13 +23,7 @@ class RowList(VirtualView):
     DEFAULT_CSS = """
     RowList {
         background: $background; height: 1fr;
-        & > .row--waiting { color: $verdict-waiting; }
         & > .row--running { color: $verdict-running; text-style: bold; }
-        & > .row--marked { color: $accent; text-style: bold; }
-        & > .row--group { color: $primary; text-style: bold; }
-        & > .row--score { color: $foreground; text-style: bold; }
-        & > .row--only-a { color: $text-primary; text-style: bold; }
-        & > .row--only-b { color: $text-warning; text-style: bold; }
     }
     """
     BINDINGS = bindings("list/rows")
