@@ -18,6 +18,7 @@ from textual.pilot import Pilot
 
 from workbench.app.compare.difference_list import DifferenceList
 from workbench.app.compare.screen import SideBySide
+from workbench.app.location import Location
 from workbench.app.marks import Marked, Marks, Pair
 from workbench.comparison.panes import Comparison
 from workbench.comparison.trials import compare, read_side
@@ -61,7 +62,7 @@ async def side_by_side(
 
 async def go_to(pilot: Pilot[int], screen: SideBySide, pane: str) -> DifferenceList:
     """Press tab until a list has the focus."""
-    wanted = screen.query_one(f"#{pane}-diff-list", DifferenceList)
+    wanted = screen.query_one(f"#{pane}-list", DifferenceList)
     for _ in range(4):
         if screen.focused is wanted:
             break
@@ -145,7 +146,7 @@ async def test_space_marks_c_compares_and_escape_goes_back(tmp_path: Path, home:
         await pilot.press("space", "C")
         assert keys_of(await compared(pilot)) == ("long", "short")
         # Another mode shows a trial: nothing may hide it.
-        await pilot.app.show_trial("short")
+        await pilot.app.show(Location(None, "trajectory", "short"))
         await until(pilot, lambda: pilot.app.screen is behind, "the trial")
         assert pilot.app.screen_stack[-1] is behind
 
@@ -222,14 +223,14 @@ async def test_the_keys_go_from_difference_to_difference(tmp_path: Path, home: P
         titles = []
         for _ in range(4):
             assert points.selected is not None
-            titles.append(points.selected.title)
+            titles.append(points.selected.name)
             await pilot.press("n")
         assert titles == ["Installation", "Purpose", "Run command", "Clarity"]
         assert points.selected is not None
-        assert points.selected.title == "Installation"
+        assert points.selected.name == "Installation"
         await pilot.press("N")
         assert points.selected is not None
-        assert points.selected.title == "Clarity"
+        assert points.selected.name == "Clarity"
         text = screen_text(pilot.app)
         assert "A: short sentences, one idea each" in text
         assert "B: shorter sentences" in text
@@ -244,16 +245,16 @@ async def test_what_is_the_same_is_left_out_and_comes_back(tmp_path: Path, home:
         assert "… 3 the same" in text
         assert "only what differs" in text
         assert points.selected is not None
-        assert points.selected.title == "Purpose"
+        assert points.selected.name == "Purpose"
         await pilot.press("f")
         assert "Answer parses" in screen_text(pilot.app)
-        assert points.selected.title == "Purpose"
+        assert points.selected.name == "Purpose"
 
 
 async def test_swapped_the_differences_have_the_other_sign(tmp_path: Path, home: Path) -> None:
     async with side_by_side(two_trials(tmp_path / "two.session"), (200, 60)) as (pilot, screen):
         await pilot.press("S")
-        await until(pilot, lambda: (now := shown(screen)) and now.left.trial.id == "short", "the other order")
+        await until(pilot, lambda: (now := shown(screen)) and now.to_json()["a"]["trial"] == "short", "the other order")
         text = screen_text(pilot.app)
         assert "+10.8" in text
         assert "[-things in-]" in text
@@ -270,8 +271,8 @@ async def test_identical_trials_say_so_and_have_no_difference(tmp_path: Path, ho
     recorder.close()
     async with side_by_side(tmp_path / "same.session") as (pilot, screen):
         text = screen_text(pilot.app)
-        assert "67 words, the same" in text
-        assert [one.differences for one in screen.lists] == [0, 0, 0, 0]
+        assert "README · the same" in text
+        assert [sum(map(bool, one.differing)) for one in screen.lists] == [0, 0, 0, 0]
         await pilot.press("n", "f")
         assert [notice.message for notice in pilot.app._notifications] == ["Nothing differs here."]
         assert "… 4 the same" in screen_text(pilot.app)
@@ -284,7 +285,7 @@ async def test_a_failed_trial_without_readme_and_scores(tmp_path: Path, home: Pa
         await go_to(pilot, screen, "readme")
         await until(pilot, lambda: "no README" in screen_text(pilot.app), "why there is none")
         points = await go_to(pilot, screen, "points")
-        assert points.differences == 12
+        assert sum(map(bool, points.differing)) == 12
         await until(pilot, lambda: "not in its scorecard" in screen_text(pilot.app), "why there are no points")
 
 
@@ -318,7 +319,7 @@ async def test_a_trial_at_work_is_followed(tmp_path: Path, home: Path) -> None:
         with SessionWriter(path) as writer:
             writer.set_trial("short", state="running", readme_blob=writer.blob("# it came"))
         await until(pilot, lambda: "# it came" in screen_text(pilot.app), "what came meanwhile")
-        assert screen.lists[-1].differences > 0
+        assert any(screen.lists[-1].differing)
 
 
 async def test_two_trials_with_nothing_at_all(tmp_path: Path, home: Path) -> None:
@@ -376,7 +377,9 @@ async def test_hostile_text_is_shown_and_not_obeyed(tmp_path: Path, home: Path, 
         for pair in (("long", "short"), ("odd", "long")):
             screen.pair = pair_of(path, *pair)
             screen._load()
-            await until(pilot, lambda pair=pair: (now := shown(screen)) and now.left.trial.id == pair[0], "the pair")
+            await until(
+                pilot, lambda pair=pair: (now := shown(screen)) and now.to_json()["a"]["trial"] == pair[0], "the pair"
+            )
             for kind in ("steps", "points", "files", "readme"):
                 await go_to(pilot, screen, kind)
                 await pilot.press("G", "g", "n", "f")
@@ -401,6 +404,6 @@ def test_what_is_read_is_what_is_compared(tmp_path: Path) -> None:
         "steps": -1, "tokens": -3500, "seconds": -6.7, "cost": -0.0112, "score": -10.8,
     }  # fmt: skip
     assert values["words"]["common"] < values["words"]["a"]
-    assert {pair.path: pair.closer for pair in found.panes["files-diff"].rows} == {
-        "setup.cfg": -1, "tests/": -1, "wordcount.py": 0, "words.json": 1,
+    assert {pair.name: pair.sign[0] for pair in found.panes["Files"].rows} == {
+        "setup.cfg": "A", "tests/": "A", "wordcount.py": "=", "words.json": "B",
     }  # fmt: skip

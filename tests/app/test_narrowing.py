@@ -45,8 +45,8 @@ from workbench.app.toolkit.typed_line import LineInput, NarrowLine
 from workbench.app.trials.spread_plot import SpreadPlot
 from workbench.comparison.candidates import CANDIDATES
 from workbench.comparison.groups import GROUPS
-from workbench.comparison.panes import Texts
 from workbench.comparison.tasks import TASKS
+from workbench.comparison.texts import Texts
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.session import SessionWriter, create
 
@@ -207,7 +207,7 @@ async def test_in_two_tasks_side_by_side(tmp_path: Path) -> None:
             if any(one.selectable(at) for at in range(one.row_count())):
                 await narrowed(pilot, one)
         tables = [one.id for one in screen.lists if not isinstance(one.pane, Texts) and one.row_count()]
-        assert tables == ["task-facts-list", "task-evaluators-list", "task-tests-list"]
+        assert tables == ["facts-list", "evaluators-list", "tests-list"]
 
 
 async def test_in_studies(tmp_path: Path) -> None:

@@ -185,13 +185,13 @@ async def test_from_the_list_of_runs_over_a_regeneration_to_another_one(recorder
 # -- by name
 
 PLACES = [
-    NamedPlace("trial", "word_counter · white · gpt-4o", "", "t1"),
-    NamedPlace("trial", "word_counter · replay · gpt-4o · repeat 2", "", "t2"),
-    NamedPlace("case", "word_counter", "", "c1"),
-    NamedPlace("case", "countdown_timer", "", "c2"),
-    NamedPlace("task", "Counter.count_words", "", "k1"),
-    NamedPlace("file", "src/wordcount/reading.py", "", "f1"),
-    NamedPlace("session", "Straße_ﬁn", "", "s1"),
+    NamedPlace("trial", "word_counter · white · gpt-4o", "t1"),
+    NamedPlace("trial", "word_counter · replay · gpt-4o · repeat 2", "t2"),
+    NamedPlace("case", "word_counter", "c1"),
+    NamedPlace("case", "countdown_timer", "c2"),
+    NamedPlace("task", "Counter.count_words", "k1"),
+    NamedPlace("file", "src/wordcount/reading.py", "f1"),
+    NamedPlace("session", "Straße_ﬁn", "s1"),
 ]
 
 
@@ -213,7 +213,7 @@ PLACES = [
 )
 def test_what_a_few_letters_mean(typed: str, first: str) -> None:
     found = find(typed, PLACES)
-    assert (found[0].place.key if found else "") == first
+    assert (found[0].place.about if found else "") == first
     for one in found:
         letters = [one.place.name[at].lower() for at in one.letters]
         assert set(letters) <= set(typed.lower())
@@ -221,7 +221,7 @@ def test_what_a_few_letters_mean(typed: str, first: str) -> None:
 
 @given(st.text(max_size=12), st.lists(st.text(max_size=30), max_size=8))
 def test_any_text_is_survived(typed: str, names: list[str]) -> None:
-    places = [NamedPlace("file", name, "", name) for name in names]
+    places = [NamedPlace("file", name, "") for name in names]
     for found in find(typed, places):
         assert all(0 <= at < len(found.place.name) for at in found.letters)
     for name in names:
@@ -230,7 +230,7 @@ def test_any_text_is_survived(typed: str, names: list[str]) -> None:
 
 
 def test_a_name_that_repeats_itself_takes_no_time() -> None:
-    places = [NamedPlace("task", "a" * 3000, "", str(number)) for number in range(20)]
+    places = [NamedPlace("task", "a" * 3000, str(number)) for number in range(20)]
     # A pattern that goes back over what it matched would not end within the time limit of a test.
     assert find("a" * 60 + "b", places) == []
     assert find("ab" * 30, places) == []

@@ -15,20 +15,20 @@ from samples.hostile_names import NAME, obeyed
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from workbench.app.compare.difference_list import DifferenceList, _column
+from workbench.app.compare.difference_list import DifferenceList, laid_out
 from workbench.app.compare.screen import SideBySide
+from workbench.app.location import Location
 from workbench.app.marks import Marked, Pair
 from workbench.app.run_list import RunsScreen
-from workbench.app.toolkit.columns import Columns
 from workbench.comparison.candidates import CANDIDATES
 from workbench.comparison.groups import GROUPS, RUNS, pass_at
-from workbench.comparison.paired import Paired
 from workbench.comparison.panes import Kind
 from workbench.comparison.tasks import TASKS
 from workbench.comparison.trial_sets import TRIAL_SETS
 from workbench.comparison.trials import TRIALS
 from workbench.regeneration.passk import Estimate
 from workbench.statistics.clusters import Value
+from workbench.statistics.paired import Paired
 
 OTHER = "openai/other"
 
@@ -69,7 +69,7 @@ async def test_a_mark_outlives_its_session_and_the_way_back_leads_to_the_compari
         await table_of_trials(pilot)
         await pilot.press("g", "space")
         await until(pilot, lambda: "marked: white · word_counter · rep 1" in screen_text(app), "the mark")
-        app.open_session(there, then=lambda: app.show_trial("abroad"))
+        app.go_to(Location(there, "trajectory", "abroad"))
         await until(pilot, lambda: app.session_path == there and app.selected_trial == "abroad", "the other session")
         await until(pilot, lambda: "rep 1 of here.session" in screen_text(app), "the mark of the other session")
         table = await table_of_trials(pilot)
@@ -107,17 +107,17 @@ async def test_six_keys_tell_which_criterion_costs_an_agent_most(tmp_path: Path,
         screen = await shown(pilot, TRIAL_SETS)
         assert screen.lists[0].has_focus
         assert screen.comparison is not None
-        first = next(row for row in screen.comparison.panes["paired-points"].rows if row.title and row.differs)
+        first = next(row for row in screen.comparison.panes["Points"].rows if row.title and row.gap)
         assert first.title == "Usage"
         text = screen_text(pilot.app)
-        for words in ("1 of 12 criteria differ", "2 Usage", "18 of 20", "p (Holm)", "95 % interval"):
+        for words in ("1 of 12 differ", "2 Usage", "18 of 20", "p (Holm)", "95 % interval"):
             assert words in text, words
         await pilot.press("f")
         assert "Clarity" not in screen_text(pilot.app)
         await pilot.press("S")
         await until(pilot, lambda: screen.comparison is not None and screen.comparing.idle, "the other way round")
         assert screen.comparison is not None
-        usage = next(row for row in screen.comparison.panes["paired-points"].rows if row.title == "Usage")
+        usage = next(row for row in screen.comparison.panes["Points"].rows if row.title == "Usage")
         assert usage.paired.gap == -first.paired.gap
 
 
@@ -139,7 +139,7 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
         mode.sample.choose("Docstring")
         await press(pilot, mode, "C")
         docs = await shown(pilot, CANDIDATES)
-        await until(pilot, lambda: docs.focused is not None and docs.focused.id == "docs-texts-list", "the docstrings")
+        await until(pilot, lambda: docs.focused is not None and docs.focused.id == "docstrings-list", "the docstrings")
         assert "Docstrings · the same" in screen_text(app)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is mode, "the mode")
@@ -156,10 +156,10 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
         assert "the same" in screen_text(app)
         await pilot.press("enter")
         samples = await shown(pilot, CANDIDATES)
-        assert samples.comparison.left.candidate.verdict == "passed"
-        assert samples.comparison.right.candidate.evaluator == OTHER
+        assert samples.comparison.to_json()["a"]["verdict"] == "passed"
+        assert samples.comparison.to_json()["b"]["evaluator"] == OTHER
         await pilot.press("S")
-        await until(pilot, lambda: samples.comparison.left.candidate.evaluator == OTHER, "the other way round")
+        await until(pilot, lambda: samples.comparison.to_json()["a"]["evaluator"] == OTHER, "the other way round")
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is mode and quiet(mode), "the sample")
         assert (mode.following.evaluator or mode.view.evaluator) == OTHER
@@ -175,13 +175,13 @@ async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, ho
         await press(pilot, mode, "j", "C")
         screen = await shown(pilot, TASKS)
         text = screen_text(app)
-        for words in ("2 of 2 differ", "only A 15 · only B 14 · both 0", "differ in: function"):
+        for words in ("2 of 2 differ", "0 in both · only A 15 · only B 14", "differ in: function"):
             assert words in text, words
         assert not obeyed(text)
         await pilot.press("f", "n", "N", "tab", "tab", "tab")
-        await until(pilot, lambda: getattr(screen.focused, "id", "") == "task-tests-list", "the tests")
+        await until(pilot, lambda: getattr(screen.focused, "id", "") == "tests-list", "the tests")
         await pilot.press("g")
-        rows = screen.query_one("#task-tests-list", DifferenceList)
+        rows = screen.query_one("#tests-list", DifferenceList)
         while rows.selected is not None and rows.selected.left is not None:
             await pilot.press("j")
         await pilot.press("enter")
@@ -191,7 +191,11 @@ async def test_two_tasks_from_the_table_with_a_name_that_lies(tmp_path: Path, ho
         await pilot.press("alt+left")
         again = await shown(pilot, TASKS)
         await pilot.press("S")
-        await until(pilot, lambda: again.comparison is not None and again.comparison.left.name == "total", "swapped")
+        await until(
+            pilot,
+            lambda: again.comparison is not None and again.comparison.to_json()["a"]["name"] == "total",
+            "swapped",
+        )
         await pilot.press("x")
         await until(pilot, lambda: isinstance(app.focused, Input), "the question")
         # A session is never written over; what was typed stays.
@@ -215,7 +219,7 @@ async def test_without_a_mark_two_evaluators_else_a_sentence(tmp_path: Path, hom
         pilot.app.push_screen(
             SideBySide(Pair(screen.pair.left, Marked(screen.pair.left.session, "group", ("no",) * 5, run=RUN)))
         )
-        await until(pilot, lambda: "B has no samples in two.session" in screen_text(pilot.app), "the sentence")
+        await until(pilot, lambda: "Evaluator B is not in two.session" in screen_text(pilot.app), "the sentence")
         await pilot.press("n", "enter", "S", "escape")
 
 
@@ -283,7 +287,7 @@ def test_the_interval_of_the_difference_stands_whole_or_not_at_all() -> None:
 
     estimate = Estimate(1, 0.5, 9, 0)
     for tally, known in ((paired(6), True), (paired(2), False)):
-        columns = Columns([_column(one) for one in pass_at(1, tally, estimate, estimate, 0)], range(3))
+        columns = laid_out(pass_at(1, tally, estimate, estimate, 0), range(3))
         wide, narrow = ("".join(text for text, _ in columns.cells(2, width)) for width in (60, 16))
         assert ("[" in wide) == ("]" in wide) == known
         assert "[" not in narrow

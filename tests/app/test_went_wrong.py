@@ -13,6 +13,7 @@ from regenerated import EVALUATOR, RUN, Recorder, word_counter
 from regeneration_app import press, quiet, regeneration
 from trajectory_app import screen_text, until
 
+from workbench.app.location import Location
 from workbench.app.regeneration.head import EvaluatorLine
 from workbench.app.regeneration.went_wrong import (
     BY_FILE,
@@ -261,7 +262,7 @@ async def test_a_run_that_begins_elsewhere_stays_in_sight_and_is_one_key_away(tm
     task = recorder.task("count_text", 0, run_id="regen-2", docs="none")
     recorder.cells(task, "✗✗✗", run_id="regen-2")
     async with regeneration(tmp_path / "demo.session") as (pilot, screen):
-        await screen.workbench.show_run(RUN)
+        await screen.workbench.show(Location(None, "regeneration", RUN))
         await until(
             pilot, lambda: quiet(screen) and screen.view is not None and screen.view.run.id == RUN, "the first run"
         )

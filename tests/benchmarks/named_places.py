@@ -34,9 +34,7 @@ def main() -> int:
             print(f"{len(trials):,} names read in {time.perf_counter() - began:.2f} s")
     worst = before = 0.0
     for count in counts:
-        tasks = [
-            NamedPlace("task", f"pkg_{n % 97}.Class{n % 1009}.fn_{n}", "task", str(n), "run") for n in range(count)
-        ]
+        tasks = [NamedPlace("task", f"pkg_{n % 97}.Class{n % 1009}.fn_{n}", "task") for n in range(count)]
         places, line = [*trials, *tasks], []
         for typed in TYPED:
             began = time.perf_counter()

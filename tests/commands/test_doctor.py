@@ -173,7 +173,7 @@ def test_a_docker_engine_that_keeps_silent_is_left_after_two_seconds(tmp_path: P
         silent.bind(str(path))
         silent.listen(1)
         started = time.monotonic()
-        found = list(doctor._docker({"DOCKER_HOST": f"unix://{path}"}))
+        found = [doctor.Check("Docker", *one) for one in doctor._docker({"DOCKER_HOST": f"unix://{path}"})]
         took = time.monotonic() - started
     engine = by_name(found)["Docker", "engine"]
     assert engine.status == "warning"

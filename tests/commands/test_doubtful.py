@@ -18,7 +18,7 @@ from workbench import glyphs
 from workbench.commands.regeneration_summary import summary
 from workbench.commands.regeneration_watching import TerminalShow
 from workbench.engine.orders import last_order
-from workbench.engine.verdict_rows import write_verdict
+from workbench.engine.rechecking import write_verdict
 from workbench.reports import write_report
 from workbench.sandbox import Report, Verdict
 from workbench.session import SessionReader

@@ -17,7 +17,7 @@ from workbench.commands.regeneration_watching import RegenerationWatch, Terminal
 from workbench.engine import client
 from workbench.engine.orders import last_ask
 from workbench.engine.plan import RegenerationPlan
-from workbench.engine.rerunning import rerun_items
+from workbench.engine.rerunning import rerun_orders
 from workbench.engine.stages import StageTable
 from workbench.results.tasks import load_lines
 from workbench.session import SessionReader
@@ -90,7 +90,7 @@ def test_what_is_tested_again_is_said_with_its_former_verdicts(
     word_counter(recorder)
     old = {**OLD, "candidate_id": named(recorder)[f"{RUN}-count_text", 1]}
     told = summary(recorder.path, RUN)
-    assert rerun_items(recorder.path, "count_text") == launched == [RUN]
+    assert rerun_orders(recorder.path, "count_text") == launched == [RUN]
     now = summary(recorder.path, RUN)
     # The clock of what is tested again goes on; all that is counted stays.
     groups = zip(now.pop("groups"), told.pop("groups"), strict=True)
@@ -145,7 +145,7 @@ def test_a_verdict_that_only_stands_again_is_not_told_as_new(
     told: list[dict[str, Any]] = []
     with SessionReader(recorder.path) as reader:
         look = RegenerationWatch(reader.last_change())
-        rerun_items(recorder.path, "count_text")
+        rerun_orders(recorder.path, "count_text")
         look(reader, RUN, told.append)
         recorder.sample(f"{RUN}-count_text", 1, "✓", at=200.0)  # one was tested before the cancellation
         client.cancel(recorder.path, RUN)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.comparison.alignment import align, blocks, longest_common
+from workbench.comparison.diff import align, blocks, longest_common
 from workbench.comparison.trials import align_steps
 from workbench.session.rows import StepRow
 
@@ -50,7 +50,7 @@ def test_with_little_room_it_is_still_common(a: list[str], b: list[str], most_ce
 
 @given(SEQUENCES, SEQUENCES)
 def test_an_alignment_has_all_of_both_in_order(a: list[str], b: list[str]) -> None:
-    rows = align(a, b)
+    rows = list(align(longest_common(a, b), len(a), len(b)))
     assert [i for i, _ in rows if i is not None] == list(range(len(a)))
     assert [j for _, j in rows if j is not None] == list(range(len(b)))
     assert all(i is None or j is None or a[i] == b[j] for i, j in rows)
@@ -58,15 +58,15 @@ def test_an_alignment_has_all_of_both_in_order(a: list[str], b: list[str]) -> No
 
 @given(st.integers(0, 200), st.integers(0, 200), st.integers(1, 500))
 def test_blocks_cover_both_and_each_is_small(length_a: int, length_b: int, most_cells: int) -> None:
-    found = blocks(length_a, length_b, most_cells)
+    found = blocks(range(length_a), range(length_b), most_cells)
     if not length_a or not length_b:
         assert found == []
         return
     for side, length in ((0, length_a), (1, length_b)):
         ranges = [one[side] for one in found]
-        assert ranges[0][0] == 0
-        assert ranges[-1][1] == length
-        assert all(before[1] == after[0] for before, after in pairwise(ranges))
+        assert ranges[0].start == 0
+        assert ranges[-1].stop == length
+        assert all(before.stop == after.start for before, after in pairwise(ranges))
 
 
 def test_of_several_matches_an_early_one_is_chosen() -> None:

@@ -99,7 +99,7 @@ def test_runs_of_two_snapshots_are_joined_by_name_and_it_is_said(tmp_path: Path)
         found = compare_groups(pairs)[0]
     values = found.to_json()
     assert values["joined_across_snapshots"]
-    assert [(pair.name, pair.both) for pair in found.panes["task-diff"].rows] == [("f", True), ("g", False)]
+    assert [(pair.name, pair.both) for pair in found.panes["Tasks"].rows] == [("f", True), ("g", False)]
     assert [one["what"] for one in values["conditions"]] == ["session"]
 
 
@@ -116,24 +116,24 @@ def test_a_task_tells_which_tests_only_one_fails_and_which_samples_show_it(tmp_p
     path = recorded(tmp_path / "two.session", {"f": "✓✓"}, {"f": "✓✗"})
     with SessionReader(path) as reader:
         found = compared(path)
-        (row,) = found.panes["task-diff"].rows
+        (row,) = found.panes["Tasks"].rows
         assert found.detail is not None
         assert found.choose is not None
-        (test,) = found.detail(reader, reader, row)["test-diff"].rows
-        assert (test.test, test.left, test.right.failed) == (
+        (test,) = found.detail(reader, reader, row)["Failing tests"].rows
+        assert (test.name, test.left, test.right.failed) == (
             "tests/test_count.py::test_counts_trailing_line", None, 1,
         )  # fmt: skip
-        a, b = (read_candidate(reader, lead.key) for lead in found.choose(reader, reader, row))
+        a, b = (read_candidate(reader, lead.key) for lead in found.choose(reader, reader, {"Tasks": row}))
         assert a is not None
         assert b is not None
         assert (a.candidate.verdict, b.candidate.verdict) == ("passed", "failed")
         samples = compare_candidates(a, b)
         values = samples.to_json()
         assert [values[f"same_{what}"] for what in ("docstring", "prompt", "body")] == [True, True, False]
-        assert samples.panes["left-original"].said == "the same"
+        assert samples.panes["Original → A"].summary == "the same"
         assert [one["fails"] for one in values["failing_tests"]] == ["b"]
         assert read_candidate(reader, "gone") is None
-        with pytest.raises(UsageError, match="A has no samples"):
+        with pytest.raises(UsageError, match="Evaluator A is not in"):
             GROUPS.read((reader, ("gone", ("no",) * 6)), (reader, ("gone", ("no",) * 6)))
 
 
@@ -142,10 +142,11 @@ def test_what_marks_a_side_stands_beside_its_figure(tmp_path: Path) -> None:
     recorder = Recorder(path)
     recorder.writer.update("candidates", {"evaluator": EVALUATOR}, {"doubtful": "names", "repairs": 1})
     recorder.close()
+    with SessionReader(path) as reader:
+        side = next(side for side in groups_of(reader, RUN) if side.group.evaluator == EVALUATOR)
     found = compared(path)
-    side = next(side for side in (found.left, found.right) if side.group.evaluator == EVALUATOR)
     assert side.outcome.marks == ("1 to 3 samples a task", "3 doubtful", "3 repaired")
-    told = page_markdown(comparison_page(GROUPS, [found]))
+    told = page_markdown(comparison_page([found]))
     for text in (*side.outcome.marks, "They differ in evaluator"):
         assert text in told
-    assert "3 doubtful" in found.head(120).note
+    assert "3 doubtful" in found.head.note

@@ -23,5 +23,5 @@ def test_a_file_of_which_the_agent_was_shown_a_part_is_partly_read(tmp_path: Pat
         sides = [read_side(reader, trial, "aeo-bench", "offline") for trial in ("whole", "cut")]
     assert sides[0] is not None
     assert sides[1] is not None
-    looks = {one.path: (one.left, one.right, one.closer) for one in join_files(sides[0].seen, sides[1].seen)}
-    assert looks == {"long.py": ("read", "partly read", -1), "other.py": ("listed", "listed", 0)}
+    looks = {one.name: (one.left, one.right, one.sign[0]) for one in join_files(sides[0].seen, sides[1].seen)}
+    assert looks == {"long.py": ("read", "partly read", "▼"), "other.py": ("listed", "listed", "=")}

@@ -44,18 +44,18 @@ def compared(path: Path, left: str, right: str) -> Comparison:
 
 def test_functions_tests_and_evaluators(tasks: Path) -> None:
     found = compared(tasks, "add", "sub")
-    assert found.left.function.text == "def add(a, b):\n    return a + b"
-    assert found.right.function.text == "def sub(a, b):\n    return a - b"
-    assert "def sub(text)" in (found.right.prompt.text or "")
-    assert found.left.prompt.title == "prompt paper-1 · prefix-1"
-    tests, evaluators, facts = (found.panes[f"task-{name}"].rows for name in ("tests", "evaluators", "facts"))
-    assert [what for what, a, b in facts if a != b] == ["function", "file", "lines", "tests"]
+    assert found.panes["Functions"].left.text == "def add(a, b):\n    return a + b"
+    assert found.panes["Functions"].right.text == "def sub(a, b):\n    return a - b"
+    assert "def sub(text)" in (found.panes["Prompts"].right.text or "")
+    assert found.panes["Prompts"].left.title == "prompt paper-1 · prefix-1"
+    tests, evaluators, facts = (found.panes[name].rows for name in ("Tests", "Evaluators", "Facts"))
+    assert [one.name for one in facts if not one.same] == ["function", "file", "lines", "tests"]
     both = "tests/test_count.py::test_counts_trailing_line"
-    assert [(one.test.rpartition("_")[2], one.left is None, one.right is None) for one in tests] == [
+    assert [(one.name.rpartition("_")[2], one.left is None, one.right is None) for one in tests] == [
         ("0", False, True), ("1", False, True), ("0", True, False), ("line", False, False),
     ]  # fmt: skip
     last = tests[-1]
-    assert last.test == both
+    assert last.name == both
     assert last.left is not None
     assert last.right is not None
     # Controls are left out: of three samples two fail it, of the other task's four one.
@@ -63,8 +63,8 @@ def test_functions_tests_and_evaluators(tasks: Path) -> None:
     assert not last.same
     assert last.left.message == "assert 1 == 2"
     one, other = evaluators
-    assert (one.name, one.differences) == ("openai/gpt-5-mini", (pytest.approx(2 / 3, abs=1e-5), 0.0))
-    assert (other.name, other.left, other.differences) == (OTHER, None, (None, None))
+    assert (one.name, one.gaps) == ("openai/gpt-5-mini", (pytest.approx(2 / 3, abs=1e-5), 0.0))
+    assert (other.name, other.left, other.gaps) == (OTHER, None, (None, None))
     told = found.to_json()
     assert told["evaluators"][1]["a"] is None
     assert (told["same_function"], told["same_docstring"]) == (False, False)
@@ -72,13 +72,13 @@ def test_functions_tests_and_evaluators(tasks: Path) -> None:
 
 def test_a_task_beside_itself_and_what_is_not_kept(tasks: Path) -> None:
     same = compared(tasks, "add", "add")
-    assert same.panes["function-texts"].said == "the same"
-    assert all(one.same for name in ("tests", "evaluators") for one in same.panes[f"task-{name}"].rows)
-    assert all(a == b for _, a, b in same.panes["task-facts"].rows)
+    assert same.panes["Functions"].summary == "the same"
+    assert all(one.same for name in ("Tests", "Evaluators") for one in same.panes[name].rows)
+    assert all(one.same for one in same.panes["Facts"].rows)
     bare = compared(tasks, "add", "bare")
-    assert bare.right.docstring.absent == "no docstring"
-    assert bare.right.prompt.absent == "no prompt is recorded"
+    assert bare.panes["Docstrings"].right.absent == "no docstring"
+    assert bare.panes["Prompts"].right.absent == "no prompt is recorded"
     # Its lines are not in the file that is kept.
-    assert bare.right.function.title == "original body"
+    assert bare.panes["Functions"].right.title == "original body"
     with SessionReader(tasks) as reader:
         assert read_task(reader, "nobody") is None

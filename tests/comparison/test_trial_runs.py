@@ -10,7 +10,7 @@ from app.two_agents import two_agents
 
 from workbench.comparison.panes import Comparison
 from workbench.comparison.trial_sets import TRIAL_SETS, ChosenTrials, compare_trials
-from workbench.comparison.trials import scales_of
+from workbench.comparison.trials import common_scales
 from workbench.errors import UsageError
 from workbench.session import SessionReader
 
@@ -46,7 +46,7 @@ def test_trials_are_joined_and_the_largest_difference_comes_first(tmp_path: Path
         found = compared(a, b)
         with pytest.raises(UsageError, match=r"Run B is not in b\.session"):
             TRIAL_SETS.read((a, "run-1"), (b, "gone"))
-    assert [(pair.either.trial.case_id, pair.difference) for pair in found.panes["run-trials"].rows] == [
+    assert [(pair.either.trial.case_id, pair.gap) for pair in found.panes["Trials"].rows] == [
         ("two", 30),
         ("one", -10),
         ("three", None),
@@ -65,8 +65,8 @@ def test_repeats_are_compared_by_their_means_and_not_by_their_numbers(tmp_path: 
     there = recorded(tmp_path / "b.session", {"b1": ("one", 40), "b2": ("two", 90)})
     with SessionReader(here) as a, SessionReader(there) as b:
         found = compared(a, b)
-    pair = found.panes["run-trials"].rows[0]
-    assert (pair.difference, pair.left.points, pair.left.count) == (-20, 60, "2 of 3")
+    pair = found.panes["Trials"].rows[0]
+    assert (pair.gap, pair.left.mean.points, pair.left.count) == (-20, 60, "2 of 3")
     assert (found.to_json()["compared"], found.to_json()["losses"]) == (1, 1)
 
 
@@ -84,11 +84,10 @@ def test_judges_that_differ_are_taken_each_and_their_points_are_not_compared(tmp
     here = recorded(tmp_path / "a.session", {"a1": ("one", 50)})
     there = recorded(tmp_path / "b.session", {"b1": ("one", 40)}, judge="offline-3")
     with SessionReader(here) as a, SessionReader(there) as b:
-        assert scales_of((a, "a1"), (b, "b1"), "aeo-bench", "offline") == (
-            ("aeo-bench", "offline"), ("aeo-bench", "offline-3"),
-        )  # fmt: skip
-        assert scales_of((a, "a1"), (a, "a1"), "aeo-bench", "offline-3") == (("aeo-bench", "offline"),) * 2
         found = compared(a, b)
+    mine, other = ("aeo-bench", "offline"), ("aeo-bench", "offline-3")
+    assert common_scales([mine], [other], *mine) == (mine, other)
+    assert common_scales([mine], [mine], *other) == (mine, mine)
     values = found.to_json()
     assert (values["a"]["judge"], values["b"]["judge"], values["trials"][0]["difference"]) == (
         "offline", "offline-3", None,
@@ -99,7 +98,7 @@ def test_criteria_are_paired_by_case_and_say_what_is_missing(tmp_path: Path) -> 
     with SessionReader(two_agents(tmp_path / "two.session", cases=8, unscored=2)) as reader:
         rows = reader.trials()
         sides = [
-            ChosenTrials.of(reader, [row for row in rows if row.agent == agent], agent) for agent in ("white", "second")
+            ChosenTrials(reader, [row for row in rows if row.agent == agent], agent) for agent in ("white", "second")
         ]
         found = compare_trials(*sides)
     by_part = {(one["tier"] or 0, one["criterion"] or ""): one for one in found.to_json()["points"]}

@@ -8,7 +8,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.comparison.words import Pieces, TextDiff, word_diff
+from workbench.comparison.diff import Pieces, TextDiff, word_diff
 
 LINES = st.lists(st.lists(st.sampled_from(["a", "the", "words", "=", "# x", "", "\u200b", "ü"])).map(" ".join))
 TEXTS = st.one_of(st.none(), LINES.map("\n".join), st.text(max_size=60))

@@ -14,7 +14,6 @@ from workbench.catalog.resolving import current_snapshot
 from workbench.documenters.names import parse_docs
 from workbench.documenters.programs.program import kept_place
 from workbench.documenters.programs.work_folder import Documented, WorkFolder
-from workbench.engine.builds import builds, note_build
 from workbench.engine.estimate import (
     DocsRate,
     Documentation,
@@ -24,7 +23,7 @@ from workbench.engine.estimate import (
     estimate_candidates,
     estimate_trials,
 )
-from workbench.engine.measured import measured_in
+from workbench.engine.measured import builds, measured_in, note_build
 from workbench.engine.plan import Ask, RegenerationPlan
 from workbench.engine.regeneration_estimate import documentation, known_tasks
 from workbench.engine.study_estimate import estimate_study

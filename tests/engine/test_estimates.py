@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench import paths
-from workbench.engine.builds import builds, note_build
 from workbench.engine.estimate import (
     NOTHING_KNOWN,
     Estimate,
@@ -26,7 +25,7 @@ from workbench.engine.estimate import (
     estimate_tests,
     estimate_trials,
 )
-from workbench.engine.measured import measured_in
+from workbench.engine.measured import builds, measured_in, note_build
 from workbench.engine.plan import Ask
 from workbench.engine.regeneration_estimate import estimate_again, estimate_ask, new_candidates
 from workbench.engine.rerunning import Again

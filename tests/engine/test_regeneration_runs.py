@@ -18,9 +18,10 @@ from loopback.server import EMPTY, LoopbackServer, Reply, failure
 
 from workbench.commands.regeneration_summary import summary
 from workbench.engine import client
+from workbench.engine.orders import Order
 from workbench.engine.plan import RegenerationPlan
 from workbench.engine.regeneration_client import add_samples, plan_regeneration
-from workbench.engine.rerunning import rerun_items
+from workbench.engine.rerunning import rerun_orders
 from workbench.engine.stages import STAGES
 from workbench.errors import UsageError
 from workbench.regeneration.source_of_test import source_of_test, text_of_test_file
@@ -258,20 +259,22 @@ def test_rerun_with_another_model_and_testing_again(
     # Tested again: the same answers, the same verdicts, nothing asked.
     asked = len(loopback_server.seen)
     first = candidates(session, run)["sums.py::add", 0]
-    assert rerun_items(session, first.id[:8]) == [run]
+    assert rerun_orders(session, first.id[:8]) == [run]
     assert ended(session, run, until) == "done"
     assert len(loopback_server.seen) == asked
     second = candidates(session, run)["sums.py::add", 0]
     assert (second.verdict, second.body_blob) == ("failed", first.body_blob)
     assert (second.at or 0) > (first.at or 0)
     # The failed ones with another model.
-    assert rerun_items(session, failed=True, model="openai/better") == [run]
+    (again,) = rerun_orders(session, failed=True, model="openai/better")
+    assert isinstance(again, Order)
+    assert again.run == run
     assert ended(session, run, until) == "done"
     assert {row.verdict for row in candidates(session, run, "openai/better").values()} == {"passed"}
     assert summary(session, run)["evaluator"] == "openai/better"
     assert summary(session, run)["pass_at_k"]["1"] == 1.0
     with pytest.raises(UsageError, match="no task or candidate"):
-        rerun_items(session, "nothing-like-it")
+        rerun_orders(session, "nothing-like-it")
 
 
 @pytest.mark.slow

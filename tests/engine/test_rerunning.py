@@ -18,9 +18,9 @@ from workbench.cli import main
 from workbench.commands.regeneration_summary import summary
 from workbench.engine import client, launching
 from workbench.engine.plan import RegenerationPlan
+from workbench.engine.rechecking import write_verdict
 from workbench.engine.regeneration_client import plan_regeneration
-from workbench.engine.rerunning import rerun_items
-from workbench.engine.verdict_rows import write_verdict
+from workbench.engine.rerunning import rerun_orders
 from workbench.reports.regenerated import former_failing
 from workbench.sandbox import Report, Route, TestOutcome, Verdict
 from workbench.session import SessionReader, SessionWriter, create
@@ -255,7 +255,7 @@ def test_a_control_that_is_tested_again_leaves_its_task_as_it_is_until_it_is_dec
     # Only its samples: nobody tests them, so what they have stands.
     samples = {key: row for key, row in candidates(session, run).items() if row.task_id == task and not row.control}
     for key in samples:
-        rerun_items(session, key)
+        rerun_orders(session, key)
         assert ended(session, run, until) == "done", error(session, run)
     assert {key: candidates(session, run)[key] for key in samples} == samples
     assert figures(session, run) == told
@@ -264,7 +264,7 @@ def test_a_control_that_is_tested_again_leaves_its_task_as_it_is_until_it_is_dec
     # The control, too, where it cannot be tested: the task stays out; where it can, it is in again with all of its samples.
     with monkeypatch.context() as patched:
         without_sandbox(tmp_path, patched)
-        rerun_items(session, "clamp")
+        rerun_orders(session, "clamp")
         assert ended(session, run, until) == "failed"
     assert figures(session, run) == told
     assert client.resume(session) == [run]
@@ -284,7 +284,7 @@ def test_the_bodies_that_are_tested_again_are_those_that_were_tested(
     file = tmp_path / "answers.jsonl"
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     file.write_text("\n".join(json.dumps({**line, "completion": "    return 0\n"}) for line in lines))
-    assert rerun_items(session, "*") == [run]
+    assert rerun_orders(session, "*") == [run]
     assert ended(session, run, until) == "done", error(session, run)
     now = candidates(session, run)
     tested = {key for key, row in before.items() if row.verdict != "invalid"}
@@ -310,7 +310,7 @@ def test_a_verdict_stands_beside_the_body_that_was_tested_whatever_older_rules_h
     with SessionWriter(session) as writer:
         for key in before:
             writer.update("candidates", {"id": key}, {"body_blob": writer.blob("return 0"), "repairs": 9})
-    assert rerun_items(session, "*") == [run]
+    assert rerun_orders(session, "*") == [run]
     assert ended(session, run, until) == "done", error(session, run)
     now = candidates(session, run)
     for key, row in before.items():

@@ -16,7 +16,7 @@ from loopback.server import LoopbackServer, Reply
 from thin_docs import CUE, GOOD, MODEL, Models, order
 
 from workbench.cli import main
-from workbench.engine.improvement import OrderExecution
+from workbench.engine.improvement import Improvement
 from workbench.engine.improvement_client import launch_improvement, plan_of, state_of
 from workbench.engine.plan import ImprovementPlan, RegenerationPlan
 from workbench.errors import WorkbenchError
@@ -141,7 +141,7 @@ def test_the_spend_limit_holds_for_all_runs_of_an_order_and_not_for_what_was_spe
     with SessionReader(session) as reader:
         row = reader.improvement("order")
     assert row is not None
-    execution = OrderExecution(session, row, plan)
+    execution = Improvement(session, row, plan)
     # 5.5 - 5.0 and 0.75 were spent for it; the run may go up to what it has cost and what is left.
     assert execution.begin("docstrings of attempt 1", "first") == pytest.approx(5.5 + 2.0 - 1.25)
     with SessionWriter(session) as writer:

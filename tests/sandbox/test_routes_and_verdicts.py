@@ -14,7 +14,6 @@ from workbench.sandbox import (
     Limits,
     Pool,
     Reason,
-    Report,
     Route,
     SandboxUnavailable,
     Verdict,
@@ -265,13 +264,6 @@ def test_the_plain_process_is_never_chosen_without_being_named(monkeypatch: pyte
         choose_backend("bubblewrap")
     with pytest.raises(SandboxUnavailable, match="choose from"):
         choose_backend("nothing")
-
-
-async def test_reports_and_jobs_survive_json(box: Pool) -> None:
-    asked = job(STUB)
-    assert Job.from_json(asked.to_json()) == asked
-    report = await box.run(asked)
-    assert Report.from_json(report.to_json()) == report
 
 
 def test_control_groups_of_killed_programs_are_removed() -> None:

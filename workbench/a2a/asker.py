@@ -18,13 +18,7 @@ _MOST = 1_000_000_000  # tokens; whoever reports more has not counted
 
 
 class PeerAsker:
-    """Answers the requests of one trial by one conversation with the agent.
-
-    Args:
-        agent: The agent's name, ``a2a:URL``.
-        log: Stores the calls; nothing is recalled from it, as the agent would not know of it.
-        limits: Limits on each message.
-    """
+    """Answers the requests of one trial by one conversation; nothing is recalled from the log, as the agent would not know of it."""
 
     def __init__(self, agent: str, log: CallLog, limits: PeerLimits = DEFAULT_LIMITS) -> None:
         self._peer = Peer(address_of(agent), limits)
@@ -33,11 +27,7 @@ class PeerAsker:
         self._counts: Counter[tuple[str, int]] = Counter()
 
     async def complete(self, request: Request) -> Answer:
-        """Return the agent's answer to the last message of the request.
-
-        Raises:
-            ModelError: There is none; the sentence says why.
-        """
+        """Return the agent's answer to the last message of the request; raises ModelError where there is none."""
         turn = (request.digest, request.sample)
         nth = self._counts[turn]
         self._counts[turn] += 1
@@ -53,7 +43,6 @@ class PeerAsker:
         return answer
 
     async def aclose(self) -> None:
-        """End the conversation."""
         await self._peer.aclose()
 
     async def _answer(self, request: Request, began: float) -> Answer:

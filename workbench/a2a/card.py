@@ -50,25 +50,12 @@ class Interface:
         return f"{binding} at {url!r}, which is no address of a server" if self.binding in _SPOKEN else binding
 
     def words(self) -> str:
-        """Return ``A2A 1.0 over JSON-RPC``."""
         return f"A2A {self.version or '0.3'} over {'JSON-RPC' if self.binding == 'JSONRPC' else self.binding}"
 
 
 @dataclass(frozen=True, slots=True)
 class PeerCard:
-    """What an agent says of itself.
-
-    Attributes:
-        address: Where the card was read.
-        name: Its name, one line.
-        version: Its own version, one line.
-        description: One line.
-        skills: Ids of its skills.
-        streaming: Whether it sends events while it works.
-        interface: The way that is used: the newest version, JSON-RPC before HTTP+JSON.
-        digest: SHA-256 of the card without addresses and signatures.
-        text: The card as JSON.
-    """
+    """What an agent says of itself, and the way to it that is used; ``digest`` is of the card without addresses and signatures."""
 
     address: str
     name: str
@@ -87,22 +74,13 @@ class PeerCard:
         return f"{PEER_MODEL}{name or 'agent'}@{version or '?'}#{self.digest[:8]}"
 
     def words(self) -> str:
-        """Return name, version, skills and protocol in one line for a person."""
         how = "streaming" if self.streaming else "no streaming"
         skills = f" · skills {', '.join(self.skills[:6])}" if self.skills else ""
         return f"{self.name} {self.version} · {self.interface.words()}, {how}{skills}"
 
 
 async def fetch_card(address: str, headers: Mapping[str, Mapping[str, str]] | None = None) -> PeerCard:
-    """Return the card of the agent at an address.
-
-    Args:
-        address: ``http(s)://HOST:PORT``, with a path where the server has one.
-        headers: Credentials by origin; the environment's unless given.
-
-    Raises:
-        ModelError: Nobody is there, or what is there has no card that can be used; the sentence says which.
-    """
+    """Return the card of the agent at an address, asked with credentials by origin; raises ModelError where there is none."""
     for place in (PLACE, _OLDER_PLACE):
         address = address.rstrip("/").removesuffix(place)
     given = headers_by_origin() if headers is None else headers
@@ -142,11 +120,7 @@ def _decoded(response: httpx.Response, address: str, last: bytes) -> Mapping[str
 
 
 def read_card(card: Mapping[str, Any], address: str) -> PeerCard:
-    """Return a card of either version of the protocol.
-
-    Raises:
-        NoAgent: It lacks what a card must have, or names no way that is spoken here.
-    """
+    """Return a card of either version of the protocol; raises NoAgent for one that lacks what it must have."""
     try:
         kept = {name: value for name, value in card.items() if name not in _NOT_THE_AGENT}
         canonical = json.dumps(kept, sort_keys=True, separators=(",", ":"))

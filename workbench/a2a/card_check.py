@@ -24,11 +24,7 @@ class ShownCard:
 
 
 def shown_card(address: str) -> ShownCard:
-    """Return what the agent at an address says of itself.
-
-    Raises:
-        WorkbenchError: The extra is missing, nobody is there, or it is no agent; the sentence says which.
-    """
+    """Return what the agent at an address says of itself; raises WorkbenchError where the extra is missing or no agent is there."""
     check_installed()
     command = [sys.executable, "-m", "workbench.a2a.card_check", address]
     try:
@@ -47,7 +43,6 @@ def shown_card(address: str) -> ShownCard:
 
 
 def main(address: str) -> int:
-    """Print as JSON what the card says, or what is wrong."""
     from workbench.a2a.card import fetch_card
 
     answer = {"problem": "", "model": "", "words": ""}

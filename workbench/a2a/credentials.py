@@ -16,17 +16,12 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def origin_of(url: str) -> str:
-    """Return scheme, host and port of an address."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname}:{parts.port or _PORTS.get(parts.scheme, 0)}".lower()
 
 
 def headers_by_origin(environment: Mapping[str, str] | None = None) -> dict[str, dict[str, str]]:
-    """Return the headers to send, by the origin that they are sent to.
-
-    Raises:
-        UsageError: The variable is not of that shape; the sentence does not quote it.
-    """
+    """Return the headers to send by origin; raises UsageError, which does not quote the variable, where it has another shape."""
     text = (os.environ if environment is None else environment).get(VARIABLE, "")
     if not text.strip():
         return {}

@@ -29,11 +29,9 @@ class Limit:
         self._left = most
 
     def renew(self) -> None:
-        """Allow the whole amount again."""
         self._left = self.most
 
     def take(self, chunk: bytes) -> None:
-        """Count bytes that came; raises :class:`TooLarge` beyond the limit."""
         self.last = (self.last + chunk)[-_KEPT_BYTES:]
         self._left -= len(chunk)
         if self._left < 0:

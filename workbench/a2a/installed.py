@@ -11,7 +11,6 @@ NEEDED = ("a2a", "starlette", "sse_starlette", "uvicorn")
 
 
 def is_installed() -> bool:
-    """Return whether the packages of the extra are there, ``a2a-sdk`` in version 1 or later."""
     return not problem()
 
 
@@ -24,10 +23,5 @@ def problem() -> str:
 
 
 def check_installed() -> None:
-    """Make sure that A2A can be spoken.
-
-    Raises:
-        WorkbenchError: The extra is missing; the sentence says how to get it.
-    """
     if lacks := problem():
         raise WorkbenchError(f"A2A needs the extra a2a ({lacks}): pip install 'docs-workbench[a2a]'.")

@@ -48,13 +48,7 @@ DEFAULT_LIMITS = PeerLimits()
 
 
 class Peer:
-    """One conversation; what the agent remembers of it is its own affair.
-
-    Args:
-        address: Where its card is.
-        limits: Limits on each message.
-        headers: Credentials by origin; the environment's unless given.
-    """
+    """One conversation; what the agent remembers of it is its own affair. Credentials are by origin."""
 
     def __init__(
         self, address: str, limits: PeerLimits = DEFAULT_LIMITS, headers: Mapping[str, Mapping[str, str]] | None = None
@@ -78,11 +72,7 @@ class Peer:
         return f"The agent at {self.address}"
 
     async def connect(self) -> PeerCard:
-        """Read the card, once.
-
-        Raises:
-            ModelError: There is no agent that can be talked to.
-        """
+        """Read the card, once; raises ModelError where there is no agent that can be talked to."""
         if self._card is None:
             self._card = await fetch_card(self.address, self.headers)
             self._client = client_for(self._limit, self.headers)
@@ -90,11 +80,7 @@ class Peer:
         return self._card
 
     async def ask(self, text: str) -> Reply:
-        """Send a message in this conversation and return the answer to it.
-
-        Raises:
-            ModelError: There is none within the limits, or it breaks the protocol's rules. The conversation is over then.
-        """
+        """Return the answer to a message. A ModelError, of limits or of rules of the protocol, ends the conversation."""
         card = await self.connect()
         self._limit.renew()
         collected = Collected(self.who, self._artifacts, self._task)

@@ -38,13 +38,7 @@ class Reply:
 
 @dataclass(slots=True)
 class Collected:
-    """Collects what comes for one message.
-
-    Attributes:
-        who: ``The agent at URL``, for sentences.
-        known: Ids of artifacts that came for earlier messages.
-        task: Id of the task, "" while there is none.
-    """
+    """Collects what comes for one message from ``who``; ``known`` are artifacts that came for earlier ones."""
 
     who: str
     known: set[str] = field(default_factory=set)
@@ -65,17 +59,12 @@ class Collected:
 
     @property
     def is_pending(self) -> bool:
-        """Whether there is a task that is still being worked on."""
         state = self._status.state if self._status is not None else TaskState.TASK_STATE_UNSPECIFIED
         pending = (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_UNSPECIFIED)
         return not self._messages and bool(self.task) and state in pending
 
     def add(self, event: StreamResponse) -> None:
-        """Take an event.
-
-        Raises:
-            BrokenRules: It is a second answer, of another task, or one too many.
-        """
+        """Take an event; raises BrokenRules for a second answer, another task, or one too many."""
         self._events += 1
         self._size += event.ByteSize()
         if self._events > _MOST_EVENTS or self._size > _MOST_CHARACTERS * 2:
@@ -101,7 +90,6 @@ class Collected:
             self._put(event.artifact_update.artifact, append=event.artifact_update.append)
 
     def add_task(self, task: Task) -> None:
-        """Take a task as a whole, sent or asked for."""
         if self._messages:
             raise self._twice()
         self._of_task(task.id)
@@ -115,13 +103,7 @@ class Collected:
             self._set(task.status)
 
     def reply(self) -> Reply:
-        """Return the answer.
-
-        Raises:
-            ModelUnavailable: The agent says that it failed.
-            ModelRefused: It rejects the message, or wants credentials.
-            BrokenRules: It answered nothing, or in two contexts.
-        """
+        """Return the answer; raises what the agent says of its failure, and BrokenRules for no answer or one in two contexts."""
         if len(self._contexts) > 1:
             raise BrokenRules(f"{self.who} answered one message in {len(self._contexts)} contexts.")
         context = next(iter(self._contexts), "")
@@ -198,10 +180,7 @@ class Collected:
 
 
 def text_of(parts: Iterable[Part]) -> str:
-    """Return the text of parts, a line each; a data part that holds a call stands as the ``<json>`` call that it is.
-
-    Where no part holds a whole call and all of them together do, they are pieces of one text, as an agent streams it.
-    """
+    """Return the text of parts, a line each, or joined where only that makes a whole call; a data part that holds one stands as ``<json>``."""
     texts = [text for text in map(_text, parts) if text]
     joined = "".join(texts)
     if len(texts) > 1 and _holds_call(joined) and not any(map(_holds_call, texts)):

@@ -1,8 +1,7 @@
 """The agents under test, their tools and their wire protocol.
 
 An agent is a class with ``async document(context) -> Submission``: an entry of :data:`workbench.agents.names.AGENTS`,
-or one of
-another package by its dotted path, ``package.module:Class`` (docs/extending/agent.md).
+or one of another package by its dotted path, ``package.module:Class`` (docs/extending/agent.md).
 """
 
 import lazy_loader

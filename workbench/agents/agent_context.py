@@ -217,10 +217,7 @@ class AgentContext:
         return Turn(request, answer, parse_action(answer.text), began)
 
     async def act(self, conversation: Conversation, grammar: str | None = None) -> Submission | None:
-        """Run one step: ask the model, run the tool it chose, and add the result to the conversation.
-
-        Return the submission if the agent submitted. Raises as :meth:`ask`.
-        """
+        """Run one step and return the submission, if it is one. Raises as :meth:`ask`."""
         turn = await self.ask(conversation.messages, grammar)
         if isinstance(turn.outcome, Action) and turn.outcome.name == RESPOND:
             conversation.add_assistant(turn.answer.text)
@@ -229,10 +226,7 @@ class AgentContext:
         return None
 
     def take(self, conversation: Conversation, turn: Turn, *, run_tools: bool = True) -> None:
-        """Run the tool that an answer calls and add the result, or what is wrong with the answer, to the conversation.
-
-        Without ``run_tools`` a call is a problem.
-        """
+        """Run the tool that an answer calls (without ``run_tools`` a problem) and add the result."""
         conversation.add_assistant(turn.answer.text)
         if isinstance(turn.outcome, Action) and not run_tools:
             turn = replace(turn, outcome=Problem("no respond", "It is time to hand in with respond."))
@@ -250,7 +244,6 @@ class AgentContext:
         conversation.add_user(told)
 
     def submit(self, turn: Turn) -> Submission:
-        """Record the answer as the trial's submission."""
         assert isinstance(turn.outcome, Action)
         submission = submission_of(turn.outcome)
         size = len(submission.readme.encode("utf-8", "surrogatepass"))

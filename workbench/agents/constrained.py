@@ -1,9 +1,8 @@
 """GBNF grammars that constrain a small model at each step: known paths as choices, and the structure of a README.
 
 A model of a hundred million parameters does not follow a protocol by itself. Constrained by a grammar, it takes the
-same steps as a
-large one: the tool, the path and the sentences are its own choice, while headings and metadata keys come from the
-grammar.
+same steps as a large one: the tool, the path and the sentences are its own choice, while headings and metadata keys
+come from the grammar.
 """
 
 from __future__ import annotations

@@ -23,10 +23,7 @@ class Agent(Protocol):
 
 
 def make_agent(name: str, folders: Sequence[str] = ()) -> Agent:
-    """Return a new agent by its name or dotted path, imported from ``folders`` first.
-
-    UsageError: there is none; the sentence says what is missing.
-    """
+    """Return a new agent by name or dotted path, imported from ``folders`` first. UsageError: there is none."""
     agent = make("agent", load("agent", agent_info(name).path, Agent, folders))
     agent.name = name
     return cast(Agent, agent)

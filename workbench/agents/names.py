@@ -41,10 +41,7 @@ AGENTS: tuple[AgentInfo, ...] = (
         "workbench.agents.fixed_walk:FixedWalk",
     ),
     AgentInfo(
-        "single-file",
-        "Single file",
-        "baseline: reads one file, then writes",
-        "workbench.agents.baselines:SingleFile",
+        "single-file", "Single file", "baseline: reads one file, then writes", "workbench.agents.baselines:SingleFile"
     ),
     AgentInfo(
         "no-exploration",
@@ -70,10 +67,7 @@ def current_name(name: str) -> str:
 
 
 def agent_info(name: str) -> AgentInfo:
-    """Return what is known of an agent; one from outside is known by its dotted path or address only.
-
-    UsageError: there is none; the sentence names the known ones.
-    """
+    """Return what is known of an agent, of one from outside only its path or address. Raises UsageError."""
     # A recorded name stays what it was: a trial is resumed, forked and run again by the agent that began it.
     name = _FORMER.get(name, name)
     if is_remote(name):

@@ -1,8 +1,8 @@
 """AEO-Bench's text protocol: the agent's prompts, and how its answers are parsed.
 
 An answer contains one ``<json>{"name": …, "kwargs": {…}}</json>``, or the object without the tag. A README may contain
-anything,
-even code fences and closing tags, so a JSON decoder finds the end of the object and no closing tag is searched for.
+anything, even code fences and closing tags, so a JSON decoder finds the end of the object and no closing tag is
+searched for.
 """
 
 from __future__ import annotations
@@ -83,12 +83,10 @@ def parse_action(answer: str) -> Action | Problem:
     """Parse the action in an answer; never raises.
 
     The last opening tag followed by a complete call wins, unless it lies inside an earlier object. Without one, the
-    last JSON object that
-    is a call or a submission wins, wherever it stands: alone, in a fence, in prose. Deviations with a clear meaning are
-    accepted: a tag
-    in capitals, a missing closing tag, raw newlines in strings, ``arguments`` instead of ``kwargs``, arguments beside
-    the name, a
-    submission without a name. What is nearly JSON is none, as in AEO-Bench. A call in the model's reasoning is none.
+    last JSON object that is a call or a submission wins, wherever it stands: alone, in a fence, in prose. Deviations
+    with a clear meaning are accepted: a tag in capitals, a missing closing tag, raw newlines in strings, ``arguments``
+    instead of ``kwargs``, arguments beside the name, a submission without a name. What is nearly JSON is none, as in
+    AEO-Bench. A call in the model's reasoning is none.
     """
     split = split_reasoning(answer)
     if not split.finished:
@@ -224,7 +222,6 @@ def tool_message(tool: str, text: str, steps_left: int, closings: Closings = OWN
 
 
 def problem_message(problem: Problem, steps_left: int) -> str:
-    """Return the message that asks again after an unusable answer."""
     closing = " This is your last step: use respond." if steps_left <= 1 else ""
     return (
         f"That could not be used. {problem.sentence} Answer again with exactly one call, such as "

@@ -44,10 +44,7 @@ def address_of(agent: str) -> str:
 
 
 def canonical(agent: str) -> str:
-    """Return the canonical name of a remote agent: lower-case host, no slash and no card path at the end.
-
-    An invalid address is returned as it is.
-    """
+    """Return a remote agent's canonical name: lower-case host, no slash or card path; invalid ones unchanged."""
     try:
         parts = urlsplit(address_of(agent))
     except UsageError:

@@ -32,10 +32,7 @@ def normal(path: str) -> str:
 
 
 def use_tool(view: View, name: str, kwargs: Mapping[str, object], read_limit: int) -> Observation:
-    """Run a tool on a view and return its result; never raises, whatever the agent asks for.
-
-    ``read_limit`` is the maximum number of characters of a file, or of a folder's names.
-    """
+    """Run a tool, return its result of at most ``read_limit`` characters; never raises, whatever is asked."""
     path = kwargs.get("path", "." if name == "list_directory" else None)
     if name not in TOOLS:
         return Observation(f"Error: unknown tool '{name}'. The tools are {', '.join(TOOLS)}.", name)

@@ -49,7 +49,6 @@ def knowledge_of(context: AgentContext, *, may_respond: bool = True, must_respon
 
 
 def is_source(path: str) -> bool:
-    """Return whether a path is one of the project's Python sources, not a test or set-up file."""
     return path.endswith(".py") and "test" not in path.lower() and not path.endswith(_SETUP_FILES)
 
 

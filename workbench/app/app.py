@@ -18,7 +18,6 @@ from workbench.app.keys import bindings
 from workbench.app.navigation import NavigatingApp
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import LastNet
-from workbench.bindings import KEYS
 from workbench.collecting import collect_rarely
 from workbench.errors import WorkbenchError
 from workbench.read_only import is_read_only
@@ -132,13 +131,6 @@ class WorkbenchApp(NavigatingApp):
         else:
             self.open_latest()
         self.start_themes()
-        unknown = set(self.settings.keymap) - KEYS.keys()
-        if unknown:
-            self.notify(
-                f"The keymap names {', '.join(sorted(unknown))}, which no key has; {key_of('app.help')} lists the names.",
-                severity="warning",
-                timeout=12,
-            )
         if self._wants_warm:
             self._start_warm()
         if self.begins_with_tour:
@@ -176,12 +168,7 @@ class WorkbenchApp(NavigatingApp):
 
     def resume_session(self, path: Path, run: str | None = None) -> None:
         """Take up what is missing in a session, or in one of its runs; of an example, in a copy."""
-        warm = self.warm
-
-        def work() -> tuple[Path, int]:
-            from workbench.app import runs
-
-            return runs.resume(path, run, warm)
+        from workbench.app import runs
 
         def done(taken_up: tuple[Path, int]) -> None:
             own, count = taken_up
@@ -190,19 +177,16 @@ class WorkbenchApp(NavigatingApp):
             if count:
                 self.open_session(own)
 
-        self._doing.ask(work, done)
+        self._doing.ask(lambda: runs.resume(path, run, self.warm), done)
 
     def cancel_session(self, path: Path, run: str | None = None) -> None:
-        def work() -> int:
-            from workbench.app import runs
-
-            return runs.cancel(path, run)
+        from workbench.app import runs
 
         def done(count: int) -> None:
             said = "Nothing runs in it." if not count else "Cancelling; what is finished stays."
             self.notify(said, title=path.stem)
 
-        self._doing.ask(work, done)
+        self._doing.ask(lambda: runs.cancel(path, run), done)
 
     def export_report(self, session: Path, place: str, format: str) -> None:
         """Write a report of a session in a format, a name or the dotted path of one of another package."""
@@ -258,7 +242,6 @@ class WorkbenchApp(NavigatingApp):
 
     @property
     def in_browser(self) -> bool:
-        """Whether the app is shown in a browser, whose person has no files here."""
         return self.is_web
 
     def download(self, path: Path) -> None:
@@ -271,7 +254,6 @@ class WorkbenchApp(NavigatingApp):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """Do what a key or a command asks for, or say why a read-only app does not."""
         from textual.screen import ModalScreen
 
         name = action if isinstance(action, str) else ".".join(action[:2])
@@ -304,7 +286,7 @@ class WorkbenchApp(NavigatingApp):
     # -- modes, keys and themes
 
     async def action_interrupt(self) -> None:
-        """Copy what is selected; where nothing is, leave, but only when asked twice."""
+        """Copy what is selected; where nothing is, leave when asked twice."""
         from textual.widgets import Input
 
         field = self.focused.selected_text if isinstance(self.focused, Input) else ""
@@ -354,13 +336,12 @@ class WorkbenchApp(NavigatingApp):
         self.notify(f"Saved {self.save_screenshot(path='.')}.", timeout=8)
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
-        """Say once that the keymap gives one key to two things."""
         names = ", ".join(sorted(binding.id or binding.action for binding in clashed_bindings))
         self.notify(f"The keymap gives one key to two things; off now: {names}.", severity="warning")
 
 
 def _named(module: str, name: str) -> Any:
-    """Return a class whose module is imported only now, because what is imported before the first paint is waited for."""
+    """Import a class only now: what is imported before the first paint is waited for."""
     return getattr(import_module(f"workbench.app.{module}"), name)
 
 
@@ -376,7 +357,6 @@ def _knows_tour() -> bool:
 
 
 def run_app(session: Path | None, settings: Settings) -> int:
-    """Run the app until the user leaves it; returns the exit code."""
     app = WorkbenchApp(session, settings)
     app.begins_with_overview = session is not None
     # Only here, where a person opens the app: nothing else that runs it shall meet the tour.

@@ -20,10 +20,7 @@ _BATCH = 5000
 
 
 class SessionChanged(Message):
-    """Rows of the open session changed; a batch per poll, oldest first, each (kind, item, part) once.
-
-    ``part`` is ``"liveness"`` on a run whose engine appeared or went away, which is no change in the file.
-    """
+    """Rows changed, oldest first, each (kind, item, part) once; the part ``liveness`` of a run says that its engine appeared or went away."""
 
     def __init__(self, reader: SessionReader, changes: tuple[Change, ...]) -> None:
         super().__init__()
@@ -57,11 +54,7 @@ def merged(earlier: tuple[Change, ...], later: tuple[Change, ...]) -> tuple[Chan
 
 
 class SessionFeed(threading.Thread):
-    """Polls ``PRAGMA data_version`` (microseconds a poll) and posts one :class:`SessionChanged` per poll with news.
-
-    A plain daemon thread and no Textual worker, because it never completes: who waits for the app's workers would
-    wait for ever.
-    """
+    """Polls ``PRAGMA data_version``, in microseconds; no Textual worker, for who waits for the app's workers would wait for ever."""
 
     def __init__(self, target: MessagePump) -> None:
         super().__init__(name="session-feed", daemon=True)
@@ -124,7 +117,6 @@ class SessionFeed(threading.Thread):
 
     @staticmethod
     def _require_in_place(reader: SessionReader) -> None:
-        """Refuse to follow a file of which nobody will hear any more, as if nothing happened in it."""
         from workbench.errors import WorkbenchError
         from workbench.session.moved_files import Fate
 

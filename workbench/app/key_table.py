@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from workbench.bindings import KEYS
 from workbench.read_only import ReadOnly, is_read_only
@@ -41,76 +41,53 @@ def with_keys(text: str) -> str:
     return re.sub(r"\{([a-z-]+\.[a-z-]+)\}", lambda found: key_of(found[1]) if found[1] in KEYS else found[0], text)
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """Keys and what they mean on every screen that has them; ``names`` are last parts of ids of bindings: ``sort`` of ``trials.sort``."""
+class Meaning(NamedTuple):
+    """What keys mean on every screen that has them; ``names`` are words of the ids of their bindings: ``sort`` of ``trials.sort``."""
 
     keys: tuple[str, ...]
-    shown: str
     means: str
     names: frozenset[str]
 
+    @property
+    def shown(self) -> str:
+        return " ".join(written(key).replace("ctrl+", "^") for key in self.keys if key not in {*_ARROWS, "delete"})
 
-def _row(keys: str, shown: str, means: str, names: str) -> Meaning:
-    return Meaning(tuple(keys.split()), shown, means, frozenset(names.split()))
 
-
-KEY_TABLE = (
-    _row("space", "space", "mark, choose", "mark facet"),
-    _row("C", "C", "compare what is marked", "compare"),
-    _row("slash", "/", "find in this list or text", "search narrow find query"),
-    _row("n N", "n N", "next, previous hit or difference", "next previous next-hit previous-hit"),
-    _row("o O", "o O", "sort; the other way round", "sort reverse"),
-    _row("b minus", "b -", "group; fold or unfold a group", "group fold"),
-    _row("f F", "f F", "filter; clear the filter", "filter clear-filter only-differences"),
-    _row("asterisk t a", "* t a", "star, tag, remark", "star tags remark"),
-    _row("r", "r", "rerun", "rerun rerun-task"),
-    _row("u c", "u c", "resume, cancel", "resume cancel"),
-    _row("d delete", "d", "delete, put away", "delete put-away"),
-    _row("ctrl+z full_stop", "^z .", "bring back; show what was put away", "bring-back all"),
-    _row("f2", "f2", "name", "name"),
-    _row("f5", "f5", "fetch, read again", "fetch reload"),
-    _row("ctrl+n", "^n", "new", "new open"),
-    _row("ctrl+e", "^e", "open in $EDITOR", "open"),
-    _row("ctrl+f", "^f", "search everything; all sessions", "search all-sessions"),
-    _row("x", "x", "export a report", "export"),
-    _row("y", "y", "copy", "copy"),
-    _row("s", "s", "scores, by which rubric, judge or measure", "scores scale measure"),
-    _row("v", "v", "next evaluator", "evaluator"),
-    _row("V", "V", "verify: test docs, check a README", "test-docs check"),
-    _row("w", "w", "why: where it comes from, what went wrong", "where-from went-wrong"),
-    _row("greater_than_sign", ">", "more of a long text", "more"),
-    _row("left_square_bracket right_square_bracket", "[ ]", "previous, next tab", "next-tab previous-tab next-pair previous-pair"),
-    _row("h l left right", "h l", "previous, next beside it; close, open a folder",
-         "next-step previous-step next-sample previous-sample matrix-left matrix-right open close files open-group close-group"),
-    _row("H L", "H L", "previous, next trial, run or study",
-         "next-trial previous-trial next-run previous-run next-study previous-study"),
-    _row("J K", "J K", "next, previous task or attempt, from any pane",
-         "next-task previous-task next-attempt previous-attempt"),
-)  # fmt: skip
-"""Keys that several screens have, in the order of the help; keys that move, ``enter`` and ``escape`` are everywhere."""
-
-EVERYWHERE = frozenset(
-    [
-        "enter",
-        "escape",
-        "j",
-        "k",
-        "g",
-        "G",
-        "up",
-        "down",
-        "home",
-        "end",
-        "pageup",
-        "pagedown",
-        "ctrl+d",
-        "ctrl+u",
-        "tab",
-        "shift+tab",
-    ]
+_ROWS = """
+space | mark, choose | mark facet
+C | compare what is marked | compare
+slash | find in this list or text | search narrow find query
+n N | next, previous hit or difference | next previous hit
+o O | sort; the other way round | sort reverse
+b minus | group; fold or unfold a group | group fold
+f F | filter; clear the filter | filter clear-filter only-differences
+asterisk t a | star, tag, remark | star tags remark
+r | rerun | rerun rerun-task
+u c | resume, cancel | resume cancel
+d delete | delete, put away | delete put-away
+ctrl+z full_stop | bring back; show what was put away | bring-back all
+f2 | name | name
+f5 | fetch, read again | fetch reload
+ctrl+n | new | new open
+ctrl+e | open in $EDITOR | open
+ctrl+f | search everything; all sessions | search all-sessions
+x | export a report | export
+y | copy | copy
+s | scores, by which rubric, judge or measure | scores scale measure
+v | next evaluator | evaluator
+V | verify: test docs, check a README | test-docs check
+w | why: where it comes from, what went wrong | where-from went-wrong
+greater_than_sign | more of a long text | more
+left_square_bracket right_square_bracket | previous, next tab | tab pair
+h l left right | previous, next beside it; close, open a folder | step sample matrix open close files
+H L | previous, next trial, run or study | trial run study
+J K | next, previous task or attempt, from any pane | task attempt
+"""
+KEY_TABLE = tuple(
+    Meaning(tuple(keys.split()), means, frozenset(names.split()))
+    for keys, means, names in (row.split(" | ") for row in _ROWS.strip().splitlines())
 )
-"""Keys that move the cursor or the focus, do the next thing, or lead back."""
+"""Keys that several screens have, in the order of the help; keys that move, ``enter`` and ``escape`` are everywhere."""
 
 WHY_NOT = {
     "resume": "Nothing is missing here: there is nothing to resume.",

@@ -16,11 +16,7 @@ MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A step of a trial (``number``, 0 for its outcome), or a sample of a task (``item`` the task, ``number`` from 0).
-
-    In a trial ``item`` is one of its criteria, see :func:`workbench.session.labels.criterion_part`, "" for none.
-    ``needle`` is the text that is searched for from there on, "" for none.
-    """
+    """A step (``number``, 0 for the outcome) or criterion (``item``) of a trial, or a sample (from 0) of a task, and what is sought from there."""
 
     number: int = 0
     needle: str = ""
@@ -29,10 +25,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """What a mode shows: an ``item`` (trial, run, case or study) of a session, and a ``place`` in it; of a run the samples of ``evaluator``.
-
-    ``pair`` are the two that stand side by side over the mode.
-    """
+    """What a mode shows: an ``item`` (trial, run, case or study) of a session, and where in it; ``pair`` stands side by side over the mode."""
 
     session: Path | None
     mode: str
@@ -75,11 +68,7 @@ def _put(locations: list[Location], location: Location) -> None:
 
 @dataclass(slots=True)
 class ResultList:
-    """The list that led to what is shown: its locations in the order in which they were listed.
-
-    ``show_list`` shows it again as it was left, with the cursor on a row; ``row`` is what a row is called. Keys of a search go through
-    rows that were ``searched``. ``completed`` reads what a location still lacks before it is gone to.
-    """
+    """The list that led to what is shown. Keys of a search go through ``searched`` rows; ``completed`` reads what a location still lacks."""
 
     show_list: Callable[[int], Any]
     locations: Sequence[Location]

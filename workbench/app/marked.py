@@ -19,7 +19,6 @@ from workbench.app.toolkit.columns import Column
 from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
-from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.results.plan_title import plan_title
@@ -35,21 +34,11 @@ _NOTHING = "Nothing is starred, tagged or remarked on yet: {labels.star} stars w
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """What a mark belongs to.
-
-    Attributes:
-        what: ``run``, ``trial``, ``step``, ``criterion``, ``task``, ``sample`` or ``session``; "" for what is no longer in the session.
-        title: What a person calls it.
-        trial: The trial to go to, "" where it belongs to none.
-        run: The run to go to otherwise.
-        place: Where in it.
-    """
+    """What a mark belongs to, and where that is shown, None for what is no longer in the session."""
 
     what: str
     title: str
-    trial: str = ""
-    run: str = ""
-    place: Place | None = None
+    location: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +52,6 @@ class MarkedLine:
 
 
 def load_marked(reader: SessionReader) -> tuple[MarkedLine, ...]:
-    """Read all stars, tags and remarks of a session, the newest first."""
     rows = [("star" if row.label == STAR else "tag", row.label, row.at, row.item, row.part) for row in reader.labels()]
     rows += [("remark", note.text, note.at, note.item, note.of) for note in reader.annotations()]
     owners = {key: _owner(reader, *key) for key in dict.fromkeys(row[3:] for row in rows)}
@@ -72,24 +60,28 @@ def load_marked(reader: SessionReader) -> tuple[MarkedLine, ...]:
 
 
 def _owner(reader: SessionReader, item: str, part: str) -> Owner:
+    path = reader.path
     if item == SESSION:
-        return Owner("session", f"the session {reader.path.stem}")
+        return Owner("session", f"the session {path.stem}", Location(path, "sessions"))
     if (trial := reader.trial(item)) is not None:
         title = f"{trial.case_name or trial.case_id} · {trial.agent} · {trial.model} · repeat {trial.repeat}"
-        if part.isdecimal():
-            return Owner("step", f"step {part} of {title}", trial.id, place=Place(int(part)))
+        place = Place(int(part)) if part.isdecimal() else Place(item=part) if part else None
         if part:
-            return Owner("criterion", f"{part_in_words(part)} of {title}", trial.id, place=Place(item=part))
-        return Owner("trial", title, trial.id)
+            title = f"{f'step {part}' if part.isdecimal() else part_in_words(part)} of {title}"
+        what = "step" if part.isdecimal() else "criterion" if part else "trial"
+        return Owner(what, title, Location(path, "trajectory", item, place))
     if (task := reader.task(item)) is not None:
-        return Owner("task", f"{task.path}::{task.qualified_name}", run=task.run_id, place=Place(item=task.id))
+        title = f"{task.path}::{task.qualified_name}"
+        return Owner("task", title, Location(path, "regeneration", task.run_id, Place(item=item)))
     if (candidate := reader.candidate(item)) is not None:
         of = reader.task(candidate.task_id)
         title = f"{of.qualified_name if of is not None else candidate.task_id} · sample {candidate.sample + 1}"
-        return Owner("sample", title, run=candidate.run_id, place=Place(candidate.sample, item=candidate.task_id))
+        place = Place(candidate.sample, item=candidate.task_id)
+        return Owner("sample", title, Location(path, "regeneration", candidate.run_id, place))
     if (run := reader.run(item)) is not None:
         trials = reader.trials(item)
-        return Owner("run", run.name or plan_title(run), trials[0].id if trials else "", run.id)
+        mode, shown = ("trajectory", trials[0].id) if trials else ("regeneration", item)
+        return Owner("run", run.name or plan_title(run), Location(path, mode, shown))
     return Owner("", f"{item}, which is no longer in the session")
 
 
@@ -97,7 +89,7 @@ COLUMNS: tuple[Column[MarkedLine], ...] = (
     Column(title="what", cell=lambda line: (_SIGNS[line.kind], "marked"), width=9, text=True, sort=lambda line: line.kind),
     Column(title="text", cell=lambda line: "" if line.kind == "star" else one_line(line.text, 400), width=10, widest=200, text=True,
            shorten=shortened, sort=lambda line: line.text.casefold() if line.kind != "star" else None),
-    Column(title="of", cell=lambda line: (one_line(line.owner.title, 400), "" if line.owner.what else "dim"), width=20, widest=200,
+    Column(title="of", cell=lambda line: (one_line(line.owner.title, 400), "" if line.owner.location else "dim"), width=20, widest=200,
            text=True, shorten=shortened, sort=lambda line: line.owner.title.casefold()),
     Column(title="age", cell=lambda line: (age(line.at), "dim"), width=6, sort=lambda line: line.at, descending=True),
 )  # fmt: skip
@@ -116,11 +108,7 @@ class MarkedList(Table[MarkedLine]):
 
 
 class MarkedScreen(ModeScreen):
-    """One list, and a line that says all of a long remark.
-
-    Args:
-        current: The line at which the cursor starts, None for the one at which it was left.
-    """
+    """One list, and a line that says all of a long remark; the cursor starts at ``current``, None for where it was left."""
 
     mode_name = "Stars, tags and remarks"
     CSS_PATH = "styles/marked.tcss"
@@ -134,8 +122,7 @@ class MarkedScreen(ModeScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         pane = Container(MarkedList(id="marked-list"), Static("", id="marked-line"), id="marked", classes="pane")
-        set_title(pane, self.mode_name)
-        yield pane
+        yield set_title(pane, self.mode_name)
 
     def on_mount(self) -> None:
         self.table.restore(self._current)
@@ -163,20 +150,14 @@ class MarkedScreen(ModeScreen):
     def on_row_list_narrowed(self) -> None:
         self.on_row_list_moved()
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
-        line, app, path = self.table.selected, self.app, self.workbench.session_path
-        rows = [row for row in self.table.in_order() if row.owner.trial or row.owner.run]
-        if line is None:
-            return
-        if line.owner.what == "session":
-            app.call_later(app.run_action, "mode('sessions')")
-        elif line in rows:
-            owners = [row.owner for row in rows]
-            locations = [
-                Location(path, "trajectory" if one.trial else "regeneration", one.trial or one.run, one.place)
-                for one in owners
-            ]
+    def on_row_list_chosen(self) -> None:
+        line, app = self.table.selected, self.app
+        rows = [row for row in self.table.in_order() if row.owner.location and row.owner.location.item]
+        if line in rows:
+            locations = [row.owner.location for row in rows if row.owner.location]
             results = ResultList(lambda at: app.push_screen(MarkedScreen(rows[at])), locations, row="label")
             self.workbench.follow(results, rows.index(line))
-        else:
+        elif line is not None and line.owner.location:
+            self.workbench.go_to(line.owner.location)
+        elif line is not None:
             self.notify("What it belongs to is no longer in the session.")

@@ -16,10 +16,7 @@ SEVERAL = "■"
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """Something of a session that was marked: a ``kind`` of :data:`KINDS` with its id.
-
-    The ``key`` of a group are the columns of :class:`workbench.session.groups.Group`, of trials their ids; ``run`` is "" where that says all.
-    """
+    """Something of a session that was marked; the ``key`` of a group is its columns, of trials their ids, and ``run`` is "" where that says all."""
 
     session: Path
     kind: str
@@ -34,10 +31,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two things to be shown side by side, their points by a rubric ("" for the first that both have) and a judge.
-
-    ``about`` says which of their texts are compared first: ``Docstring``, ``Prompt``.
-    """
+    """Two to be shown side by side by a rubric ("" for the first of both) and a judge; ``about`` (``Docstring``, ``Prompt``) is compared first."""
 
     left: Marked
     right: Marked
@@ -88,7 +82,6 @@ class Marks:
         return tuple(one for one in self._marked if one.kind == kind)
 
     def keep(self, session: Path, kind: str, keys: Container[object]) -> None:
-        """Forget what of a kind is no longer in a session."""
         self._marked = [
             one for one in self._marked if (one.session, one.kind) != (session, kind) or one.key in keys
         ]  # fmt: skip

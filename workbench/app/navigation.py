@@ -8,7 +8,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import key_of
-from workbench.app.location import History, Location, Place, ResultList
+from workbench.app.location import History, Location, ResultList
 from workbench.app.session_app import SessionApp
 
 if TYPE_CHECKING:
@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 
 class NavigatingApp(SessionApp):
-    """An app that brings locations into sight and knows the way back.
-
-    Screens are imported when they are gone to: what is imported before the first paint is waited for. ``lists_left`` says how lists
-    over a mode were left, see :meth:`workbench.app.toolkit.table.Table.restore`.
-    """
+    """An app that brings locations into sight and knows the way back; ``lists_left`` says how lists were left."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.history = History()
@@ -52,28 +48,38 @@ class NavigatingApp(SessionApp):
 
     async def show(self, location: Location) -> None:
         """Show a location of the open session; without a mode, what the session's state is about."""
+        mode, item, place = location.mode, location.item, location.place
         if location.pair is not None:
-            await self.show_mode(location.mode)
+            await self.show_mode(mode)
             self.show_pair(location.pair)
-        elif location.item and location.mode == "trajectory":
-            await self.show_trial(location.item, location.place)
-        elif location.item and location.mode == "regeneration":
-            await self.show_run(location.item, location.evaluator, location.place)
-        elif location.item and location.mode == "study":
-            await self.show_study(location.item)
-        elif location.item and location.mode == "cases":
-            await self.show_case(location.item, location.place)
-        elif location.mode:
-            await self.show_mode(location.mode)
-        else:
+        elif not mode:
             await self._show_what_matters()
+        elif item:
+            self.leave_place()
+            if mode == "trajectory":
+                self.selected_trial = item
+            elif mode == "regeneration":
+                self.selected_run = item
+            await self.show_mode(mode)
+            screen: Any = self.screen
+            match mode:
+                case "trajectory":
+                    screen.show_trial(item, place)
+                case "regeneration":
+                    screen.show_run(item, location.evaluator, place)
+                case "study":
+                    screen.show_study(item)
+                case "cases":
+                    screen.show_case(item, place.item if place is not None else "")
+        else:
+            await self.show_mode(mode)
 
     def go_to(self, location: Location) -> None:
         """Show a location in its own session, soon: it may take away the screen that asks for it."""
         self._in_session(location.session, lambda: self.show(location))
 
     def _in_session(self, session: Path | None, then: Callable[[], Any]) -> None:
-        opened = self.session_path
+        opened = self.opened
         if session is None or (opened is not None and opened.resolve() == session.resolve()):
             self.call_later(then)
         else:
@@ -85,32 +91,6 @@ class NavigatingApp(SessionApp):
         await self.switch_mode(mode)
         while len(self.screen_stack) > 1 and isinstance(self.screen, ModeScreen):
             await self.screen.dismiss()
-
-    async def show_trial(self, trial_id: str, place: Place | None = None) -> None:
-        self.leave_place()
-        self.selected_trial = trial_id
-        # Over the trial that it shows the mode may show the table of all trials, and two of them side by side over that.
-        await self._show_in("trajectory", "show_trial", trial_id, place)
-
-    async def show_run(self, run_id: str, evaluator: str = "", place: Place | None = None) -> None:
-        """Show a regeneration run of the open session, with the samples of ``evaluator`` once there are some, and a place in it."""
-        self.leave_place()
-        self.selected_run = run_id
-        await self._show_in("regeneration", "show_run", run_id, evaluator, place)
-
-    async def show_study(self, name: str) -> None:
-        self.leave_place()
-        await self._show_in("study", "show_study", name)
-
-    async def show_case(self, key: str, place: Place | None = None) -> None:
-        """Show a case, or a file of it (``place.item``)."""
-        self.leave_place()
-        await self._show_in("cases", "show_case", key, place.item if place is not None else "")
-
-    async def _show_in(self, mode: str, method: str, *what: Any) -> None:
-        await self.show_mode(mode)
-        if (show := getattr(self.screen, method, None)) is not None:
-            show(*what)
 
     def show_pair(self, pair: Pair) -> None:
         from workbench.app.compare.screen import SideBySide
@@ -127,12 +107,12 @@ class NavigatingApp(SessionApp):
         if found is None:
             await self.switch_mode("cases")
         elif found.trial is not None:
-            await self.show_trial(found.trial)
+            await self.show(Location(None, "trajectory", found.trial))
             if found.trials > 1:
                 # One of many says little: the table of all, which leads to each.
                 self.push_screen(TrialsScreen(found.trial))
         else:
-            await self.show_run(found.run)
+            await self.show(Location(None, "regeneration", found.run))
 
     def open_session(self, path: Path, *, show: bool = False, then: Callable[[], Any] | None = None) -> None:
         """Open a session file; ``show`` goes to what its state is about, ``then`` is called once it is open."""
@@ -151,14 +131,14 @@ class NavigatingApp(SessionApp):
             if path is not None:
                 self.open_session(path)
             else:
-                self.counted(None, None)
+                self.counted(None)
 
         self.opening_session.ask(latest_session, done, self.session_failed)
 
     # -- back and forward
 
     def leave_place(self, *, within_list: bool = False) -> None:
-        """Note where a person is before something else is shown, which the list that led here leads to as well, or does not."""
+        """Note where a person is; unless it is ``within_list`` the list that led here is forgotten."""
         self._note()
         if not within_list and not self.is_following:
             self.results = None

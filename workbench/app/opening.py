@@ -42,10 +42,7 @@ class OpeningApp(OutlivesScreens, ThemedApp):
         self.after_first_paint(self._show_first_mode)
 
     def after_first_paint(self, what: Callable[[], Any]) -> None:
-        """Call something once the terminal shows the first screen (later ones: once they are laid out).
-
-        ``call_after_refresh`` comes too early for that: before the first frame is written.
-        """
+        """Call something once the first screen is shown (later ones: laid out); ``call_after_refresh`` comes before the first frame is written."""
         if self._first_painted:
             self.call_after_refresh(what)
         else:
@@ -93,11 +90,7 @@ class OpeningApp(OutlivesScreens, ThemedApp):
 
 
 class OpeningScreen(Screen[None]):
-    """The header, and what is being opened.
-
-    Keys wait for the mode that comes. It has two widgets of the simplest kind, because all that a mode needs (up to 42
-    widgets) would be styled before a frame is written.
-    """
+    """Two widgets of the simplest kind: all that a mode needs (up to 42) would be styled before a frame is written."""
 
     AUTO_FOCUS = ""
     takes_keys = False

@@ -8,12 +8,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
-from workbench.app.location import Place
+from workbench.app.location import Location, Place
 from workbench.app.toolkit.lifecycle import BaseScreen
 from workbench.app.toolkit.literal import highlighted, literal
 from workbench.app.toolkit.mode_screen import ModeScreen
@@ -113,25 +112,16 @@ class PlaceCommands(Provider):
             help_text = cast("str", literal(found.place.about))
             # Where letters were taken out of a name for the screen, those after them have other places.
             letters = found.letters if clean(name) == found.place.name else ()
-            go = self._going(found.place)
+            go = partial(self._go, found.place)
             yield Hit(score, highlighted(matcher, name, letters), go, text=clean(name), help=help_text)
 
-    def _going(self, place: NamedPlace) -> Callable[[], Any]:
-        host, key = self._host, place.key
-        if place.kind == "run" and place.run != "regenerate":
-            if place.trial is None:
-                return partial(host.notify, "It has no trials of its own: it scores those of other runs.", timeout=6)
-            return partial(host.show_trial, place.trial)
-        go: dict[str, Callable[[], Any]] = {
-            "session": partial(host.open_session, Path(key), show=True),
-            "case": partial(host.show_case, key),
-            "study": partial(host.show_study, key),
-            "run": partial(host.show_run, key),
-            "trial": partial(host.show_trial, key),
-            "task": partial(host.show_run, place.run, "", Place(item=key)),
-            "file": lambda: cast("ModeScreen", self.screen).go_to_file(key),
-        }
-        return go[place.kind]
+    def _go(self, place: NamedPlace) -> None:
+        if place.location is not None:
+            self._host.go_to(place.location)
+        elif place.kind == "file":
+            cast("ModeScreen", self.screen).go_to_file(place.name)
+        else:
+            self._host.notify("It has no trials of its own: it scores those of other runs.", timeout=6)
 
 
 # -- everything that one can go to by its name
@@ -142,17 +132,12 @@ MOST_FOUND = 50
 
 @dataclass(frozen=True, slots=True)
 class NamedPlace:
-    """Something that one can go to: a ``session``, ``case``, ``study``, ``run``, ``trial``, ``task`` or ``file`` with its ``key``.
-
-    ``run`` is the run of a task, and of a run its kind; ``trial`` is a run's first trial.
-    """
+    """A ``session``, ``case``, ``study``, ``run``, ``trial``, ``task`` or ``file``, and where it is shown."""
 
     kind: str
     name: str
     about: str
-    key: str
-    run: str = ""
-    trial: str | None = None
+    location: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +150,7 @@ class FoundPlace:
 
 
 def load_places(reader: SessionReader | None) -> list[NamedPlace]:
-    """Read all sessions, cases, and the runs, trials and tasks of the open session; what cannot be read is left out."""
+    """Read what can be gone to; what cannot be read is left out."""
     found: list[NamedPlace] = []
     parts = [_sessions(), _cases()]
     if reader is not None:
@@ -182,7 +167,7 @@ def _sessions() -> Iterator[NamedPlace]:
     from workbench import paths
 
     for path in sorted(paths.sessions_dir().glob("*.session")):
-        yield NamedPlace("session", path.stem, "session", str(path))
+        yield NamedPlace("session", path.stem, "session", Location(path, ""))
 
 
 def _cases() -> Iterator[NamedPlace]:
@@ -190,12 +175,12 @@ def _cases() -> Iterator[NamedPlace]:
 
     for case in load_cases()[0]:
         about = " · ".join(filter(None, ("case", case.domain, case.language)))
-        yield NamedPlace("case", case.name, about, case.id)
+        yield NamedPlace("case", case.name, about, Location(None, "cases", case.id))
 
 
 def _studies(reader: SessionReader) -> Iterator[NamedPlace]:
     for row in reader.studies():
-        yield NamedPlace("study", row.name, "study of this session", row.name)
+        yield NamedPlace("study", row.name, "study of this session", Location(None, "study", row.name))
 
 
 def _runs(reader: SessionReader) -> Iterator[NamedPlace]:
@@ -206,7 +191,8 @@ def _runs(reader: SessionReader) -> Iterator[NamedPlace]:
     for line in load_runs(reader, time()):
         if not line.put_away:
             about = " · ".join(filter(None, ("run", line.state, line.asked if line.name else "")))
-            yield NamedPlace("run", line.name or line.asked, about, line.id, line.kind, line.first_trial)
+            mode, item = ("regeneration", line.id) if line.kind == "regenerate" else ("trajectory", line.first_trial)
+            yield NamedPlace("run", line.name or line.asked, about, Location(None, mode, item) if item else None)
 
 
 def _trials(reader: SessionReader) -> Iterator[NamedPlace]:
@@ -215,26 +201,24 @@ def _trials(reader: SessionReader) -> Iterator[NamedPlace]:
     for line in load_trials(reader).lines:
         points = f"{line.points:g} of {line.total.out_of:g}" if line.points is not None else line.state
         repeat = f" · repeat {line.repeat}" if line.repeat > 1 else ""
-        yield NamedPlace("trial", f"{line.case} · {line.agent} · {line.model}{repeat}", f"trial · {points}", line.id)
+        name = f"{line.case} · {line.agent} · {line.model}{repeat}"
+        yield NamedPlace("trial", name, f"trial · {points}", Location(None, "trajectory", line.id))
 
 
 def _tasks(reader: SessionReader) -> Iterator[NamedPlace]:
     from workbench.results.tasks import task_names
 
     for task in task_names(reader):
-        yield NamedPlace("task", task.function, f"task · {task.path} · docs {task.docs}", task.id, task.run)
+        shown = Location(None, "regeneration", task.run, Place(item=task.id))
+        yield NamedPlace("task", task.function, f"task · {task.path} · docs {task.docs}", shown)
 
 
 def files(paths: Iterable[str], of: str) -> list[NamedPlace]:
-    return [NamedPlace("file", path, f"file of {of}", path) for path in paths]
+    return [NamedPlace("file", path, f"file of {of}") for path in paths]
 
 
 def find(query: str, places: Sequence[NamedPlace], most: int = MOST_FOUND) -> list[FoundPlace]:
-    """Return the places that all typed words match, the best first.
-
-    A word matches a name that holds it, or that holds its letters in this order. ``trial`` and the other kinds, as a word,
-    match everything of that kind. A name that holds a word, at the beginning of one of its own, comes first.
-    """
+    """Return the places that all words match, the best first: whole words, then parts, kinds, letters in order."""
     words = _lowered(query).split()
     if not words:
         return []

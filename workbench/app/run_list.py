@@ -116,11 +116,7 @@ class RunTable(Table[RunLine]):
 
 
 class RunsScreen(ModeScreen):
-    """A table of runs.
-
-    Args:
-        current: The run that is shown behind this screen, "" for none; the cursor starts there.
-    """
+    """A table of runs; the cursor starts at ``current``, the one that is shown behind this screen."""
 
     mode_name = "Runs"
     own_resume = True
@@ -136,8 +132,7 @@ class RunsScreen(ModeScreen):
         self._put_away: list[str] = []
 
     def compose_body(self) -> Iterable[Widget]:
-        pane = Container(RunTable(id="run-table"), id="runs", classes="pane")
-        set_title(pane, "Runs")
+        pane = set_title(Container(RunTable(id="run-table"), id="runs", classes="pane"), "Runs")
         yield Vertical(pane, Static("", id="run-details"), id="run-column")
 
     def on_mount(self) -> None:

@@ -31,7 +31,6 @@ def chosen_session() -> Path | None:
 
 
 def choose_session(path: Path | None) -> None:
-    """Remember a session for the next runs, None for the one that is open then."""
     if path is None:
         _choice().unlink(missing_ok=True)
         return
@@ -44,10 +43,7 @@ def _choice() -> Path:
 
 
 def default_session(opened: Path | None) -> str:
-    """Return what stands in a run dialog's field for the session: the chosen one, else the open one, "" for a new one.
-
-    A file whose name cannot be typed, as it holds control characters or is too long, is none of them.
-    """
+    """Return what stands in a run dialog for the session: the chosen one, else the open one, "" for a new one or a name that cannot be typed."""
     path = chosen_session() or (opened if opened is not None and is_writable(opened) else None)
     if path is None:
         return ""
@@ -74,14 +70,7 @@ def known_sessions() -> tuple[str, ...]:
 def begin(
     session: Path | None, name: str, plan: DocumentPlan, warm: WarmEngine | None, *, queue: bool = False
 ) -> tuple[Path, str | None]:
-    """Write a run into the session (a new one if that cannot take it) and hand it to an engine; returns the session and its first trial.
-
-    Trials go on counting where the session's trials of the same agent, model and case end. With ``queue`` the run waits until
-    those of the session that are under way or wait already are over.
-
-    Raises:
-        WorkbenchError: The plan does not fit or the session cannot be written.
-    """
+    """Write a run into the session, a new one if that cannot take it, and hand it to an engine; returns its first trial."""
     path = session if session is not None and (not session.exists() or is_writable(session)) else new_session(name)
     if path.exists():
         plan = replace(plan, first_repeat=0)
@@ -95,7 +84,6 @@ def begin(
 
 
 def something_runs(reader: SessionReader | None) -> bool:
-    """Return whether a run of a session is under way or waits; of an example nothing is."""
     return reader is not None and any(reader.run_state(run) in {"queued", "running"} for run in reader.runs())
 
 
@@ -115,14 +103,7 @@ def resume(session: Path, run: str | None, warm: WarmEngine | None) -> tuple[Pat
 
 
 def resume_study(session: Path, name: str) -> tuple[Path, int]:
-    """Execute what a study lacks, cells that could not be planned included, in a process of its own; of an example, in a copy.
-
-    Returns:
-        The session that is written, and how many runs lack something; where none does, nothing is started.
-
-    Raises:
-        WorkbenchError: The study names what is not there, or the session cannot be written.
-    """
+    """Execute what a study lacks, unplanned cells included; of an example in a copy. Returns how many runs lack something."""
     from workbench.engine.study_client import launch_study, order_study, pending_runs
     from workbench.studies.following import declared
 
@@ -138,6 +119,5 @@ def resume_study(session: Path, name: str) -> tuple[Path, int]:
 
 
 def write(session: Path, change: Callable[[SessionWriter], None]) -> None:
-    """Change something in a session, in one transaction."""
     with SessionWriter(session) as writer, writer.transaction():
         change(writer)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from textual.signal import Signal
 
 from workbench.app.key_table import key_of
 from workbench.app.opening import OpeningApp
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.latest import Latest, Live
 from workbench.errors import WorkbenchError
 from workbench.text import one_line
 
@@ -28,15 +27,11 @@ if TYPE_CHECKING:
 
 COUNTING_SHARE = 0.1
 """Part of the time that may go into counting a session that changes all the time: 100,000 candidates take 120 ms."""
-_AT_ONCE = 0.01
+_COUNTED = frozenset({"run", "trial", "candidate", "task"})
 
 
 class SessionApp(OpeningApp):
-    """An app that opens, watches, counts and closes one session at a time.
-
-    Queries of its ``reader`` that may take long belong into a thread. ``facts`` are None until they were counted. Signals are published
-    when another session was opened (or None), with a batch of changes, and with :attr:`facts_sentence`.
-    """
+    """An app with one session at a time. Signals: another session, or None, was opened; a batch of changes; :attr:`facts_sentence`."""
 
     def __init__(self, session: Path | None, settings: Settings, first_mode: str) -> None:
         self.session_path: Path | None = session
@@ -52,8 +47,16 @@ class SessionApp(OpeningApp):
         self.facts_changed: Signal[str] = Signal(self, "facts-changed")
         self.opening_session = Latest(self, "open-session")
         self._closing_session = Latest(self, "close-session", every=True)
-        self._counting = Latest(self, "facts")
-        self._count_seconds = _AT_ONCE
+        self._counting = Live(
+            self,
+            "facts",
+            self._count,
+            self._has_counted,
+            self._not_counted,
+            kinds=_COUNTED,
+            seconds=0.01,
+            share=COUNTING_SHARE,
+        )
         self._feed: SessionFeed | None = None
         self._wanted_session: Path | None = None
         self._once_opened: Callable[[], Any] | None = None
@@ -115,7 +118,7 @@ class SessionApp(OpeningApp):
         self._feed.watch(reader, last_change)
         self._release(before)
         self.session_opened.publish(reader)
-        self._count()
+        self._counting.refresh()
         self._after_opening()
         if reader.damage:
             from workbench.session.damage import summary
@@ -149,8 +152,7 @@ class SessionApp(OpeningApp):
     def on_session_changed(self, message: SessionChanged) -> None:
         if message.reader is self.reader and self.screen_stack:
             self.session_changed.publish(message.changes)
-            if any(change.kind in {"run", "trial", "candidate", "task"} for change in message.changes):
-                self._counting.soon(self._count, self._count_seconds)
+            self._counting.take(message.changes)
 
     def on_session_failed(self, message: SessionFailed) -> None:
         self.session_failed(message.sentence)
@@ -163,38 +165,27 @@ class SessionApp(OpeningApp):
 
     # -- counting
 
-    def _count(self) -> None:
-        reader = self.reader
-        if reader is None or not self.screen_stack:
-            return
-
+    def _count(self, reader: SessionReader) -> Callable[[], SessionFacts | None]:
         def work() -> SessionFacts | None:
             from workbench.results.sessions import gather
 
-            began = time.thread_time()
             try:
-                facts = gather(reader)
-                self._count_seconds = max(_AT_ONCE, (time.thread_time() - began) * (1 / COUNTING_SHARE - 1))
-                return facts
+                return gather(reader)
             except WorkbenchError:
                 return None  # the feed tells what is wrong with the file
-            except Exception as error:
-                sentence = f"The session's figures cannot be counted ({type(error).__name__}: {error})."
-                raise WorkbenchError(sentence) from error
 
-        def done(facts: SessionFacts | None) -> None:
-            if facts is not None:
-                self.counted(reader, facts)
+        return work
 
-        def failed(sentence: str) -> None:
-            if reader is self.reader:
-                self.notify(sentence, title="Session", severity="error")
+    def _has_counted(self, facts: SessionFacts | None) -> None:
+        if facts is not None:
+            self.counted(facts)
 
-        self._counting.ask(work, done, failed)
+    def _not_counted(self, sentence: str) -> None:
+        self.notify(f"The session's figures cannot be counted. {sentence}", title="Session", severity="error")
 
-    def counted(self, reader: SessionReader | None, facts: SessionFacts | None) -> None:
-        """Tell what is in a session, unless another one is open."""
-        if reader is self.reader and self.screen_stack:
+    def counted(self, facts: SessionFacts | None) -> None:
+        """Tell what is in the open session."""
+        if self.screen_stack:
             before, self.facts = self.facts, facts
             if before is not None and facts is not None and self.settings.notify != "off":
                 self._notify_of_ends(before, facts)
@@ -203,7 +194,7 @@ class SessionApp(OpeningApp):
                 self.refresh_bindings()
 
     def _notify_of_ends(self, before: SessionFacts, after: SessionFacts) -> None:
-        """Tell a person who may look elsewhere that a run has ended: by bell or desktop, as the settings say."""
+        """Tell a person who may look elsewhere that a run has ended."""
         name = self.session_path.stem if self.session_path is not None else ""
         text = end_words(name, dict(before.states), dict(after.states))
         if text and self.settings.notify == "bell":

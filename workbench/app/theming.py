@@ -10,7 +10,6 @@ import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,7 +111,6 @@ class ThemeFile:
 
     @classmethod
     def found(cls, path: Path) -> ThemeFile:
-        """Return the file at a path; raises OSError where there is none."""
         status = path.stat()
         return cls(path, (status.st_mtime_ns, status.st_size))
 
@@ -204,7 +202,6 @@ def read_theme(path: Path) -> Theme:
 
 
 def checked(values: object, path: Path) -> Theme:
-    """Return the theme that decoded YAML describes; raises BadTheme."""
     if not isinstance(values, dict):
         raise BadTheme(f"{path}: must be a mapping with the keys name, dark, colors, verdicts.")
     for key in values:
@@ -252,28 +249,18 @@ def _colors(values: Mapping[str, Any], key: str, known: tuple[str, ...], path: P
 # -- the cache
 
 
-def _cache_file(name: str) -> Path:
-    return paths.cache_dir() / "themes" / f"{name}.json"
-
-
 def load_theme(file: ThemeFile) -> Theme:
     """Return the theme in a file, from the cache where the file has not changed since; raises BadTheme."""
-    cached = _cache_file(file.path.stem)
-    try:
+    cached = paths.cache_dir() / "themes" / f"{file.path.stem}.json"
+    content: dict[str, Any] = {"version": _CACHED, "file": str(file.path), "stamp": list(file.stamp)}
+    # No cache, or one of another version.
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
         stored = json.loads(cached.read_text(encoding="utf-8"))
-        same = stored["version"] == _CACHED, stored["file"] == str(file.path), stored["stamp"] == list(file.stamp)
-        if all(same):
-            return Theme(**stored["theme"])
-    except (OSError, ValueError, TypeError, KeyError):
-        pass  # no cache, or one of another version
+        values = stored.pop("theme")
+        if stored == content:
+            return Theme(**values)
     theme = read_theme(file.path)
-    fields = ("name", "dark", "variables", *_COLORS)
-    content = {
-        "version": _CACHED,
-        "file": str(file.path),
-        "stamp": file.stamp,
-        "theme": {key: getattr(theme, key) for key in fields},
-    }
+    content["theme"] = {key: getattr(theme, key) for key in ("name", "dark", "variables", *_COLORS)}
     with contextlib.suppress(OSError):
         cached.parent.mkdir(parents=True, exist_ok=True)
         fresh = cached.with_suffix(".new")
@@ -307,25 +294,6 @@ def first_theme(name: str) -> tuple[Theme, str | None]:
 POLL_SECONDS = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class _News:
-    files: dict[str, ThemeFile]
-    themes: list[Theme]
-    problems: list[str]
-
-
-def _news(known: dict[str, ThemeFile]) -> _News:
-    """Return the theme files as they are, with those that are new or changed read."""
-    news = _News(theme_files(), [], [])
-    for name, file in news.files.items():
-        if known.get(name) != file:
-            try:
-                news.themes.append(load_theme(file))
-            except BadTheme as error:
-                news.problems.append(str(error))
-    return news
-
-
 class ThemedApp(App[int]):
     """Chooses, registers and follows themes."""
 
@@ -348,25 +316,36 @@ class ThemedApp(App[int]):
         return {} if "text-dim" in theme.variables else fallback_variables(theme)
 
     def start_themes(self) -> None:
-        """Read all themes, and look once a second at the modification times of their files."""
         self._read_themes()
         self.set_interval(POLL_SECONDS, self._read_themes)
         if self._theme_problem:
             self.notify(self._theme_problem, title="Theme", severity="warning", timeout=12)
 
     def _read_themes(self) -> None:
-        self._reading_themes.ask(partial(_news, self._theme_files), self._has_read_themes)
+        known = self._theme_files
 
-    def _has_read_themes(self, news: _News) -> None:
-        gone, self._theme_files = set(self._theme_files) - set(news.files), news.files
-        for theme in news.themes:
+        def work() -> tuple[dict[str, ThemeFile], list[Theme], list[str]]:
+            files, themes, problems = theme_files(), [], []
+            for name, file in files.items():
+                if known.get(name) != file:
+                    try:
+                        themes.append(load_theme(file))
+                    except BadTheme as error:
+                        problems.append(str(error))
+            return files, themes, problems
+
+        self._reading_themes.ask(work, lambda found: self._has_read_themes(*found))
+
+    def _has_read_themes(self, files: dict[str, ThemeFile], themes: Sequence[Theme], problems: Sequence[str]) -> None:
+        gone, self._theme_files = set(self._theme_files) - set(files), files
+        for theme in themes:
             self.register_theme(theme)
         for name in gone - {self.theme, FALLBACK.name}:
             self.unregister_theme(name)
-        if any(theme.name == self.theme for theme in news.themes):
+        if any(theme.name == self.theme for theme in themes):
             self._watch_theme(self.theme)
-        if news.problems:
-            self.notify("\n".join(news.problems), title="Themes", severity="warning", timeout=12)
+        if problems:
+            self.notify("\n".join(problems), title="Themes", severity="warning", timeout=12)
 
     def action_next_theme(self) -> None:
         names = sorted(self.available_themes)

@@ -94,7 +94,6 @@ class Tour:
         self._app.refresh_bindings()
 
     def go_on(self) -> None:
-        """Go to the next step; after the last one the tour is over."""
         if self.at is not None:
             self.at += 1
             if self.at >= len(STEPS):

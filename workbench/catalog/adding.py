@@ -100,10 +100,7 @@ test = []
 
 
 def case_from_source(source_text: str) -> TestCase:
-    """Return a test case for any folder, archive, git URL or pinned distribution; nothing is written.
-
-    A folder that contains a ``case.toml`` is read as that case.
-    """
+    """Return a test case for any source, without writing; a folder with a ``case.toml`` is that case."""
     source = parse_source(source_text)
     folder = Path(source.location) if source.kind == "folder" else Path()
     if source.kind == "folder" and (folder / CASE_FILE).exists():
@@ -193,7 +190,6 @@ def _agent_description(source: Source) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return ``text`` as a TOML string, escaped as in JSON; lone surrogates, which TOML lacks, are replaced."""
     import json
 
     return json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")

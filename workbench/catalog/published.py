@@ -48,7 +48,6 @@ class Score:
 
 @functools.cache
 def published_counts() -> Mapping[str, Counts]:
-    """Return Table 2 by ``owner/name``, in the table's order."""
     return {
         row["repository"]: Counts(
             int(row["n_candidates"]), int(row["n_all_tasks"]), int(row["n_tasks"]), int(row["forks"]), int(row["stars"])
@@ -78,8 +77,7 @@ def published_name(source: str) -> str:
     """Return which of the paper's repositories a source names, "" for none.
 
     A source names one as ``owner/name``, by an address that ends in it (with ``.git``, with ``@REVISION``), or by its
-    name alone. A
-    folder of that name is a person's own and means none.
+    name alone. A folder of that name is a person's own and means none.
     """
     text = source.strip().removesuffix("/")
     text = re.sub(r"(?<=.)@[^/@:]*$", "", text).removesuffix(".git").lower()

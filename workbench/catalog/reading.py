@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from workbench.errors import UsageError, WorkbenchError
 from workbench.files import Unreadable, read_bytes, read_text
-from workbench.repository import Source, parse_source
+from workbench.repository import parse_source
 from workbench.text import one_line
 
 
@@ -84,7 +84,6 @@ _LARGEST = 1_000_000
 
 
 def load_toml(file: Path) -> dict[str, object]:
-    """Return the top-level table of a TOML file."""
     import tomllib
 
     try:
@@ -183,8 +182,8 @@ def read_case(folder: Path) -> TestCase:
     """Read the case in ``folder``.
 
     Facts come from the table ``[facts]`` or from ``ground_truth/facts.toml``; the reference README is
-    ``ground_truth/README.md`` unless
-    ``reference_readme`` names another file. ``hide_tests = true`` keeps the tests from agents, as AEO-Bench does.
+    ``ground_truth/README.md`` unless ``reference_readme`` names another file. ``hide_tests = true`` keeps the tests
+    from agents, as AEO-Bench does.
     """
     file = folder / CASE_FILE
     table = Table(load_toml(file), file, _KEYS)
@@ -228,10 +227,6 @@ def read_case(folder: Path) -> TestCase:
     )
 
 
-def takes_checksum(source: Source) -> bool:
-    return source.kind in {"sdist", "archive"}
-
-
 def _source(table: Table, key: str, text: str) -> str:
     if not text.strip():
         return ""
@@ -251,7 +246,7 @@ def _checksums(table: Table, sources: list[str]) -> Mapping[str, str]:
     try:
         pins = table.table("sha256") or {}
     except BadCase:
-        archives = [text for text in sources if takes_checksum(parse_source(text))]
+        archives = [text for text in sources if parse_source(text).kind in {"sdist", "archive"}]
         if len(archives) != 1:
             raise table.wrong(
                 "sha256", 'a table with one checksum for each source, such as "NAME==1.0" = "…"'

@@ -66,7 +66,6 @@ def bundled_record(entry: Repository) -> Record | None:
 
 
 def record_of(entry: Repository) -> Record | None:
-    """Return the record made on this machine, else the bundled one."""
     return _read(own_records_dir() / f"{entry.name}.json") or bundled_record(entry)
 
 

@@ -101,7 +101,6 @@ class Repository:
 
 @functools.cache
 def load_repositories() -> tuple[Repository, ...]:
-    """Return the catalogue in the order of Table 2."""
     return tuple(_read(repository, counts) for repository, counts in published_counts().items())
 
 

@@ -33,10 +33,8 @@ def snapshot_of(case: TestCase, *, progress: Callable[[str], None] | None = None
     """Fetch a case's repository: its source, or the first of its alternatives that can be reached.
 
     Whatever was fetched before, even an alternative, is used again: the case's content does not change, and no network
-    is needed.
-    Content with a wrong checksum or unsafe content is refused at once, as an alternative would hide the problem.
-    FetchError: no source
-    could be fetched; the message says what was tried.
+    is needed. Content with a wrong checksum or unsafe content is refused at once, as an alternative would hide the
+    problem. FetchError: no source could be fetched; the message says what was tried.
     """
     if not case.source and not case.alternatives:
         # Named after its case: paths of this machine must not appear in a session.
@@ -87,8 +85,7 @@ def content_of(case: TestCase, snapshot: Snapshot | None) -> str:
     """Return a digest of everything that a trial of a case depends on and that can change under the case's name.
 
     That is the repository (:func:`current_snapshot`; None leaves it out), its hidden paths, the agent's descriptions,
-    and the ground
-    truth. It is "" for a pinned release without ground truth.
+    and the ground truth. It is "" for a pinned release without ground truth.
     """
     if snapshot is None and case.facts is None and case.reference_readme is None:
         return ""

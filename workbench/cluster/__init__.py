@@ -1,8 +1,7 @@
 """Test candidates on many machines, with the workers of a Dask cluster as sandboxes.
 
 Only tests run on the cluster: the engine still asks models and writes the session. The package ``distributed`` (extra
-``cluster``)
-is imported only when a cluster is used.
+``cluster``) is imported only when a cluster is used.
 """
 
 import lazy_loader

@@ -27,10 +27,7 @@ class Cluster:
 
     @asynccontextmanager
     async def pool(self, bundle: JobBundle, notify: Notify = lambda sentence: None) -> AsyncIterator[ClusterPool]:
-        """Open the cluster for candidates of one repository, and close its sandboxes at the end.
-
-        ``notify`` gets a sentence about each noteworthy event. ClusterError: no worker can be used.
-        """
+        """Open the cluster for one repository's candidates, close its sandboxes at the end. Raises ClusterError."""
         opened = ClusterPool(self.engine, self._client, bundle, notify)
         await opened.open()
         try:

@@ -62,7 +62,6 @@ def pack(
     backend: str,
     limits: Limits,
 ) -> JobBundle:
-    """Pack a repository whose environment is ready on this machine."""
     return JobBundle(
         name=name,
         snapshot=snapshot.digest,
@@ -99,10 +98,7 @@ def _archive(snapshot: Snapshot) -> bytes:
 
 
 def unpacked(bundle: JobBundle) -> Snapshot:
-    """Return the repository's snapshot on this machine, unpacking it into the cache if necessary.
-
-    FetchError: the cache cannot be written; ClusterError: the received files differ from those sent.
-    """
+    """Return the snapshot on this machine, unpacked if necessary. ClusterError: it differs from the sent one."""
     store = Store(paths.cache_dir().absolute())
     known = Known(f"cluster:{bundle.snapshot}", bundle.snapshot, "", "", time.time())
     cached = store.load(known)
@@ -118,10 +114,7 @@ def unpacked(bundle: JobBundle) -> Snapshot:
 
 
 async def workspace_of(bundle: JobBundle) -> Workspace:
-    """Return the repository's workspace on this machine, unpacking files and building the environment if necessary.
-
-    The environment gets exactly the sender's versions, because other versions may give other verdicts.
-    """
+    """Return the workspace, building it with exactly the sender's versions: others may give other verdicts."""
     import asyncio
 
     if bundle.runner != runner_digest():

@@ -22,8 +22,7 @@ async def serve(*, workers: int, threads: int, host: str, port: int, ready: Call
     """Run a scheduler and ``workers`` worker processes until interrupted.
 
     ``port`` 0 is any free one; ``ready`` gets the engine's address and the workers' process ids. UsageError:
-    ``distributed`` is not
-    installed; ClusterError: the port is taken or a worker does not start.
+    ``distributed`` is not installed; ClusterError: the port is taken or a worker does not start.
     """
     require_package()
     from distributed import LocalCluster

@@ -142,10 +142,7 @@ class ClusterPool:
                 )
 
     async def run(self, job: Job) -> Report:
-        """Test one candidate on any worker; if the worker disappears, another one takes over.
-
-        ClusterError: the scheduler was lost, or no usable worker is left.
-        """
+        """Test one candidate on any worker, again if that disappears. ClusterError: none, or no scheduler, is left."""
         async with self._window:
             for _ in range(_TRIES):
                 report = await self._try(job)
@@ -154,7 +151,6 @@ class ClusterPool:
         return _error(job, "The cluster lost it repeatedly; resume the run to test it.")
 
     async def _try(self, job: Job) -> Report | None:
-        """Submit a candidate once; return None if it must be submitted again."""
         from distributed.client import FutureCancelledError
         from distributed.scheduler import KilledWorker
 
@@ -165,7 +161,7 @@ class ClusterPool:
         future = self._client.submit(
             worker_sandboxes.test,
             self._bundle_future,
-            job.to_json(),
+            job,
             key=f"workbench_test-{uuid.uuid4().hex}",
             pure=False,
             workers=list(allowed) or None,
@@ -193,7 +189,8 @@ class ClusterPool:
         if "unfit" in answer:
             self._mark_unfit(answer["worker"], answer["unfit"])
             return None
-        return Report.from_json(answer["report"])
+        report: Report = answer["report"]
+        return report
 
     async def _answer(self, future: Any) -> dict[str, Any]:
         waiting: asyncio.Task[Any] = asyncio.ensure_future(future._result())
@@ -304,7 +301,6 @@ class ClusterPool:
         self._notify(f"{count} worker{'s' * (count != 1)}, {self.threads} at once, {self._engine}")
 
     async def _watch(self) -> None:
-        """Track workers that join and leave; end the run if there is none for too long."""
         loop = asyncio.get_running_loop()
         last = loop.time()
         while True:

@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.cluster.job_bundle import JobBundle, workspace_of
 from workbench.errors import WorkbenchError
-from workbench.sandbox import Job, Pool, SandboxUnavailable, choose_backend
+from workbench.sandbox import Job, Pool, Report, SandboxUnavailable, choose_backend
 
 #: Seconds after which unused sandboxes are closed: the run that opened them may have been killed.
 IDLE_SECONDS = 300.0
@@ -21,13 +21,12 @@ def deliver(bundle: JobBundle) -> JobBundle:
     return bundle
 
 
-async def test(bundle: JobBundle, job: dict[str, Any]) -> dict[str, Any]:
+async def test(bundle: JobBundle, job: Job) -> dict[str, Any]:
     """Test one candidate on this worker.
 
     Returns:
         ``report``, or ``unfit``: a sentence saying why this worker cannot test candidates of the bundle's repository;
-        and ``worker``,
-        its address.
+            and ``worker``, its address.
     """
     from distributed.worker import get_worker
 
@@ -37,12 +36,12 @@ async def test(bundle: JobBundle, job: dict[str, Any]) -> dict[str, Any]:
     if worker_sandboxes is None:
         worker_sandboxes = all_sandboxes[bundle.key] = WorkerSandboxes(bundle, worker.state.nthreads, all_sandboxes)
     try:
-        report = await worker_sandboxes.run(Job.from_json(job))
+        report = await worker_sandboxes.run(job)
     except WorkbenchError as error:
         return {"unfit": str(error), "worker": worker.address}
     except OSError as error:
         return {"unfit": f"{error.strerror or error}", "worker": worker.address}
-    return {"report": report.to_json(), "worker": worker.address}
+    return {"report": report, "worker": worker.address}
 
 
 async def release(key: str) -> None:
@@ -66,7 +65,7 @@ class WorkerSandboxes:
     _closing: asyncio.TimerHandle | None = None
     _background: set[asyncio.Task[None]] = field(default_factory=set)
 
-    async def run(self, job: Job) -> Any:
+    async def run(self, job: Job) -> Report:
         """Test one candidate. WorkbenchError: repository, environment or sandbox is not available on this worker."""
         if self._closing is not None:
             self._closing.cancel()

@@ -8,7 +8,7 @@ from workbench.catalog import add_case, check_there, load_cases, resolve_case, s
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.terminal import Terminal
 from workbench.errors import UsageError
-from workbench.reports.wording import picked
+from workbench.session.json_forms import picked
 
 ARGUMENTS = {
     "[case]": "show this case: an id, or a source that is not a case yet",

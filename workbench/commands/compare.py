@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             sides = (left.reader, left.key), (right.reader, right.key)
             found = [kind.read(*sides, arguments.rubric, arguments.judge)]
-        page = comparison_page(kind, found, alone)
+        page = comparison_page(found, alone)
         if arguments.json:
             for one in found:
                 print_json({"type": "comparison", "kind": kind.name, **one.to_json()})

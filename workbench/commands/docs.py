@@ -11,7 +11,7 @@ from workbench.documenters.names import INSTALLED
 from workbench.documenters.programs import INSTALLABLE, forget, install, installed, kept, remove
 from workbench.documenters.programs.program import told
 from workbench.glyphs import VERDICTS, WAITING
-from workbench.reports.wording import picked
+from workbench.session.json_forms import picked
 
 DEFAULT_TAKES_WORDS = False
 _OTHERS = (

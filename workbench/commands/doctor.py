@@ -42,10 +42,7 @@ _NEEDED = (
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What one look found. ``missing`` is needed and not here; ``advice`` says what to do, "" where nothing is.
-
-    ``lines`` belong to the finding one by one, such as what a sandbox guarantees.
-    """
+    """What one look found: what is ``missing`` is needed; ``advice`` says what to do; ``lines`` belong to it one by one."""
 
     group: str
     name: str

@@ -13,7 +13,9 @@ from workbench.engine.session_names import named
 from workbench.interchange.importing import Options, Tally, files_in, import_files
 from workbench.interchange.reading import importer_named
 from workbench.session import file
+from workbench.session.json_forms import picked
 from workbench.session.placing import discard_empty
+from workbench.text import plural
 
 ARGUMENTS: dict[str, Argument] = {
     "files FILE…": (
@@ -38,29 +40,24 @@ def run(arguments: argparse.Namespace) -> int:
     files = files_in(arguments.files) if importer is None else files_in(arguments.files, importer.endings)
     session = named(session_path(arguments.session))
     made = file.ensure(session)
-    progress = _Progress(quiet=arguments.json)
-    tally = import_files(session, files, Options(case, arguments.readme_is_last_message, importer), progress.tell)
-    progress.end()
+    shown = not arguments.json and sys.stderr.isatty()
+
+    def on_progress(tally: Tally) -> None:
+        if shown:
+            tell_over(
+                f"{tally.done:,} of {tally.files:,} files · {tally.added:,} imported · {tally.known:,} there already"
+            )
+
+    tally = import_files(session, files, Options(case, arguments.readme_is_last_message, importer), on_progress)
+    if shown:
+        tell_over("")
     there = not (made and discard_empty(session))
     for told in (*tally.problems, *tally.remarks):
         tell(told)
     if arguments.json:
-        values = {
-            "type": "imported",
-            "session": str(session) if there else None,
-            "run": tally.run or None,
-            "added": tally.added,
-            "known": tally.known,
-        }
-        print_json(
-            {
-                **values,
-                "files": tally.files,
-                "problems": tally.problems,
-                "remarks": tally.remarks,
-                "stopped": tally.stopped,
-            }
-        )
+        counts = picked(tally, "added", "known", "files", "problems", "remarks", "stopped")
+        place = str(session) if there else None
+        print_json({"type": "imported", "session": place, "run": tally.run or None, **counts})
     else:
         if there:
             say_path(session)
@@ -77,21 +74,4 @@ def sentence(tally: Tally) -> str:
     ended = (
         f"; stopped after {tally.done:,} of {tally.files:,} files, the same command goes on" if tally.stopped else ""
     )
-    return ", ".join(parts) + f" ({tally.files:,} file{'' if tally.files == 1 else 's'}){ended}."
-
-
-class _Progress:
-    def __init__(self, *, quiet: bool) -> None:
-        self._shown = not quiet and sys.stderr.isatty()
-        self._wrote = False
-
-    def tell(self, tally: Tally) -> None:
-        if self._shown:
-            tell_over(
-                f"{tally.done:,} of {tally.files:,} files · {tally.added:,} imported · {tally.known:,} there already"
-            )
-            self._wrote = True
-
-    def end(self) -> None:
-        if self._wrote:
-            tell_over("")
+    return ", ".join(parts) + f" ({plural(tally.files, 'file')}){ended}."

@@ -25,9 +25,9 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.improving.attempts import Attempt, overall_gain
 from workbench.improving.changes import Checkout, check_patch, patch_of, source_checkout, suggested_name
 from workbench.read_only import must_write
-from workbench.reports.wording import picked
 from workbench.results.kinds import Kind
 from workbench.session import SessionReader
+from workbench.session.json_forms import picked
 from workbench.session.task_names import row_id
 from workbench.text import plural
 
@@ -189,22 +189,16 @@ _MOST_REASONS = 5
 
 def attempt_json(attempt: Attempt) -> dict[str, Any]:
     gain = attempt.gain
+    shares = {"seen": attempt.seen, "before": gain and gain.before, "after": gain and gain.after}
     return {
         "type": "attempt",
         "task": attempt.task.id,
         "task_id": row_id(attempt.task),
-        "attempt": attempt.number,
-        "docstring": attempt.docstring or None,
-        "kept": attempt.is_kept,
-        "gate": attempt.refusal.gate if attempt.refusal else None,
-        "reason": attempt.refusal.reason if attempt.refusal else None,
-        "run": attempt.run or None,
-        "seen": [attempt.seen.passed, attempt.seen.counted] if attempt.seen else None,
-        "before": [gain.before.passed, gain.before.counted] if gain else None,
-        "held_out_by": attempt.held_out_by or None,
-        "after": [gain.after.passed, gain.after.counted] if gain else None,
-        "gain": gain.value if gain else None,
-        "interval": gain.interval if gain else None,
+        **picked(attempt, "number:attempt", "is_kept:kept"),
+        **picked(attempt.refusal, "gate", "reason"),
+        **{name: getattr(attempt, name) or None for name in ("docstring", "run", "held_out_by")},
+        **{name: [share.passed, share.counted] if share else None for name, share in shares.items()},
+        **picked(gain, "value:gain", "interval"),
     }
 
 
@@ -215,11 +209,9 @@ def closing(session: Path, improved: Improved) -> dict[str, Any]:
         "type": "summary",
         "session": str(session),
         "run": improved.run,
-        "evaluator": plan.base.evaluator,
         "second_evaluator": plan.second_evaluator or None,
-        "writer": plan.writer,
-        "samples": plan.base.samples,
-        **picked(plan, "held_out", "below"),
+        **picked(plan.base, "evaluator", "samples"),
+        **picked(plan, "writer", "held_out", "below"),
         "functions": {str(kind): counts[str(kind)] for kind in Kind},
         "tried": len(improved.tried),
         "kept": len(improved.kept),

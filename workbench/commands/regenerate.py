@@ -22,9 +22,9 @@ from workbench.engine.regeneration_client import order_regeneration
 from workbench.engine.regeneration_estimate import estimate_order
 from workbench.errors import UsageError
 from workbench.numbers import whole as whole_number
-from workbench.reports.wording import picked
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
+from workbench.session.json_forms import picked
 from workbench.settings import load
 from workbench.text import plural
 

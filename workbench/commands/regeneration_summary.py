@@ -20,11 +20,11 @@ from workbench.regeneration.outcome import (
     totals,
 )
 from workbench.regeneration.self_check import SelfCheck, self_check
-from workbench.reports.wording import picked
 from workbench.results.failures import diagnose
 from workbench.results.reasons import counted
 from workbench.results.samples import run_check
 from workbench.session import SessionReader
+from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow, TaskRow
 from workbench.session.sample_counts import counts_of, sample_counts
 from workbench.session.task_names import row_id

@@ -21,10 +21,11 @@ from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.engine.orders import Order, belongs, is_finished, refusal
 from workbench.engine.plan import Ask
 from workbench.reports.regenerated import cell
-from workbench.reports.wording import picked, share
+from workbench.reports.wording import share
 from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS, docs_words
+from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow, StageRow, TaskRow
 from workbench.session.task_names import row_id
 from workbench.text import one_line, plural

@@ -24,8 +24,8 @@ from workbench.engine.plan import RUBRICS, DocumentPlan
 from workbench.engine.session_names import check_name, named
 from workbench.errors import UsageError
 from workbench.numbers import MOST_REPEATS
-from workbench.reports.wording import picked
 from workbench.session import SessionReader
+from workbench.session.json_forms import picked
 from workbench.text import plural
 
 

@@ -18,9 +18,9 @@ from workbench.models import Gateway, Limits
 from workbench.models.memory import MemoryCallLog
 from workbench.reports import wording
 from workbench.reports.session_page import criteria
-from workbench.reports.wording import picked
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics, score
 from workbench.rubric.spread import NO_FACTS_POINTS
+from workbench.session.json_forms import picked
 from workbench.session.judges import with_limit
 from workbench.settings import load
 

@@ -36,23 +36,9 @@ from workbench.text import json_text, one_line
 _WIDE = 160  # columns where the output is no terminal and nothing must fit
 # What a narrow terminal can do without, the most dispensable first.
 _DISPENSABLE = (
-    *(
-        "T1",
-        "T2",
-        "T3",
-        "T4",
-        "asked for",
-        "spend $",
-        "cost $",
-        "kind",
-        "controls",
-        "cover",
-        "rep.",
-        "a sample",
-        "tokens",
-    ),
-    *("such as", "exception", "by", "evidence"),
-)
+    "T1", "T2", "T3", "T4", "asked for", "spend $", "cost $", "kind", "controls", "cover", "rep.", "a sample", "tokens",
+    "such as", "exception", "by", "evidence",
+)  # fmt: skip
 _FAILURES = 10  # ways to fail that a page of a session has; reports have more
 _STYLES = {
     **dict.fromkeys((glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]), "red"),

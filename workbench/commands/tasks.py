@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +27,13 @@ from workbench.engine.task_building import NoTasks, Prepared, dropped_by_stage, 
 from workbench.engine.task_rows import identity, located
 from workbench.errors import UsageError, WorkbenchError
 from workbench.files import expanded
-from workbench.regeneration.dataset import Dataset, parse_formats, read_dataset
+from workbench.regeneration.dataset import parse_formats, read_dataset
 from workbench.regeneration.dataset_rows import Row
 from workbench.regeneration.selections import parse_selection
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import Task, TaskSet
-from workbench.reports.wording import picked
 from workbench.sandbox import choose_backend
+from workbench.session.json_forms import picked
 
 
 def build(arguments: argparse.Namespace) -> int:
@@ -139,7 +139,9 @@ def print_counts(summary: Mapping[str, Any]) -> None:
     """Print counts at every stage as Table 2 does, a row for each repository."""
     console = Terminal()
     wide = console.width >= _WIDE
-    rows, entries = [], list(_entries(summary))
+    rows, entries = [], list(summary.get("repositories", []))
+    if len(entries) > 1:
+        entries.append({"repo": "all", "counts": summary.get("totals", {}), "total": True})
     for entry in entries:
         figures = [str(entry.get("counts", {}).get(key, "–")) for _, key in _COLUMNS]
         dropped = ", ".join(f"{number} {stage}" for stage, number in entry.get("dropped", {}).items())
@@ -153,17 +155,12 @@ def print_counts(summary: Mapping[str, Any]) -> None:
             console.print(f"{entry['repo']}: {entry['error']}", soft_wrap=True)
 
 
-def _entries(summary: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield from summary.get("repositories", [])
-    if len(summary.get("repositories", [])) > 1:
-        yield {"repo": "all", "counts": summary.get("totals", {}), "total": True}
-
-
 def show(arguments: argparse.Namespace) -> int:
     path = arguments.dataset
     own = paths.data_dir() / "datasets" / path
     dataset = read_dataset(own if not Path(path).exists() and own.is_dir() else path)
-    rows = _chosen(dataset, arguments)
+    named = [(row.task_id, "", row) for row in dataset.rows]
+    rows = chosen(Ask("", 0, tuple(arguments.task), arguments.limit), named)
     if not rows and arguments.task:
         raise UsageError(f"No task is called {', '.join(arguments.task)}; leave out --task to see them all.")
     if arguments.json:
@@ -176,11 +173,6 @@ def show(arguments: argparse.Namespace) -> int:
         say()
     _print(rows, len(dataset.rows))
     return 0
-
-
-def _chosen(dataset: Dataset, arguments: argparse.Namespace) -> list[Row]:
-    named = [(row.task_id, "", row) for row in dataset.rows]
-    return chosen(Ask("", 0, tuple(arguments.task), arguments.limit), named)
 
 
 def _print(rows: list[Row], total: int) -> None:

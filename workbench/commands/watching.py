@@ -17,11 +17,11 @@ from workbench.commands.output import tell
 from workbench.commands.terminal import Terminal
 from workbench.engine import client, launching
 from workbench.engine.plan import DocumentPlan, PlanDamaged
-from workbench.reports.wording import picked
 from workbench.results.reasons import Reason, counted
 from workbench.results.scores import card_of
 from workbench.rubric.spread import own_points
 from workbench.session import SessionError, SessionReader
+from workbench.session.json_forms import picked
 from workbench.session.judges import recorded_as
 from workbench.session.moved_files import Fate
 from workbench.session.pending_work import judges_of, problem_of, trial_state

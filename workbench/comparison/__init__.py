@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from workbench.comparison.panes import Kind
 
-_MODULES = {"trial": "trials", "trials": "trial_sets", "task": "tasks", "candidate": "candidates", "group": "groups", "run": "groups"}  # fmt: skip
+_KINDS = {"trial": "trials.TRIALS", "trials": "trial_sets.TRIAL_SETS", "task": "tasks.TASKS", "candidate": "candidates.CANDIDATES", "group": "groups.GROUPS", "run": "groups.RUNS"}  # fmt: skip
 
 
 def kind_of(name: str) -> Kind:
     """Return how two of a kind are compared; its module is imported when it is asked for."""
-    found: Kind = import_module(f"workbench.comparison.{_MODULES[name]}").KINDS[name]
+    module, _, kind = _KINDS[name].partition(".")
+    found: Kind = getattr(import_module(f"workbench.comparison.{module}"), kind)
     return found

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
-from workbench.comparison.failing import FailedTest, failing_pane, join_tests, only_and_both
-from workbench.comparison.line_diff import without_margin
-from workbench.comparison.texts import TextSide, alike, compare_texts, docstring_of, prompt_of, read_text, texts_pane
+from workbench.comparison.diff import without_margin
+from workbench.comparison.failing import FailedTest, failing_pane, join_tests
+from workbench.comparison.texts import TextSide, alike, compare_all, compare_texts, docstring_of, prompt_of, read_text
 from workbench.glyphs import VERDICTS
 from workbench.text import one_line
 
@@ -29,18 +29,18 @@ class CandidateSide:
     original: TextSide
     docstring: TextSide
     prompt: TextSide
-    failing: dict[str, FailedTest]
-
-    @property
-    def verdict(self) -> str:
-        return self.candidate.verdict or self.candidate.state
+    failing: Mapping[str, FailedTest]
 
     @property
     def tokens(self) -> int | None:
-        """Tokens of its prompt and answer, None where neither is known."""
-        row = self.candidate
-        known = [count for count in (row.prompt_tokens, row.completion_tokens) if count is not None]
+        known = [one for one in (self.candidate.prompt_tokens, self.candidate.completion_tokens) if one is not None]
         return sum(known) if known else None
+
+    @property
+    def parts(self) -> list[str]:
+        task, row = self.task, self.candidate
+        parts = [row.evaluator.rpartition("/")[2], task.qualified_name, f"sample {row.sample + 1}", task.path]
+        return [*parts, f"docs {task.docs_words}", f"run {row.run_id}", self.session, row.prompt, row.context]
 
     def to_json(self) -> dict[str, Any]:
         row, task = self.candidate, self.task
@@ -61,122 +61,85 @@ class CandidateSide:
 
 def read_candidate(reader: SessionReader, candidate_id: str) -> CandidateSide | None:
     """Read a candidate with all that is compared; None if it, or its task, is not in the session."""
-    candidate = reader.candidate(candidate_id)
-    task = reader.task(candidate.task_id) if candidate is not None else None
-    if candidate is None or task is None:
+    row = reader.candidate(candidate_id)
+    task = reader.task(row.task_id) if row is not None else None
+    if row is None or task is None:
         return None
-    why = candidate.verdict_reason or f"there is no body yet: the candidate is {candidate.state}"
-    body = read_text(reader, candidate.body_blob, "candidate", f"the body of candidate {candidate.id}", why)
-    not_kept = "the session does not keep it"
-    original = read_text(reader, task.body_blob, "original", f"the original body of task {task.id}", not_kept)
-    failing = {row.test_id: FailedTest(1, row.message, row.outcome) for row in reader.failing_tests(candidate.id)}
+
+    def body(digest: str | None, title: str, of: str, absent: str) -> TextSide:
+        side = read_text(reader, digest, title, of, absent)
+        return side if side.text is None else replace(side, text=without_margin(side.text))
+
+    why = row.verdict_reason or f"there is no body yet: the candidate is {row.state}"
     return CandidateSide(
-        candidate,
+        row,
         task,
         reader.path.name,
-        _unindented(body),
-        _unindented(original),
+        body(row.body_blob, one_line(row.evaluator.rpartition("/")[2], 30), f"the body of candidate {row.id}", why),
+        body(task.body_blob, "original", f"the original body of task {task.id}", "the session does not keep it"),
         docstring_of(reader, task),
-        prompt_of(reader, task, candidate),
-        failing,
+        prompt_of(reader, task, row),
+        {one.test_id: FailedTest(1, one.message, one.outcome) for one in reader.failing_tests(row.id)},
     )
 
 
 def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Comparison:
-    """Compare two candidates, of one task or of two."""
     a, b = left.candidate, right.candidate
-    names = [one_line(one.evaluator.rpartition("/")[2], 30) for one in (a, b)]
-    bodies = compare_texts(left.body, right.body).named(*names)
-    docstrings = compare_texts(left.docstring, right.docstring).named(*names)
-    prompts = compare_texts(left.prompt, right.prompt).named(*names)
+    texts = compare_all(left, right, "body", "docstring", "prompt")
     tests = join_tests(left.failing, right.failing)
-    efforts = (
-        panes.Effort("tokens", left.tokens, right.tokens),
-        panes.Effort("asked", a.asked_s, b.asked_s),
-        panes.Effort("tested", a.tested_s, b.tested_s),
-        panes.Effort("cost", a.cost_usd, b.cost_usd),
-    )
-    tokens, asked, tested, cost = efforts
-    head = panes.Head(
-        names=panes.names_apart(_name(left), _name(right), 3, 7),
-        figures=(
-            panes.Figure("verdict", (_verdict(left), _verdict(right), ""), 11, text=True),
-            panes.counted("failing", len(left.failing), len(right.failing)),
-            tokens.figure("tokens", 8, 0, 1),
-            asked.figure("asked s", 8, 1, 2),
-            tested.figure("tested s", 9, 2, 3),
-            cost.figure("$", 9, 4, 4),
+    amounts = {
+        "tokens": panes.Amount("tokens", left.tokens, right.tokens, 8, 0, 1),
+        "asked": panes.Amount("asked s", a.asked_s, b.asked_s, 8, 1, 2),
+        "tested": panes.Amount("tested s", a.tested_s, b.tested_s, 9, 2, 3),
+        "cost": panes.Amount("$", a.cost_usd, b.cost_usd, 9, 4, 4),
+    }
+    return panes.Comparison(
+        head=panes.Head(
+            names=panes.names_apart(left.parts, right.parts, 3, 7),
+            columns=(
+                panes.head_column("verdict", (_verdict(a), _verdict(b), ""), 11, text=True),
+                panes.Amount("failing", len(left.failing), len(right.failing), 7).column,
+                *(one.column for one in amounts.values()),
+            ),
+            alike=alike(texts),
         ),
-        alike=alike(docstring=docstrings, prompt=prompts),
-    )
-
-    def leads(pane: str, rows: Mapping[str, Any]) -> panes.Leads:
-        row = rows.get(pane)
-        of_b = pane == "right-original" or (row is not None and row.left is None)
-        side = right if of_b else left
-        one, task = side.candidate, side.task
-        return (panes.Lead("candidate", one.id, of_b, task.run_id, one.sample, task.id, one.evaluator),)
-
-    def values() -> dict[str, Any]:
-        return {
+        leads=tuple(
+            panes.Lead("candidate", one.id, one is b, task.run_id, one.sample, task.id, one.evaluator)
+            for one, task in ((a, left.task), (b, right.task))
+        ),
+        panes={
+            "Bodies": texts["body"],
+            "Original → A": compare_texts(left.original, left.body, under=True, page=False),
+            "Original → B": compare_texts(right.original, right.body, under=True, page=False, of_b=True),
+            "Failing tests": failing_pane(tests),
+            "Docstrings": texts["docstring"],
+            "Prompts": texts["prompt"],
+        },
+        to_json=lambda: {
             "a": left.to_json(),
             "b": right.to_json(),
-            "efforts": panes.efforts_json(efforts),
-            "same_body": bodies.same,
-            "same_docstring": docstrings.same,
-            "same_prompt": prompts.same,
+            "efforts": {name: one.to_json() for name, one in amounts.items()},
+            **{f"same_{name}": one.same for name, one in texts.items()},
             "failing_tests": [
                 {
-                    "test": one.test,
-                    **panes.pair_json(one, lambda test: test.message),
+                    "test": one.name,
+                    **one.to_json(lambda test: test.message),
                     "fails": "both" if one.both else "a" if one.left else "b",
                 }
                 for one in tests
             ],
-        }
-
-    return panes.Comparison(
-        left=left,
-        right=right,
-        head=lambda width: head,
-        leads=leads,
-        values=values,
-        panes={
-            "body-texts": texts_pane(bodies),
-            "left-original": texts_pane(compare_texts(left.original, left.body), under=True, page=False),
-            "right-original": texts_pane(compare_texts(right.original, right.body), under=True, page=False),
-            "failing-diff": failing_pane(tests, "Neither fails a test.", only_and_both(tests)),
-            "docs-texts": texts_pane(docstrings, optional=True),
-            "prompt-texts": texts_pane(prompts, optional=True),
         },
     )
 
 
-def _unindented(side: TextSide) -> TextSide:
-    return side if side.text is None else replace(side, text=without_margin(side.text))
-
-
-def _name(side: CandidateSide) -> list[str]:
-    task, row = side.task, side.candidate
-    parts = [row.evaluator.rpartition("/")[2], task.qualified_name, f"sample {row.sample + 1}", task.path]
-    return [*parts, f"docs {task.docs_words}", f"run {row.run_id}", side.session, row.prompt, row.context]
-
-
-def _verdict(side: CandidateSide) -> panes.Cell:
-    return f"{VERDICTS.get(side.verdict, '·')} {side.verdict}", "passed" if side.verdict == "passed" else "failed"
+def _verdict(row: CandidateRow) -> panes.Cell:
+    verdict = row.verdict or row.state
+    return f"{VERDICTS.get(verdict, '·')} {verdict}", "passed" if verdict == "passed" else "failed"
 
 
 CANDIDATES = panes.Kind(
     "candidates",
     "two candidates",
-    {
-        "body-texts": "Bodies",
-        "left-original": "Original → A",
-        "right-original": "Original → B",
-        "failing-diff": "Failing tests",
-        "docs-texts": "Docstrings",
-        "prompt-texts": "Prompts",
-    },
+    ("Bodies", "Original → A", "Original → B", "Failing tests", "Docstrings", "Prompts"),
     lambda left, right, *scale: compare_candidates(*panes.both(left, right, read_candidate, "Candidate")),
 )
-KINDS = {"candidate": CANDIDATES}

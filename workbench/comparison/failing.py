@@ -27,19 +27,8 @@ class FailedTest:
     samples: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TestPair(panes.Pair[FailedTest]):
-    """A test of both sides; None for a side that passes it, or of whose tests it is none."""
-
-    test: str
-
-    @property
-    def same(self) -> bool:
-        """Whether the same share of samples fails it; where these were not counted, whether it ends alike."""
-        a, b = self.left, self.right
-        if a is not None and b is not None and (a.samples or b.samples):
-            return a.failed * b.samples == b.failed * a.samples
-        return a == b
+TestPair = panes.Pair[FailedTest]
+"""A test of both sides; None for a side that passes it, or of whose tests it is none."""
 
 
 def failed_counts(reader: SessionReader, task: str, group: Group | None = None) -> dict[str, FailedTest]:
@@ -51,66 +40,50 @@ def failed_counts(reader: SessionReader, task: str, group: Group | None = None) 
     return found
 
 
-def join_tests(left: Mapping[str, FailedTest], right: Mapping[str, FailedTest]) -> tuple[TestPair, ...]:
+def join_tests(left: Mapping[str, FailedTest], right: Mapping[str, FailedTest]) -> list[TestPair]:
     """Return the tests that either fails: those of A alone, of B alone, then those of both, the largest differences first."""
-    pairs = [TestPair(a, b, test) for test, a, b in panes.joined(left, right)]
 
-    def place(pair: TestPair) -> tuple[int, float, str]:
-        a, b = (0.0 if one is None else one.failed / (one.samples or 1) for one in (pair.left, pair.right))
-        return 2 if pair.both else 0 if pair.right is None else 1, -abs(b - a), pair.test
+    def share(one: FailedTest | None) -> float:
+        return 0.0 if one is None else one.failed / (one.samples or 1)
 
-    return tuple(sorted(pairs, key=place))
-
-
-def only_and_both(pairs: Sequence[TestPair]) -> str:
-    common, only_a, only_b = panes.in_each(pairs)
-    return f"only A {only_a:,} · only B {only_b:,} · both {common:,}"
+    pairs = [panes.Pair(a, b, test, same=_alike(a, b)) for test, a, b in panes.joined(left, right)]
+    apart = {pair.name: abs(share(pair.right) - share(pair.left)) for pair in pairs}
+    return sorted(pairs, key=lambda pair: (pair.both, pair.left is None, -apart[pair.name], pair.name))
 
 
-def failing_pane(pairs: Sequence[TestPair], nothing: str, said: str) -> panes.Table[TestPair]:
-    """Return the tests that either fails, with what they said."""
+def _alike(a: FailedTest | None, b: FailedTest | None) -> bool:
+    """Whether the same share of samples fails a test; where these were not counted, whether it ends alike."""
+    if a is not None and b is not None and (a.samples or b.samples):
+        return a.failed * b.samples == b.failed * a.samples
+    return a == b
 
-    def outcome(one: FailedTest | None) -> panes.Cell:
-        return ("✓", "passed") if one is None else (f"✗ {one.outcome or f'{one.failed:,}'}", "failed")
+
+def failing_pane(
+    pairs: Sequence[TestPair], of: str = "", lacking: str = "passes", page: str = "all"
+) -> panes.Table[TestPair]:
+    """Return the tests that either fails, with what they said; ``lacking`` is what a side without an entry does."""
 
     def says(one: FailedTest | None) -> str:
-        return one_line(one.message, 120) if one is not None else "passes"
+        if one is None or not one.failed:
+            return lacking if one is None else "passes" if one.samples else "no sample yet"
+        return one_line(one.message, _MOST) or "no message was recorded"
 
-    def brief(pair: TestPair) -> str:
-        return one_line(pair.test.partition("::")[2] or pair.test, 200)
-
-    def message(pair: TestPair) -> panes.Cell:
-        first = (one.message for one in (pair.left, pair.right) if one is not None and one.message)
-        return one_line(next(first, ""), 300), "dim"
+    def ends(one: FailedTest | None) -> panes.Cell:
+        if one is not None and one.failed:
+            return f"✗ {one.outcome or f'{one.failed:,}'}" + (f" of {one.samples:,}" if one.samples else ""), "failed"
+        return {"passes": ("✓", "passed"), "no sample yet": ("·", "dim")}.get(says(one), (panes.NOTHING, "dim"))
 
     return panes.Table(
-        said=said,
+        summary=" · ".join(filter(None, (of, panes.in_each_words(pairs)))),
         rows=pairs,
         columns=(
-            panes.Column("A", lambda pair: outcome(pair.left), 9, text=True),
-            panes.Column("B", lambda pair: outcome(pair.right), 9, text=True),
-            panes.texts("test", brief, 16, 120, cut="end", page="-"),
-            panes.texts("message", message, 16, cut="end", priority=1, page="-"),
-            panes.texts("test", lambda pair: one_line(pair.test, 120), page="+test"),
-            panes.texts("A says", lambda pair: says(pair.left), page="+A says"),
-            panes.texts("B says", lambda pair: says(pair.right), page="+B says"),
+            panes.Column("A fails", lambda pair: ends(pair.left), 9, 16, text=True),
+            panes.Column("B fails", lambda pair: ends(pair.right), 9, 16, text=True),
+            panes.texts("test", lambda pair: one_line(pair.name, 300), 16, 120, cut="start"),
+            panes.texts("A says", lambda pair: (says(pair.left), "dim"), 16, cut="end", priority=1),
+            panes.texts("B says", lambda pair: (says(pair.right), "dim"), 16, cut="end", priority=2),
         ),
-        sign=sign_of,
-        nothing=nothing,
-        below=_messages,
-        page="all",
+        nothing="There is no failing test.",
+        says=says,
+        page=page,
     )
-
-
-def sign_of(pair: TestPair) -> tuple[str, str]:
-    return panes.sided(pair.left, pair.right) or (panes.SAME if pair.same else (panes.CHANGED[0], "dim"))
-
-
-def _messages(pair: TestPair) -> list[tuple[str, int]]:
-    if pair.left and pair.right and pair.left.message == pair.right.message:
-        return [(pair.test, 1), (f"A and B: {_said(pair.left)}", 2)]
-    return [(pair.test, 1), (f"A: {_said(pair.left)}", 1), (f"B: {_said(pair.right)}", 1)]
-
-
-def _said(one: FailedTest | None) -> str:
-    return "passes" if one is None else one_line(one.message, 2_000) or "no message was recorded"

@@ -6,15 +6,15 @@ comes from :mod:`workbench.regeneration.outcome`; here they are only set beside 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
 from workbench.comparison.failing import failed_counts, failing_pane, join_tests
-from workbench.comparison.paired import Paired, adjusted_chances
-from workbench.comparison.tasks import gaps, passed_cell, result_json
+from workbench.comparison.tasks import function_name, gaps_json, pass_pair, passed_cell, result_json
 from workbench.comparison.texts import TextSide, compare_texts, docstring_of
 from workbench.errors import UsageError
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
@@ -24,6 +24,7 @@ from workbench.session.groups import Group, settings_of
 from workbench.session.rows import RunRow, TaskRow
 from workbench.session.sample_counts import sample_counts
 from workbench.statistics.clusters import Value
+from workbench.statistics.paired import Paired, holm
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 Function = tuple[str, str, str, int]
 """What a task is: snapshot ("" where the two are of different ones), path, qualified name, occurrence."""
+TaskPair = panes.Pair[TaskResult]
+"""What both groups made of a task; the gaps are those of pass@k."""
 _MOST_SAMPLES = 50
 
 
@@ -49,6 +52,23 @@ class GroupSide:
     def group(self) -> Group:
         return self.outcome.group
 
+    @property
+    def run_name(self) -> str:
+        return self.run.name or self.run.id
+
+    @property
+    def parts(self) -> list[str]:
+        group = self.group
+        made = (getattr(group, field) or f"no {field}" for field in ("prompt", "context", "settings"))
+        return [group.evaluator, f"docs {group.docs_words}", f"run {self.run_name}", self.session, *made]
+
+    @property
+    def made(self) -> dict[str, str]:
+        names = "docs", "docs_scope", "evaluator", "prompt", "context"
+        columns = {name: getattr(self.group, name) or "none" for name in names}
+        limits = {name: str(value) for name, value in settings_of(self.group.settings).items()}
+        return {"session": self.session, "run": self.run_name, **columns, **limits}
+
     def functions(self) -> dict[str, Function]:
         tasks = (self.tasks[result.task] for result in self.outcome.results)
         return {task.id: (task.snapshot, task.path, task.qualified_name, task.occurrence) for task in tasks}
@@ -56,18 +76,8 @@ class GroupSide:
     def estimate(self, k: int) -> Estimate | None:
         return next((one for one in self.outcome.figures.pass_at if one.k == k), None)
 
-
-@dataclass(frozen=True, slots=True)
-class TaskPair(panes.Pair[tuple[TaskRow, TaskResult]]):
-    """A task of both groups, or of one, with its results; ``differences`` are those of pass@k, None unless both are defined."""
-
-    path: str
-    name: str
-    differences: tuple[float | None, ...]
-
-    @property
-    def results(self) -> tuple[TaskResult | None, TaskResult | None]:
-        return self.left[1] if self.left else None, self.right[1] if self.right else None
+    def to_json(self) -> dict[str, Any]:
+        return {"session": self.session, "run": self.run.id, **self.outcome.to_json()}
 
 
 # -- reading
@@ -94,25 +104,19 @@ def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) 
 
 
 def read_groups(left: panes.Named, right: panes.Named, *scale: object) -> panes.Comparison:
-    """Compare two groups, each named by its run and its columns."""
-    keys = [(run, Group(*columns)) for _, (run, columns) in (left, right)]
-    # Both of one run are read at once.
-    wanted: dict[tuple[SessionReader, str], list[Group]] = {}
-    for (reader, _), (run, group) in zip((left, right), keys, strict=True):
-        wanted.setdefault((reader, run), []).append(group)
-    read = {where: groups_of(*where, groups) for where, groups in wanted.items()}
-    sides = []
-    for name, (reader, _), (run, group) in zip("AB", (left, right), keys, strict=True):
-        side = next((one for one in read[reader, run] if one.group == group), None)
-        if side is None:
-            raise UsageError(f"{name} has no samples in {one_line(reader.path.name, 80)}.")
-        sides.append(side)
-    return compare_groups([(sides[0], sides[1])])[0]
+    groups = [Group(*columns) for _, (_, columns) in (left, right)]
+
+    @cache  # both of one run are read at once
+    def groups_in(reader: SessionReader, run: str) -> dict[Group, GroupSide]:
+        return {one.group: one for one in groups_of(reader, run, groups)}
+
+    def read(reader: SessionReader, key: Any) -> GroupSide | None:
+        return groups_in(reader, key[0]).get(Group(*key[1]))
+
+    return compare_groups([panes.both(left, right, read, "Evaluator")])[0]
 
 
-def read_runs(
-    left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0
-) -> panes.Comparison:
+def read_runs(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.Comparison:  # fmt: skip
     """Compare the groups of two runs that belong together, the pair of a number."""
     for name, run in zip("AB", panes.both(left, right, lambda reader, key: reader.run(key), "Run"), strict=True):
         if run.kind != "regenerate":
@@ -123,14 +127,6 @@ def read_runs(
     return compare_groups([pairs[at % len(pairs)]], len(pairs), alone)[0]
 
 
-_ALIKE: tuple[Callable[[GroupSide], Any], ...] = (
-    lambda side: side.group,
-    lambda side: (side.group.evaluator, side.group.docs),
-    lambda side: side.group.evaluator,
-)
-"""What groups are put together by, the closest likeness first."""
-
-
 def join_groups(
     left: Iterable[GroupSide], right: Iterable[GroupSide]
 ) -> tuple[list[tuple[GroupSide, GroupSide]], list[str]]:
@@ -139,11 +135,16 @@ def join_groups(
     Equal groups belong together, then those of the same evaluator and documentation, then of the same evaluator; where one of each
     is left over, these two do.
     """
+    likenesses: tuple[Callable[[Group], object], ...] = (
+        lambda group: group,
+        lambda group: (group.evaluator, group.docs),
+        lambda group: group.evaluator,
+    )
     mine, other = ([side for side in sides if not side.outcome.control] for sides in (left, right))
     pairs: list[tuple[GroupSide, GroupSide]] = []
-    for alike in _ALIKE:
+    for alike in likenesses:
         for a in list(mine):
-            b = next((one for one in other if alike(one) == alike(a)), None)
+            b = next((one for one in other if alike(one.group) == alike(a.group)), None)
             if b is not None:
                 pairs.append((a, b))
                 mine.remove(a)
@@ -163,15 +164,13 @@ def compare_groups(
     joined = [_join(left, right) for left, right in sides]
 
     @cache
-    def chances() -> tuple[dict[tuple[int, int], float], int]:
-        found = {(at, k): one for at, (_, tallies, _) in enumerate(joined) for k, one in tallies.items()}
-        adjusted = adjusted_chances(found)
-        return adjusted, len(adjusted)
+    def adjusted() -> dict[Paired, float]:
+        return holm({one: one.test.p for _, found, _ in joined for one in found.values() if one.test.p is not None})
 
-    def chance(at: int) -> Callable[[int], tuple[float | None, int]]:
-        return lambda k: (chances()[0].get((at, k)), chances()[1])
+    def chance(one: Paired) -> tuple[float | None, int]:
+        return adjusted().get(one), len(adjusted())
 
-    return [_compared(*pair, joined[at], chance(at), of, " · ".join(alone)) for at, pair in enumerate(sides)]
+    return [_compared(*pair, of_both, chance, of, alone) for pair, of_both in zip(sides, joined, strict=True)]
 
 
 _Joined = tuple[list[TaskPair], dict[int, Paired], bool]
@@ -181,25 +180,23 @@ _Joined = tuple[list[TaskPair], dict[int, Paired], bool]
 def _join(left: GroupSide, right: GroupSide) -> _Joined:
     ks = tuple(sorted({*left.ks, *right.ks}))[: panes.MOST_KS]
     functions = left.functions(), right.functions()
-    apart = _of_other_snapshots(functions[0].values(), functions[1].values())
-    mine, other = (
-        {_joined_by(names[one.task], apart): (side.tasks[one.task], one) for one in side.outcome.results}
-        for side, names in zip((left, right), functions, strict=True)
-    )
+    same, apart = join_tasks(*functions), _of_other_snapshots(functions[0].values(), functions[1].values())
+    mine: dict[object, TaskResult] = {one.task: one for one in left.outcome.results}
+    # What only the right one has goes by a key that the left one cannot have.
+    other = {same.get(one.task, (one.task,)): one for one in right.outcome.results}
     pairs = []
-    for (_, path, name, occurrence), a, b in panes.joined(mine, other):
-        differences = gaps(a[1] if a else None, b[1] if b else None, ks)
-        pairs.append(TaskPair(a, b, path, name + (f"#{occurrence}" if occurrence > 1 else ""), differences))
+    for _, a, b in panes.joined(mine, other):
+        task = left.tasks[a.task] if a is not None else right.tasks[b.task] if b is not None else None
+        pairs.append(pass_pair(a, b, ks, function_name(task) if task is not None else ""))
     found = {}
     for at, k in enumerate(ks):
-        defined = [pair for pair in pairs if pair.differences[at] is not None]
+        defined = [(pair.left, pair.right) for pair in pairs if pair.left and pair.right and pair.gaps[at] is not None]
         # Both stand where the left one does: its repository and file are what differences are clustered by.
         values = [
-            [Value(pair.left[1].repository, pair.left[1].file, result.at(k) or 0.0) for pair in defined if pair.left and (result := pair.results[side])]
-            for side in (0, 1)
-        ]  # fmt: skip
+            [Value(both[0].repository, both[0].file, both[side].at(k) or 0.0) for both in defined] for side in (0, 1)
+        ]
         found[k] = Paired(values[0], values[1], sum(pair.both for pair in pairs) - len(defined))
-    return sorted(pairs, key=_place), found, apart
+    return sorted(pairs, key=lambda pair: (pair.order, pair.either.file, pair.name)), found, apart  # fmt: skip
 
 
 def join_tasks(mine: Mapping[str, Function], other: Mapping[str, Function]) -> dict[str, str]:
@@ -220,229 +217,164 @@ def _joined_by(function: Function, apart: bool) -> Function:
     return ("", *function[1:]) if apart else function
 
 
-def _place(pair: TaskPair) -> tuple[Any, ...]:
-    """Where a pair stands: the largest differences first, the right one's losses before its wins."""
-    alone = 0 if pair.both else 1 if pair.right is None else 2
-    known = [one for one in pair.differences if one is not None]
-    gap = next(filter(None, known), known[0] if known else None)
-    return alone, gap is None, -abs(gap or 0.0), (gap or 0.0) > 0, pair.path, pair.name
-
-
-def _conditions(left: GroupSide, right: GroupSide) -> list[tuple[str, str, str]]:
-    """Return what the groups were made by where that differs: (what, left, right)."""
-    a, b = left.group, right.group
-    rows = [("session", left.session, right.session), ("run", _run(left), _run(right))]
-    for name in ("docs", "docs_scope", "evaluator", "prompt", "context"):
-        rows.append((name, getattr(a, name) or "none", getattr(b, name) or "none"))
-    mine, other = settings_of(a.settings), settings_of(b.settings)
-    rows += [(key, str(mine.get(key, "not set")), str(other.get(key, "not set"))) for key in sorted({*mine, *other})]
-    return [row for row in rows if row[1] != row[2]]
-
-
-def _run(side: GroupSide) -> str:
-    return side.run.name or side.run.id
-
-
 def _compared(
     left: GroupSide,
     right: GroupSide,
     joined: _Joined,
-    chance: Callable[[int], tuple[float | None, int]],
+    chance: Callable[[Paired], tuple[float | None, int]],
     of: int,
-    alone: str,
+    alone: Sequence[str],
 ) -> panes.Comparison:
-    (pairs, tallies, other_snapshot), ks = joined, tuple(joined[1])
+    pairs, figures, other_snapshot = joined
+    ks = tuple(figures)
     common, only_left, only_right = panes.in_each(pairs)
-    conditions = _conditions(left, right)
+    made = panes.joined(left.made, right.made)
+    conditions = [(what, a or "not set", b or "not set") for what, a, b in made if a != b]
     names = ", ".join(what for what, _, _ in conditions)
-    over = next((one.difference.interval.over for one in tallies.values() if one.bounds[0] is not None), "")
-    sides = (("A", left), ("B", right))
-    said = [f"{key} {', '.join(marks)}" for key, side in sides if (marks := side.outcome.marks)]
-    for k, one in tallies.items():
-        count, fewer = one.difference.tasks, f", {one.missing:,} with fewer samples" if one.missing else ""
-        said.append(f"pass@{k}: B wins {count.wins:,}, ties {count.ties:,}, loses {count.losses:,}{fewer}")
-    said += ["other snapshots: joined by file and function"] if other_snapshot else []
-    head = panes.Head(
-        names=panes.names_apart(_name(left), _name(right), 1, 4),
-        shared=f"differ in: {names}" if names else "made alike",
-        figures=(
-            panes.plain("tasks", left.outcome.figures.tasks, right.outcome.figures.tasks, 6, 7),
-            panes.plain("samples", left.outcome.totals.samples, right.outcome.totals.samples, 8, 6),
-            *(
-                figure
-                for place, (k, one) in enumerate(tallies.items())
-                for figure in pass_at(k, one, left.estimate(k), right.estimate(k), place)
-            ),
-        ),
-        alike=f"over the {common:,} tasks of both" + (f", interval {over}" if over else ""),
-        note=one_line(" · ".join(filter(None, (*said, alone))), 400),
-    )
+    over = next((one.difference.interval.over for one in figures.values() if one.bounds[0] is not None), "")
+    note = [f"{key} {', '.join(marks)}" for key, side in (("A", left), ("B", right)) if (marks := side.outcome.marks)]
+    for k, one in figures.items():
+        fewer = f", {one.missing:,} with fewer samples" if one.missing else ""
+        note.append(f"pass@{k}: {panes.wins(one.difference.tasks)}{fewer}")
+    note += ["other snapshots: joined by file and function"] if other_snapshot else []
+    of_run = (panes.Lead("run", left.run.id), panes.Lead("run", right.run.id, of_b=True))
 
-    of_run = (panes.Lead("run", left.run.id),)
+    def pass_json(one: Paired) -> dict[str, Any]:
+        count = {"tasks": one.items, "undefined": one.missing, **asdict(one.difference.tasks)}
+        return {**one.to_json(*chance(one)), **count}
 
-    def choose(a: SessionReader, b: SessionReader, row: TaskPair) -> panes.Leads:
-        if row.left is None or row.right is None:
-            return of_run
-        keys = telling_samples((a, row.left[0].id, left.group), (b, row.right[0].id, right.group))
-        runs = ((False, left.run.id), (True, right.run.id))
+    def choose(a: SessionReader, b: SessionReader, rows: Mapping[str, Any]) -> panes.Leads:
+        row = rows["Tasks"]
+        if row is None or row.left is None or row.right is None:
+            return of_run[:1]
+        keys = telling_samples((a, row.left.task, left.group), (b, row.right.task, right.group))
         if keys is None:
             raise UsageError("One of them has no sample of this task yet.")
-        return tuple(panes.Lead("candidate", key, *where) for key, where in zip(keys, runs, strict=True))
+        return tuple(panes.Lead("candidate", key, one.of_b, one.key) for key, one in zip(keys, of_run, strict=True))
 
-    def values() -> dict[str, Any]:
-        pass_json = {}
-        for k, one in tallies.items():
-            adjusted, tests = chance(k)
-            count = one.difference.tasks
-            pass_json[str(k)] = {**one.to_json(adjusted, tests), "tasks": one.items, "undefined": one.missing,
-                                 "wins": count.wins, "ties": count.ties, "losses": count.losses}  # fmt: skip
-        return {
-            "a": {"session": left.session, "run": left.run.id, **left.outcome.to_json()},
-            "b": {"session": right.session, "run": right.run.id, **right.outcome.to_json()},
+    def notes() -> list[str]:
+        differ = "; ".join(f"{what} {one_line(a, 60)} | {one_line(b, 60)}" for what, a, b in conditions)
+        found = [f"They differ in {differ}"] if conditions else []
+        for k, one in figures.items():
+            if one.items:
+                bounds = panes.interval_words(one.bounds, 2)
+                found.append(f"pass@{k} B − A {f'{bounds} ' if bounds else ''}{one.difference.interval.words}")
+                found.append(f"pass@{k} {one.words(*chance(one))}")
+        return found
+
+    return panes.Comparison(
+        head=panes.Head(
+            names=panes.names_apart(left.parts, right.parts, 1, 4),
+            shared=f"differ in: {names}" if names else "made alike",
+            columns=(
+                panes.Amount("tasks", left.outcome.figures.tasks, right.outcome.figures.tasks, 6, 0, 7, False).column,
+                panes.Amount("samples", left.outcome.totals.samples, right.outcome.totals.samples, 8, 0, 6, False).column,
+                *(
+                    column
+                    for place, (k, one) in enumerate(figures.items())
+                    for column in pass_at(k, one, left.estimate(k), right.estimate(k), place)
+                ),
+            ),
+            alike=f"over the {common:,} tasks of both" + (f", interval {over}" if over else ""),
+            note=one_line(" · ".join((*note, *alone)), 400),
+        ),
+        leads=of_run,
+        of=of,
+        notes=notes,
+        detail=lambda a, b, row: _detail((a, b), (left.group, right.group), row),
+        choose=choose,
+        panes={
+            "Tasks": panes.Table(
+                summary=panes.in_each_words(pairs),
+                rows=pairs,
+                columns=_task_columns(ks),
+                nothing="Neither has a task with a sample.",
+            )
+        },
+        to_json=lambda: {
+            "a": left.to_json(),
+            "b": right.to_json(),
             "common_tasks": common,
             "only_a": only_left,
             "only_b": only_right,
             "joined_across_snapshots": other_snapshot,
             "conditions": [{"what": what, "a": a, "b": b} for what, a, b in conditions],
-            "pass_at_k": pass_json,
+            "pass_at_k": {str(k): pass_json(one) for k, one in figures.items()},
             "tasks": [
                 {
-                    "path": pair.path,
+                    "path": pair.either.file,
                     "name": pair.name,
-                    **panes.pair_json(pair, lambda side: result_json(side[1], ks, task=side[0].id)),
-                    "difference": dict(zip(map(str, ks), pair.differences, strict=True)),
+                    **pair.to_json(lambda side: result_json(side, ks, task=side.task)),
+                    "difference": gaps_json(pair, ks),
                 }
                 for pair in pairs
             ],
-        }
-
-    def notes() -> list[str]:
-        differ = "; ".join(f"{what} {one_line(a, 60)} | {one_line(b, 60)}" for what, a, b in conditions)
-        found = [f"They differ in {differ}"] if conditions else []
-        for k, one in tallies.items():
-            if one.items:
-                bounds = panes.interval_words(one.bounds, 2)
-                found.append(f"pass@{k} B − A {f'{bounds} ' if bounds else ''}{one.difference.interval.words}")
-                found.append(f"pass@{k} {one.words(*chance(k))}")
-        return found
-
-    return panes.Comparison(
-        left=left,
-        right=right,
-        head=lambda width: head,
-        leads=lambda pane, rows: of_run,
-        values=values,
-        notes=notes,
-        of=of,
-        detail=lambda a, b, row: _detail((a, left.group, row.left), (b, right.group, row.right), row),
-        choose=choose,
-        panes={
-            "task-diff": panes.Table(
-                said=f"{common:,} in both · only A {only_left:,} · only B {only_right:,}",
-                rows=pairs,
-                columns=_task_columns(ks),
-                sign=_more_solved,
-                nothing="Neither has a task with a sample.",
-            )
         },
-    )
+    )  # fmt: skip
 
 
 # -- what is shown
 
 
-def _name(side: GroupSide) -> list[str]:
-    group = side.group
-    made = (getattr(group, field) or f"no {field}" for field in ("prompt", "context", "settings"))
-    return [group.evaluator, f"docs {group.docs_words}", f"run {_run(side)}", side.session, *made]
-
-
 def pass_at(
     k: int, one: Paired, left: Estimate | None, right: Estimate | None, place: int
-) -> tuple[panes.Figure, panes.Figure]:
+) -> tuple[panes.Column[int], ...]:
     """Return the columns of a k: pass@k of all tasks of each, with intervals where there is room, and of the tasks of both."""
 
-    def value(estimate: Estimate | None) -> str:
-        return panes.NOTHING if estimate is None or estimate.value is None else f"{estimate.value:.2f}"
-
-    def bounded(estimate: Estimate | None) -> str:
+    def bounds(estimate: Estimate | None) -> str:
         known = estimate is not None and estimate.value is not None and estimate.low is not None
-        return value(estimate) + (f" [{estimate.low:.2f}, {estimate.high:.2f}]" if estimate and known else "")
+        return f"[{estimate.low:.2f}, {estimate.high:.2f}]" if estimate and known else ""
 
-    a, b = (panes.NOTHING if mean is None else f"{mean:.2f}" for mean in (one.left, one.right))
+    values = *(_share(None if each is None else each.value) for each in (left, right)), ""
+    intervals = bounds(left), bounds(right), (panes.interval_words(one.bounds, 2), "dim")
     return (
-        panes.Figure(
-            f"pass@{k}", (bounded(left), bounded(right), (panes.interval_words(one.bounds, 2), "dim")), 7, place,
-            (value(left), value(right), ""), widest=20, style="score",
-        ),
-        panes.Figure(f"both @{k}", (a, b, panes.change_cell(one.gap, 2, none="strong")), 8, place),
+        panes.head_column(f"pass@{k}", values, 7, place, "score"),
+        panes.head_column("interval", intervals, 14, 10 + place, widest=16, text=True),
+        panes.head_column(f"both @{k}", [*map(_share, one.means), panes.change_cell(one.gap, 2, none="strong")], 8, place),
     )  # fmt: skip
 
 
-def _task_columns(ks: Sequence[int]) -> list[panes.Column[TaskPair]]:
-    def value(side: int, k: int) -> Callable[[TaskPair], panes.Cell]:
-        def cell(pair: TaskPair) -> panes.Cell:
-            result = pair.results[side]
-            return panes.NOTHING if result is None or result.at(k) is None else f"{result.at(k):.2f}", "dim"
+def _share(value: float | None) -> str:
+    return panes.NOTHING if value is None else f"{value:.2f}"
 
-        return cell
+
+def _task_columns(ks: Sequence[int]) -> list[panes.Column[TaskPair]]:
+    def value(side: str, k: int) -> Callable[[TaskPair], panes.Cell]:
+        return lambda pair: (_share(result.at(k) if (result := getattr(pair, side)) is not None else None), "dim")
 
     columns: list[panes.Column[TaskPair]] = [
-        panes.texts("function", lambda pair: (one_line(pair.name, 200), "strong" if any(pair.differences) else ""), 18, 80, cut="end"),
-        panes.texts("file", lambda pair: (one_line(pair.path, 300), "dim"), 16, 120, priority=100),
-        panes.Column("A passed", lambda pair: passed_cell(pair.results[0]), 8),
-        panes.Column("B", lambda pair: passed_cell(pair.results[1]), 8, page="B passed"),
+        panes.texts("function", lambda pair: (one_line(pair.name, 200), "strong" if pair.gap else ""), 18, 80, cut="end"),
+        panes.texts("file", lambda pair: (one_line(pair.either.file, 300), "dim"), 16, 120, priority=100),
+        panes.Column("A passed", lambda pair: passed_cell(pair.left), 8),
+        panes.Column("B passed", lambda pair: passed_cell(pair.right), 8),
     ]  # fmt: skip
-    changes: list[panes.Column[TaskPair]] = panes.changes(ks, lambda pair: pair.differences)
-    for at, (k, gap) in enumerate(zip(ks, changes, strict=True)):
-        sides = [
-            panes.Column(f"{name} @{k}", value(side, k), 5, priority=50 + at, page="-")
-            for side, name in enumerate("AB")
-        ]
-        columns += [*sides, gap]
+    for at, k in enumerate(ks):
+        for name, side in (("A", "left"), ("B", "right")):
+            columns.append(panes.Column(f"{name} @{k}", value(side, k), 5, priority=50 + at, page=False))
+        columns.append(panes.gap_column(f"@{k} B − A", at, 8, 2, 2 * at))
     return columns
 
 
-def _more_solved(row: TaskPair) -> tuple[str, str]:
-    if side := panes.sided(row.left, row.right):
-        return side
-    known = [gap for gap in row.differences if gap is not None]
-    a, b = row.results
-    alike = not any(known) if known else passed_cell(a) == passed_cell(b)
-    return panes.SAME if alike else panes.signed(next(filter(None, known), None))
-
-
-_Asked = tuple["SessionReader", Group, tuple[TaskRow, TaskResult] | None]
-
-
-def _detail(left: _Asked, right: _Asked, row: TaskPair) -> dict[str, panes.Pane]:
-    """Return the failing tests and docstrings of a task on both sides."""
+def _detail(readers: Sequence[SessionReader], groups: Sequence[Group], row: TaskPair) -> dict[str, panes.Pane]:
     failed, docs = [], []
-    for name, (reader, group, task) in zip("AB", (left, right), strict=True):
-        failed.append(failed_counts(reader, task[0].id, group) if task is not None else {})
+    for name, reader, group, result in zip("AB", readers, groups, (row.left, row.right), strict=True):
+        task = reader.task(result.task) if result is not None else None
+        failed.append(failed_counts(reader, task.id, group) if task is not None else {})
         absent = TextSide("docs ", None, f"{name} has no such task")
-        docs.append(docstring_of(reader, task[0], 40) if task is not None else absent)
-    texts = compare_texts(docs[0], docs[1]).named()
-    said = "the same" if texts.same else f"{texts.diff.common_words:,} words in common"
-    nothing = "No sample of either fails a test."
-    return {
-        "test-diff": failing_pane(join_tests(failed[0], failed[1]), nothing, one_line(row.name, 40)),
-        "docs-diff": panes.Texts(texts, said),
-    }
+        docs.append(docstring_of(reader, task, 40) if task is not None else absent)
+    tests = failing_pane(join_tests(failed[0], failed[1]), one_line(row.name, 40))
+    return {"Failing tests": tests, "Docstrings": compare_texts(docs[0], docs[1])}
 
 
 def telling_samples(
     left: tuple[SessionReader, str, Group], right: tuple[SessionReader, str, Group]
 ) -> tuple[str, str] | None:
     """Return a candidate of each group for a task whose verdicts differ, or the first of each; None where one has none."""
-    mine, other = ([(row.id, row.verdict or "") for row in samples_of(*side)[:_MOST_SAMPLES]] for side in (left, right))
-    if not mine or not other:
-        return None
-    apart = [(a, b) for a, verdict in mine for b, said in other if verdict != said and "passed" in (verdict, said)]
-    return apart[0] if apart else (mine[0][0], other[0][0])
+    pairs = itertools.product(*(samples_of(*side)[:_MOST_SAMPLES] for side in (left, right)))
+    found = min(pairs, key=lambda pair: (pair[0].verdict == "passed") == (pair[1].verdict == "passed"), default=None)
+    return (found[0].id, found[1].id) if found else None
 
 
-_TITLES = {"task-diff": "Tasks", "test-diff": "Failing tests", "docs-diff": "Docstrings"}
-GROUPS = panes.Kind("groups", "two evaluators", _TITLES, read_groups, head_lines=5)
-RUNS = panes.Kind("groups", "two runs", _TITLES, read_runs, head_lines=5)
-KINDS = {"group": GROUPS, "run": RUNS}
+_TITLES = ("Tasks", "Failing tests", "Docstrings")
+GROUPS = panes.Kind("groups", "two evaluators", _TITLES, read_groups)
+RUNS = panes.Kind("groups", "two runs", _TITLES, read_runs)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.comparison import panes
-from workbench.comparison.words import TextDiff, word_diff
+from workbench.comparison.diff import TextDiff, word_diff
 from workbench.session.row_reader import TextDamaged
 from workbench.text import clean, one_line
 
@@ -31,46 +30,45 @@ class TextSide:
 
 
 @dataclass(frozen=True, slots=True)
-class TextPair:
-    """Two texts, and line by line and word by word how they differ."""
+class Texts:
+    """A pane of two texts side by side, or with ``under`` the one and what stands in its place; ``page`` is whether a page has them.
+
+    An ``optional`` pane takes no room where both are the same, unless it was asked for; one ``of_b`` is about B alone.
+    """
 
     left: TextSide
     right: TextSide
     diff: TextDiff
+    under: bool = False
+    page: bool = True
+    optional: bool = False
+    of_b: bool = False
 
     @property
     def same(self) -> bool:
         return self.left.text == self.right.text
 
     @property
-    def words(self) -> str:
-        """How much they have in common, "" where one of them is missing."""
+    def summary(self) -> str:
         if self.left.absent or self.right.absent:
             return ""
         if self.same:
             return "the same"
         return f"{self.diff.common_words:,} of {self.diff.left_words:,} and {self.diff.right_words:,} words in common"
 
-    def named(self, left: str = "", right: str = "") -> TextPair:
-        """Return them with the sides' letters, and what else is given, before their titles."""
-        a, b = (
-            replace(side, title=f"{name}  {f'{more} · ' if more else ''}{side.title}")
-            for name, more, side in (("A", left, self.left), ("B", right, self.right))
-        )
-        return replace(self, left=a, right=b)
+
+def compare_all(left: object, right: object, *names: str) -> dict[str, Texts]:
+    """Return the texts of these names of two sides; all but the first one are optional."""
+    return {name: compare_texts(getattr(left, name), getattr(right, name), optional=name != names[0]) for name in names}
 
 
-def texts_pane(pair: TextPair, **how: bool) -> panes.Texts:
-    return panes.Texts(pair, pair.words, **how)
-
-
-def alike(**texts: TextPair) -> str:
+def alike(texts: Mapping[str, Texts]) -> str:
     """Return which texts are the same: ``docstring the same · prompt differs``."""
     return " · ".join(f"{word} {'the same' if pair.same else 'differs'}" for word, pair in texts.items())
 
 
-def compare_texts(left: TextSide, right: TextSide) -> TextPair:
-    return TextPair(left, right, word_diff(left.text, right.text))
+def compare_texts(left: TextSide, right: TextSide, **how: bool) -> Texts:
+    return Texts(left, right, word_diff(left.text, right.text), **how)
 
 
 def read_text(reader: SessionReader, digest: str | None, title: str, of: str, absent: str) -> TextSide:
@@ -92,27 +90,22 @@ def docstring_of(reader: SessionReader, task: TaskRow, width: int = 60) -> TextS
 def prompt_of(reader: SessionReader, task: TaskRow, candidate: CandidateRow | None = None) -> TextSide:
     """Return the messages of a candidate's call, else the prompt that is kept with the task: that of the first model asked for it."""
     call = reader.call(candidate.call_id) if candidate is not None and candidate.call_id is not None else None
-    messages = reader.messages(call) if call is not None else []
-    versions, kept = kept_prompt(reader, task)
+    versions, messages = kept_prompt(reader, task)
+    if call is not None:
+        messages = reader.messages(call) or messages
     if candidate is not None:
         versions = candidate.prompt, candidate.context
-    return _laid_out(messages or kept, versions)
-
-
-def kept_prompt(reader: SessionReader, task: TaskRow) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
-    """Return the versions of wording and context, and the messages; what cannot be read as such is one message."""
-    if task.prompt_blob is None:
-        return (), []
-    kept = reader.kept(task.prompt_blob, f"the prompt of task {task.id}") or ""
-    try:
-        found = json.loads(kept)
-        messages = [(str(role), str(content)) for role, content in found["messages"]]
-        return tuple(str(found.get(name) or "") for name in ("prompt", "context")), messages
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return (), [("prompt", kept)] if kept else []
-
-
-def _laid_out(messages: Iterable[tuple[str, str]], versions: Iterable[str]) -> TextSide:
-    title = "prompt " + one_line(" · ".join(part for part in versions if part) or "sent", 60)
+    title = "prompt " + one_line(" · ".join(filter(None, versions)) or "sent", 60)
     text = "\n\n".join(f"▎{one_line(role, 40)}\n{clean(content)}" for role, content in messages)
     return TextSide(title, text) if text else TextSide(title, None, "no prompt is recorded")
+
+
+def kept_prompt(reader: SessionReader, task: TaskRow) -> tuple[Iterable[str], list[tuple[str, str]]]:
+    """Return the versions of wording and context, and the messages; what cannot be read as such is one message."""
+    kept = reader.kept(task.prompt_blob, f"the prompt of task {task.id}") if task.prompt_blob is not None else ""
+    try:
+        found = json.loads(kept or "")
+        messages = [(str(role), str(content)) for role, content in found["messages"]]
+        return [str(found.get(name) or "") for name in ("prompt", "context")], messages
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return (), [("prompt", kept)] if kept else []

@@ -1,8 +1,7 @@
 """Doc systems: they write the docstrings that the evaluators then regenerate code from.
 
 A :class:`DocSystem` documents a repository once (``prepare``) and then gives docstrings by path, qualified name and
-occurrence;
-one of another package is named by its dotted path (docs/extending/doc-system.md).
+occurrence; one of another package is named by its dotted path (docs/extending/doc-system.md).
 """
 
 import lazy_loader

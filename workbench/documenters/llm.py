@@ -70,10 +70,7 @@ class LlmDocs:
     def __init__(
         self, model: str, asker: Asker | None, sampling: Sampling | None = None, *, sampled_as: str = ""
     ) -> None:
-        """By default at temperature 0.3 with up to 4,096 tokens, 256 of the embedded model.
-
-        ``sampled_as`` is the model that counts for that if ``model`` replays its answers.
-        """
+        """By default at temperature 0.3; ``sampled_as`` is the recorded model if ``model`` is a replay."""
         self.model = model
         self.name = f"llm:{model}"
         self._asker = asker
@@ -110,17 +107,13 @@ class LlmDocs:
         return Docstring(text, notes)
 
     async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
-        """Return the docstring of a class or module, from the outline of what is in it."""
         definition, source = self._sources.definition(path, DefinitionKey(kind, qualified_name, occurrence))
         prompt = other_prompt(source, definition)
         answer = await self._answered(prompt, path, f"{kind} {qualified_name}", occurrence)
         return Docstring(*extract_docstring(answer))
 
     async def _answered(self, prompt: tuple[Message, ...], path: str, name: str, occurrence: int) -> str:
-        """Return an answer's text; of the embedded model, which stops nowhere by itself, its whole lines or sentences.
-
-        DocumentationFailed: the answer was cut at the token limit.
-        """
+        """Return an answer; of the embedded model only its whole lines or sentences, of others only a complete one."""
         assert self._asker is not None
         # Recorded answers are found by the scope: what is documented, by whom.
         scope = task_id(self._snapshot, path, name, occurrence, f"docs:{self.name}")
@@ -172,10 +165,7 @@ def documenter_prompt(source: bytes, function: Function) -> tuple[Message, ...]:
 
 
 def extract_docstring(answer: str, function: Function | None = None) -> tuple[str | None, tuple[str, ...]]:
-    """Return the docstring in an answer and notes: a literal, a documented function, a block, or plain text.
-
-    None, with the reason as the last note, if there is nothing or far too much.
-    """
+    """Return the docstring in an answer (a literal, a function, a block, plain text) or None, and notes."""
     notes: tuple[str, ...] = ()
     split = split_reasoning(answer[:MAX_ANSWER].replace("\r\n", "\n").replace("\x00", ""))
     text = split.answer.strip()

@@ -64,8 +64,7 @@ async def document_file(
 
     Raises:
         ModelError: A model gave no answer: every prompt of this file would be different. A definition that does not fit
-        the model's
-            window has none.
+            the model's window has none.
         DocumentationFailed: A docstring cannot be written into the file.
     """
     failed: dict[DefinitionKey, str] = {}
@@ -114,10 +113,8 @@ def make_doc_system(
     """Return the doc system with a name (see :func:`workbench.documenters.names.parse_docs`).
 
     A dotted path is imported from ``folders`` first. ``sampling`` is for ``llm:``; ``program_seconds`` (0: the default)
-    and
-    ``confined`` are for programs; ``sampled_as`` is the recorded model whose answers are replayed. UsageError: there is
-    none, its
-    folder or class does not exist, or it needs a model and ``asker`` is None.
+    and ``confined`` are for programs; ``sampled_as`` is the recorded model whose answers are replayed. UsageError:
+    there is none, its folder or class does not exist, or it needs a model and ``asker`` is None.
     """
     docs = parse_docs(docs) if isinstance(docs, str) else docs
     system: DocSystem

@@ -44,26 +44,20 @@ class DocSystem(Protocol):
     """Documents a repository.
 
     One that documents classes and modules as well has a second method, ``async def other_docstring(self, path, kind,
-    qualified_name,
-    occurrence)``, with ``kind`` ``"class"`` or ``"module"`` (whose qualified name is ""). What it gives no docstring
-    has none in any
-    prompt, unless the scope is ``target``.
+    qualified_name, occurrence)``, with ``kind`` ``"class"`` or ``"module"`` (whose qualified name is ""). What it gives
+    no docstring has none in any prompt, unless the scope is ``target``.
 
     Attributes:
         name: Its name on the command line and in identities, see ``parse_docs``.
         needs_model: Whether docstrings cost requests or money: then only those of the requested tasks are fetched, and
-        a session's
-            are reused.
+            a session's are reused.
     """
 
     name: str
     needs_model: bool
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[Progress], None]) -> None:
-        """Document a repository; called once, before the first docstring is asked for.
-
-        ``report`` gets progress and cost. WorkbenchError: it cannot be documented; the run ends with the sentence.
-        """
+        """Document a repository, once and first; ``report`` gets progress and cost. Raises WorkbenchError."""
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
         """Return the docstring of one function of the repository.

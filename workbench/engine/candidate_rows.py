@@ -15,6 +15,7 @@ from workbench.regeneration.extraction import Extraction
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.groups import CONTROLS
 from workbench.session.identity import candidate_id
+from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow
 
 TAKEN_OUT = "The task was taken out."
@@ -130,12 +131,10 @@ class CandidateTable:
                 "id": identity,
                 "run_id": self._run,
                 "task_id": item.id,
-                "evaluator": ask.evaluator,
+                **picked(ask, "evaluator", "prompt", "context"),
                 "sample": sample,
                 "control": int(control),
                 "state": "queued",
-                "prompt": ask.prompt,
-                "context": ask.context,
                 "settings": settings,
             },
             conflict="IGNORE",
@@ -165,7 +164,9 @@ class CandidateTable:
                     self._decides(row),
                     reader.kept(row.answer_blob, f"the answer of candidate {row.id}"),
                     row.verdict,
-                    reader.kept(row.body_blob, f"the body of candidate {row.id}") if _tested_from_file(row) else None,
+                    reader.kept(row.body_blob, f"the body of candidate {row.id}")
+                    if row.verdict not in (None, "invalid") and row.evaluator.startswith(SAMPLES)
+                    else None,
                 )
                 for row in rows
             ]
@@ -226,7 +227,3 @@ class CandidateTable:
                 elif taken_out:
                     gone = {"state": "cancelled", "verdict_reason": TAKEN_OUT}
                     self._writer.update("candidates", {"id": candidate}, gone)
-
-
-def _tested_from_file(row: CandidateRow) -> bool:
-    return row.verdict not in (None, "invalid") and row.evaluator.startswith(SAMPLES)

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 
 from workbench.engine.candidate_rows import TAKEN_OUT, Work
 from workbench.engine.evaluators import CUT, Evaluators, Given, ModelEvaluator, read_answer
+from workbench.engine.rechecking import Recheck, write_verdict
 from workbench.engine.sandbox_provider import Sandboxes
 from workbench.engine.stages import StageProgress
-from workbench.engine.verdict_rows import Recheck, decide_task, write_verdict
+from workbench.engine.task_rows import decide_task
 from workbench.errors import WorkbenchError
 from workbench.models.types import MissingKey, ModelError, SpendLimit
 from workbench.regeneration.extraction import Extraction
@@ -43,10 +44,7 @@ class _Gate:
 
 
 class Candidates:
-    """Executes the candidates of one run.
-
-    ``not_again``: Candidates with a verdict that could not be tested again, for an error of ours, and why: they keep it.
-    """
+    """Executes the candidates of one run; ``not_again`` says why some could not be tested again and keep their verdicts."""
 
     def __init__(
         self, writer: SessionWriter, evaluators: Evaluators, pool: Sandboxes, limits: Limits, progress: StageProgress
@@ -133,7 +131,7 @@ class Candidates:
             raise
         except WorkbenchError as error:
             self._set(work, **self._evaluators.billed(work.id))
-            self._error(work, str(error))
+            self._verdict(work, Report(work.id, Verdict.ERROR, detail=str(error)))
             self._despair(work, error)
             return
         extraction = work.extraction
@@ -224,9 +222,6 @@ class Candidates:
                 repairs=len(extraction.repairs),
             )
         return extraction
-
-    def _error(self, work: Work, sentence: str) -> None:
-        self._verdict(work, Report(work.id, Verdict.ERROR, detail=sentence))
 
     def _verdict(self, work: Work, report: Report, look: Recheck | None = None) -> None:
         gate = self._gates.get(work.item.id) if work.decides else None

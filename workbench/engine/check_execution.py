@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 import traceback
 from dataclasses import replace
@@ -85,7 +86,10 @@ def _ready(session: Path, row: CheckRow) -> tuple[str, Path, Checked | None]:
         if trial is None or trial.readme_blob is None:
             raise UsageError("The trial has no README any more.")
         text = reader.text(trial.readme_blob)
-        before = _before(reader, row)
+        before = None
+        if row.result_blob is not None:
+            with contextlib.suppress(CheckDamaged, SessionError):
+                before = from_json(reader.text(row.result_blob))
     if len(text) > LARGEST:
         raise UsageError(
             f"The README has {len(text) / 1e6:.1f} MB; READMEs of up to {LARGEST / 1e6:.0f} MB are checked."
@@ -95,15 +99,6 @@ def _ready(session: Path, row: CheckRow) -> tuple[str, Path, Checked | None]:
     if trial.snapshot and snapshot.digest != trial.snapshot:
         raise ContentChanged(f"The repository of {case.name} has changed since, and its former content is not kept.")
     return text, snapshot.root, before
-
-
-def _before(reader: SessionReader, row: CheckRow) -> Checked | None:
-    if row.result_blob is None:
-        return None
-    try:
-        return from_json(reader.text(row.result_blob))
-    except (CheckDamaged, SessionError):
-        return None
 
 
 class _Teller:

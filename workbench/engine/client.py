@@ -5,13 +5,15 @@ Cheap to import. Calls access the disk for some milliseconds, so the app makes t
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench import catalog
 from workbench.agents.remote_names import address_of, is_peer, is_remote
 from workbench.engine import defaults
 from workbench.engine.extension_check import import_folders
@@ -29,6 +31,7 @@ from workbench.session import SessionReader, SessionWriter, engine_starts, ensur
 from workbench.session.identity import run_id
 from workbench.session.pending_work import unfinished
 from workbench.session.rows import RunRow, TrialRow
+from workbench.settings import load
 
 if TYPE_CHECKING:
     from workbench.engine.trial_contents import OrderedCase
@@ -38,13 +41,15 @@ LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such 
 
 def resolved(plan: DocumentPlan) -> DocumentPlan:
     """Return the plan with this machine's defaults and its folders of classes: a resume elsewhere does the same."""
+    from workbench.rubric.judging import parse_judge
+
     plan = with_defaults(plan)
-    return replace(plan, import_folders=import_folders(_extensions(plan), plan.import_folders))
+    named = [("agent", plan.agent)] if is_dotted(plan.agent) else []
+    named += [("judge", judge) for judge in plan.asked_judges if parse_judge(judge).kind == "extension"]
+    return replace(plan, import_folders=import_folders(named, plan.import_folders))
 
 
 def with_defaults(plan: DocumentPlan) -> DocumentPlan:
-    from workbench.settings import load
-
     settings = load()
     model = plan.model or defaults.agent_model(settings)
     judge = resolved_judge(plan.judge)
@@ -94,7 +99,6 @@ def with_card(plan: DocumentPlan) -> DocumentPlan:
 def resolved_judge(text: str) -> str:
     """Return a judge with this machine's default written out. Raises UsageError: nothing that can be asked is named so."""
     from workbench.rubric.judging import parse_judge
-    from workbench.settings import load
 
     settings = load()
     judge = text or defaults.judge(settings)
@@ -107,13 +111,6 @@ def resolved_judge(text: str) -> str:
     return judge
 
 
-def _extensions(plan: DocumentPlan) -> list[tuple[str, str]]:
-    from workbench.rubric.judging import parse_judge
-
-    agent = [("agent", plan.agent)] if is_dotted(plan.agent) else []
-    return agent + [("judge", judge) for judge in plan.asked_judges if parse_judge(judge).kind == "extension"]
-
-
 def replay_plan(session: Path) -> DocumentPlan:
     """Return the plan of the first document run of a session, whose limits a replay uses. Raises UsageError: there is none."""
     with SessionReader(resolve_session(str(session))) as reader:
@@ -124,10 +121,7 @@ def replay_plan(session: Path) -> DocumentPlan:
 
 
 def plan_document(session: Path, plan: DocumentPlan) -> str:
-    """Write a run and its trials into a session (created if missing) and return the run's id.
-
-    A trial that the session already has is not added again; see :func:`resume` for unfinished ones.
-    """
+    """Write a run and those of its trials that the session (created if missing) has not into it, and return the run's id."""
     from workbench.engine.trial_contents import ordered_case
 
     _check_named(plan)
@@ -143,12 +137,15 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
         def look_up(sql: str, arguments: Sequence[object]) -> list[Any]:
             return connection.execute(sql, tuple(arguments)).fetchall()
 
-        first = {case.text: plan.first_repeat or _next_repeat(connection, plan, case.text) for case in cases}
+        same = "SELECT max(repeat) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND parent = ''"
+        had = {case.text: look_up(same, (case.text, plan.agent, plan.model))[0][0] or 0 for case in cases}
+        first = {case.text: plan.first_repeat or had[case.text] + 1 for case in cases}
         meant = [(case, first[case.text] + number) for number in range(plan.repeats) for case in cases]
         wanted = {case.identity(look_up, plan.agent, plan.model, repeat): (case, repeat) for case, repeat in meant}
         plan = replace(plan, cases=tuple(case.text for case in cases), trials=tuple(wanted))
         plan = replace(plan, rescore=_rescored(connection, plan))
-        _bring_back(connection, wanted)
+        shown = "UPDATE runs SET deleted_at = NULL WHERE id = (SELECT run_id FROM trials WHERE id = ?) AND deleted_at IS NOT NULL"
+        connection.executemany(shown, [(trial,) for trial in wanted])
         writer.add_run(run, "document", plan.to_json())
         position = 0
         for identity, (case, repeat) in wanted.items():
@@ -167,11 +164,9 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
 
 
 def _check_named(plan: DocumentPlan) -> None:
-    from workbench.catalog import check_there, resolve_case
-
     check_document(plan)
     for text in plan.cases:
-        check_there(resolve_case(text))
+        catalog.check_there(catalog.resolve_case(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,23 +192,13 @@ def meant_trials(
     cases = cases or [ordered_case(text) for text in dict.fromkeys(plan.cases)]
     numbers = range(plan.first_repeat, plan.first_repeat + plan.repeats)
     meant = [(case, number) for case in cases for number in numbers]
-    if not session.exists():
-        names = [case.identity(lambda *_: [], plan.agent, plan.model, number) for case, number in meant]
-        return plan, [MeantTrial(case.text, number, name) for (case, number), name in zip(meant, names, strict=True)]
-    with SessionReader(session) as reader:
-        found = [(*one, one[0].identity(reader.query, plan.agent, plan.model, one[1])) for one in meant]
-        return plan, [
-            MeantTrial(case.text, number, identity, row.state if (row := reader.trial(identity)) is not None else "")
-            for case, number, identity in found
-        ]
-
-
-def _bring_back(connection: sqlite3.Connection, trials: Iterable[str]) -> None:
-    for trial in trials:
-        connection.execute(
-            "UPDATE runs SET deleted_at = NULL WHERE deleted_at IS NOT NULL AND id = (SELECT run_id FROM trials WHERE id = ?)",
-            (trial,),
-        )
+    found = []
+    with SessionReader(session) if session.exists() else contextlib.nullcontext() as reader:
+        for case, number in meant:
+            identity = case.identity(reader.query if reader else lambda *_: [], plan.agent, plan.model, number)
+            row = reader.trial(identity) if reader else None
+            found.append(MeantTrial(case.text, number, identity, row.state if row is not None else ""))
+    return plan, found
 
 
 def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
@@ -232,11 +217,6 @@ def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
         if min(repeats, default=plan.judge_repeats) < plan.judge_repeats:
             return "anew"
     return "missing"
-
-
-def _next_repeat(connection: sqlite3.Connection, plan: DocumentPlan, case: str) -> int:
-    same = "SELECT coalesce(max(repeat), 0) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND parent = ''"
-    return int(connection.execute(same, (case, plan.agent, plan.model)).fetchone()[0]) + 1
 
 
 def cancel(session: Path, run: str) -> None:
@@ -332,10 +312,10 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
                     (key,),
                 )
             connection.execute(f"UPDATE checks SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
-    with SessionReader(session) as reader:
-        of_studies = {str(run) for (run,) in reader.query("SELECT DISTINCT run_id FROM study_cells")}
-    for key in waiting:
-        if len(waiting) > 1 and key in of_studies:
+    if len(waiting) > 1:
+        with SessionReader(session) as reader:
+            of_studies = {str(run) for (run,) in reader.query("SELECT DISTINCT run_id FROM study_cells")}
+        for key in filter(of_studies.__contains__, waiting):
             enqueue(session, key)
     for key in waiting:
         launch(session, key, warm)

@@ -117,7 +117,8 @@ async def _build(
     began = time.monotonic()
     repo = source
     try:
-        repo = await asyncio.to_thread(_name, source)
+        case = await asyncio.to_thread(resolve_case, source)
+        repo = repository_name(case.name or case.id, case.source)
         prepared = await prepare(source, backend, progress, rebuild=rebuild, workers=workers, rules=rules)
         snapshot = prepared.snapshot
         origin = Origin(repo, snapshot.source, snapshot.revision, snapshot.digest, snapshot.root, prepared.environment)
@@ -130,11 +131,6 @@ async def _build(
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         return Outcome(source, repo, f"{error.strerror or error}{where}.", seconds=time.monotonic() - began)
-
-
-def _name(source: str) -> str:
-    case = resolve_case(source)
-    return repository_name(case.name or case.id, case.source)
 
 
 def _write(folder: Path, outcomes: Sequence[Outcome], formats: Sequence[str]) -> None:

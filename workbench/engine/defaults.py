@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.agents.names import current_name
 from workbench.engine.plan import DocumentPlan, RegenerationPlan
+from workbench.settings import load
 
 if TYPE_CHECKING:
     from workbench.settings import Settings
@@ -37,7 +38,6 @@ def evaluator(settings: Settings) -> str:
 def check_model(model: str, role: str) -> None:
     """Refuse a model that cannot be asked with this machine's settings, before anything is fetched, run or written for it."""
     from workbench.models import names
-    from workbench.settings import load
 
     settings = load()
     names.check_model(model, role, base_url=settings.base_url, local_model_path=settings.local_model_path)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from statistics import median
 
-from workbench.engine.builds import Build
 from workbench.session.groups import CONTROLS
+from workbench.text import plural
 
 NOTHING_KNOWN = "no earlier run to estimate from"
 
@@ -61,21 +62,27 @@ class Documentation:
         missing = _listed(self.unknown)
         if not self.requests:
             return f"what docs will ask is not known: {missing}"
-        known = [
-            f"{_rounded(self.requests)} request{'' if self.requests == 1 else 's'}",
-            "" if self.tokens is None else f"{_rounded(self.tokens)} tokens",
-            "" if self.seconds is None else duration(self.seconds),
-            "" if self.dollars is None else dollars(self.dollars),
-        ]
-        lacking = [
-            name
-            for name, figure in (("tokens", self.tokens), ("time", self.seconds), ("cost", self.dollars))
-            if figure is None
-        ]
-        said = f"docs before that: {'up to' if self.up_to else 'about'} {', '.join(filter(None, known))}"
+        figures = {
+            "tokens": None if self.tokens is None else f"{_rounded(self.tokens)} tokens",
+            "time": None if self.seconds is None else duration(self.seconds),
+            "cost": None if self.dollars is None else dollars(self.dollars),
+        }
+        lacking = [name for name, words in figures.items() if words is None]
+        asked = f"{_rounded(self.requests)} request{'' if self.requests == 1 else 's'}"
+        said = f"docs before that: {'up to' if self.up_to else 'about'} {', '.join(filter(None, (asked, *figures.values())))}"
         words = " and ".join(filter(None, (", ".join(lacking[:-1]), *lacking[-1:])))
         said += f"; their {words} not known" if lacking else ""
         return said + (f"; not known what is asked by {missing}" if missing else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """The tasks of a source as they were built last."""
+
+    source: str
+    seconds: float | None  # From the start to the last task, None where no complete build was measured
+    ready: bool  # Whether they are in the cache. A folder may have been changed since; then they are built anew
+    tasks: Path | None = None  # The file that has them, None where it is gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +133,7 @@ class Estimate:
             return f"{self.noun}s, how many is known once the tasks are built{wait}{free}"
         if not self.count:
             return f"0 {self.noun}s: nothing is left to do"
-        what = f"{'up to ' if self.up_to else ''}{self.count:,} {self.noun}{'' if self.count == 1 else 's'}"
+        what = f"{'up to ' if self.up_to else ''}{plural(self.count, self.noun)}"
         asked = "" if self.requests is None else _rounded(self.requests)
         known = [
             f"{asked} request{'' if asked == '1' else 's'}" if asked else "",
@@ -144,7 +151,7 @@ class Estimate:
         """Return :meth:`sentence` where so many were asked for, those that the session has already told apart."""
         if self.count is None or self.count >= asked:
             return self.sentence()
-        whole = f"{asked:,} {self.noun}{'' if asked == 1 else 's'}"
+        whole = plural(asked, self.noun)
         if not self.count:
             return f"{whole}, which the session has already: nothing is left to do"
         return f"{whole}, of which the session has {asked - self.count:,} already; new: {self.sentence()}"
@@ -294,6 +301,8 @@ def added(estimates: Iterable[Estimate]) -> Estimate:
         total(one.seconds for one in every),
         total(one.dollars for one in every),
         "; ".join(dict.fromkeys(one.basis for one in every if one.basis)),
+        total(one.building for one in every),
+        any(one.up_to for one in every),
     )
 
 
@@ -364,7 +373,7 @@ def _listed(names: Sequence[str], most: int = 3) -> str:
 
 
 def _basis(count: int, noun: str) -> str:
-    return f"{count:,} earlier {noun}{'' if count == 1 else 's'}"
+    return plural(count, f"earlier {noun}")
 
 
 def _rounded(count: float) -> str:

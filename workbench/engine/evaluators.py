@@ -78,6 +78,7 @@ class ModelEvaluator:
         self._settings_of = ask.sampled_as or ask.evaluator
         self._sampling = sampling(ask)
         self._window = context_window(self._settings_of)
+        self._shaped = is_local(self._settings_of) and ask.prompt == SHORT_PROMPT
 
     async def give(self, item: TaskItem, candidate: str, sample: int) -> Given:
         """Ask the model; an answer that the session has already is not asked for again."""
@@ -98,7 +99,8 @@ class ModelEvaluator:
             sampling=self._sampling,
             sample=sample,
             scope=candidate,
-            grammar=self._grammar(item),
+            # JSON's escapes are GBNF's.
+            grammar=_ONE_FUNCTION.replace("{header}", json.dumps(item.function.signature)) if self._shaped else None,
         )
         try:
             answer = await self._gateway.complete(request)
@@ -109,12 +111,6 @@ class ModelEvaluator:
         if cut := CUT.get(answer.finish_reason):
             extraction = Extraction(extraction.body, (*extraction.notes, cut), extraction.reason)
         return Given(extraction, answer.text, answer, self._calls.last_call(candidate))
-
-    def _grammar(self, item: TaskItem) -> str | None:
-        if not is_local(self._settings_of) or self._ask.prompt != SHORT_PROMPT:
-            return None
-        # JSON's escapes are GBNF's.
-        return _ONE_FUNCTION.replace("{header}", json.dumps(item.function.signature))
 
 
 def read_answer(text: str, item: TaskItem, style: Style = "chat") -> Extraction:
@@ -194,15 +190,13 @@ class Evaluators:
     def of(self, ask: Ask) -> Evaluator:
         key = (ask.evaluator, ask.prompt_version, ask.sampled_as)
         if key not in self._made:
-            self._made[key] = self._make(ask)
+            if ask.evaluator in CONTROLS:
+                self._made[key] = Control(ask.evaluator)
+            elif ask.evaluator.startswith(SAMPLES):
+                self._made[key] = SamplesEvaluator(Path(ask.evaluator.removeprefix(SAMPLES)))
+            else:
+                self._made[key] = ModelEvaluator(ask, self._gateway, self._calls)
         return self._made[key]
 
     def billed(self, candidate: str) -> dict[str, Any]:
         return self._calls.billed(candidate)
-
-    def _make(self, ask: Ask) -> Evaluator:
-        if ask.evaluator in CONTROLS:
-            return Control(ask.evaluator)
-        if ask.evaluator.startswith(SAMPLES):
-            return SamplesEvaluator(Path(ask.evaluator.removeprefix(SAMPLES)))
-        return ModelEvaluator(ask, self._gateway, self._calls)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench import paths
+from workbench import catalog, paths
 from workbench.checking.project import Project
 from workbench.engine.document import gateway_for
 from workbench.engine.improvement_client import spliced, task_source
@@ -26,10 +26,9 @@ from workbench.engine.plan import ImprovementPlan, RegenerationPlan, as_text
 from workbench.engine.process import serve
 from workbench.engine.regeneration_client import carried_out, order_regeneration
 from workbench.errors import UsageError, WorkbenchError
-from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share, share_of
+from workbench.improving.attempts import Attempt, Gain, Refusal, Refused, Share, share_of, standings
 from workbench.improving.changes import written
 from workbench.improving.gates import check_docstring, longest_for, read_docstring
-from workbench.improving.standing import standings
 from workbench.improving.writer_prompt import ONE_LITERAL, failing_bodies, writer_prompt
 from workbench.models import Gateway
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local, sampling_for
@@ -48,8 +47,62 @@ class Cancelled(WorkbenchError):
     exit_code = 130
 
 
-class OrderExecution:
-    """Executes the parts of an order, and keeps how it stands; what may not go on raises a ``WorkbenchError``."""
+def _share(share: Share | None) -> str | None:
+    return json.dumps([share.passed, share.counted]) if share is not None else None
+
+
+PURPOSE = "writer"
+_LOOK_SECONDS = 0.2
+
+
+@dataclass(slots=True)
+class _Proposal:
+    task: TaskRow
+    function: Function
+    source: bytes
+    rows: tuple[CandidateRow, ...]
+    seen: Share
+    attempts: list[Attempt]
+    changed: bytes = b""
+
+    @property
+    def last(self) -> Attempt:
+        return self.attempts[-1]
+
+    def refuse(self, refusal: Refusal) -> None:
+        self.attempts[-1] = replace(self.last, refusal=refusal)
+
+
+def execute_improvement(session: Path, improvement: str) -> int:
+    """Do what an order lacks and record how it ended; returns 0, 130 if it was cancelled, else the error's exit code."""
+    with SessionReader(session) as reader:
+        row = reader.improvement(improvement)
+    if row is None or row.state == "cancelled":
+        return 130
+    code, state, problem = 0, "done", None
+    try:
+        plan = ImprovementPlan.from_json(row.plan)
+        order = Improvement(session, row, plan)
+        order.check()
+        order.run()
+    except Cancelled as error:
+        code, state = error.exit_code, "cancelled"
+    except WorkbenchError as error:
+        print(error, flush=True)
+        code, state, problem = error.exit_code, "failed", str(error)
+    except Exception as error:
+        traceback.print_exc()
+        code, state = 1, "failed"
+        problem = f"A defect of the workbench ended the order: {type(error).__name__}: {error}."
+    with SessionWriter(session) as writer:
+        writer.set_improvement(
+            improvement, state=state, problem=problem, stage="", now_run=None, finished_at=time.time()
+        )
+    return code
+
+
+class Improvement:
+    """One order to improve docstrings: its parts are executed, and it is kept how it stands."""
 
     def __init__(self, session: Path, row: ImprovementRow, plan: ImprovementPlan) -> None:
         self._session = session
@@ -71,36 +124,32 @@ class OrderExecution:
         if order is None:
             left = self._left()
             order = order_regeneration(self._session, replace(plan, spend_limit=left))
-            self._limit(order.run, left)
+            if left:
+                with (
+                    SessionWriter(self._session) as writer,
+                    writer.transaction(),
+                    SessionReader(self._session) as reader,
+                ):
+                    row = reader.run(order.run)
+                    assert row is not None
+                    config = replace(RegenerationPlan.from_json(row.config), spend_limit=row.spend_usd + left)
+                    writer.set_run(order.run, config=as_text(config))
         self._runs.add(order.run)
         self._at(stage, order.run)
         if finished:
             return order
         serve(self._session, order.run)
         self.check()
-        self._settle(order)
-        return order
-
-    def _settle(self, order: Order) -> None:
         with SessionReader(self._session) as reader:
             row = reader.run(order.run)
             if said := refusal(reader, order):
                 raise UsageError(said)
             if is_finished(reader, order):
-                return
+                return order
         self._left()
         if row is not None and row.state == "cancelled":
             raise Cancelled("The run was cancelled.")
         raise WorkbenchError((row.error if row is not None else "") or "The regeneration came to no end.")
-
-    def _limit(self, run: str, left: float) -> None:
-        if not left:
-            return
-        with SessionWriter(self._session) as writer, writer.transaction(), SessionReader(self._session) as reader:
-            row = reader.run(run)
-            assert row is not None
-            config = replace(RegenerationPlan.from_json(row.config), spend_limit=row.spend_usd + left)
-            writer.set_run(run, config=as_text(config))
 
     def begin(self, stage: str, run: str) -> float:
         """Begin a stage in which only the writer is asked; returns what the run may have cost at most, 0 for no limit."""
@@ -145,15 +194,8 @@ class OrderExecution:
                 writer.update("improvements", {"id": self._id, "state": "queued"}, {"state": "running"})
 
     def tell(self, attempt: Attempt) -> None:
-        state = (
-            "refused"
-            if attempt.refusal
-            else "kept"
-            if attempt.is_kept
-            else "testing"
-            if attempt.docstring
-            else "asking"
-        )
+        state = "kept" if attempt.is_kept else "testing" if attempt.docstring else "asking"
+        state = "refused" if attempt.refusal else state
         key = (attempt.task.id, attempt.number)
         if key in self._known and state in ("asking", "testing"):
             return
@@ -177,72 +219,9 @@ class OrderExecution:
             if known is None or replace(known, at=row.at) != row:
                 writer.put_attempt(row)
 
-
-def _share(share: Share | None) -> str | None:
-    return json.dumps([share.passed, share.counted]) if share is not None else None
-
-
-PURPOSE = "writer"
-_LOOK_SECONDS = 0.2
-
-
-@dataclass(slots=True)
-class _Proposal:
-    task: TaskRow
-    function: Function
-    source: bytes
-    rows: tuple[CandidateRow, ...]
-    seen: Share
-    attempts: list[Attempt]
-    changed: bytes = b""
-
-    @property
-    def last(self) -> Attempt:
-        return self.attempts[-1]
-
-    def refuse(self, refusal: Refusal) -> None:
-        self.attempts[-1] = replace(self.last, refusal=refusal)
-
-
-def execute_improvement(session: Path, improvement: str) -> int:
-    """Do what an order lacks and record how it ended; returns 0, 130 if it was cancelled, else the error's exit code."""
-    with SessionReader(session) as reader:
-        row = reader.improvement(improvement)
-    if row is None or row.state == "cancelled":
-        return 130
-    code, state, problem = 0, "done", None
-    try:
-        plan = ImprovementPlan.from_json(row.plan)
-        execution = OrderExecution(session, row, plan)
-        execution.check()
-        Improvement(session, plan, execution).run()
-    except Cancelled as error:
-        code, state = error.exit_code, "cancelled"
-    except WorkbenchError as error:
-        print(error, flush=True)
-        code, state, problem = error.exit_code, "failed", str(error)
-    except Exception as error:
-        traceback.print_exc()
-        code, state = 1, "failed"
-        problem = f"A defect of the workbench ended the order: {type(error).__name__}: {error}."
-    with SessionWriter(session) as writer:
-        writer.set_improvement(
-            improvement, state=state, problem=problem, stage="", now_run=None, finished_at=time.time()
-        )
-    return code
-
-
-@dataclass(eq=False)
-class Improvement:
-    """One order to improve docstrings."""
-
-    _session: Path
-    _plan: ImprovementPlan
-    _execution: OrderExecution
-
     def run(self) -> None:
         plan = self._plan
-        order = self._execution.carry_out(plan.base, "samples with the original docstrings")
+        order = self.carry_out(plan.base, "samples with the original docstrings")
         proposals = self._proposals(order)
         # What is ordered from here on is asked as these samples were.
         self._base = replace(
@@ -282,21 +261,19 @@ class Improvement:
         return proposals
 
     def _root(self, run: str) -> Path:
-        from workbench.catalog import kept_snapshot, resolve_case, snapshot_of
-
         with SessionReader(self._session) as reader:
             row = reader.run(run)
         assert row is not None
         base = RegenerationPlan.from_json(row.config)
-        case = resolve_case(base.source)
-        return (kept_snapshot(case, base.snapshot) or snapshot_of(case)).root
+        case = catalog.resolve_case(base.source)
+        return (catalog.kept_snapshot(case, base.snapshot) or catalog.snapshot_of(case)).root
 
     # -- what the writer says, and the gates that need no sample
 
     def _ask(self, run: str, proposals: Sequence[_Proposal], number: int) -> None:
-        limit = self._execution.begin(f"docstrings of attempt {number}", run)
+        limit = self.begin(f"docstrings of attempt {number}", run)
         for one in proposals:
-            self._execution.tell(Attempt(one.task, number))
+            self.tell(Attempt(one.task, number))
         with SessionWriter(self._session) as writer, SessionReader(self._session) as reader:
             row = reader.run(run)
             assert row is not None
@@ -304,7 +281,7 @@ class Improvement:
 
             async def ask(gateway: Gateway, one: _Proposal, request: Request) -> None:
                 one.attempts.append(self._judged(one, number, await _answer(gateway, request)))
-                self._execution.tell(one.last)
+                self.tell(one.last)
 
             async def ask_all() -> None:
                 gateway, _ = gateway_for(writer, row, limit, load())
@@ -313,7 +290,7 @@ class Improvement:
                 try:
                     while not asking.done():
                         await asyncio.wait([asking], timeout=_LOOK_SECONDS)
-                        self._execution.check()
+                        self.check()
                     await asking
                 finally:
                     asking.cancel()
@@ -366,7 +343,7 @@ class Improvement:
             base, docs=f"folder:{folder}", docs_scope="target", controls=False, tasks=_names(proposals), limit=0
         )
         number = proposals[0].last.number
-        order = self._execution.carry_out(new, f"samples that the writer sees, attempt {number}")
+        order = self.carry_out(new, f"samples that the writer sees, attempt {number}")
         with SessionWriter(self._session) as writer:
             writer.name_run(order.run, f"docstrings of attempt {number}")
         seen = self._rows(order)
@@ -379,14 +356,14 @@ class Improvement:
                 one.refuse(Refusal("seen samples", said))
             else:
                 better.append(one)
-            self._execution.tell(one.last)
+            self.tell(one.last)
         if not better:
             return
         stage = f"held-out samples, attempt {number}"
         asked, held_out = self._held_out(base)
         asked = replace(asked, tasks=_names(better), limit=0, controls=False)
-        before = self._rows(self._execution.carry_out(replace(asked, controls=base.controls), stage))
-        after = self._rows(self._execution.carry_out(replace(asked, docs=new.docs, docs_scope="target"), stage))
+        before = self._rows(self.carry_out(replace(asked, controls=base.controls), stage))
+        after = self._rows(self.carry_out(replace(asked, docs=new.docs, docs_scope="target"), stage))
         for one in better:
             name = row_id(one.task)
             gain = Gain(share_of(before[name], held_out), share_of(after[name], held_out))
@@ -416,7 +393,7 @@ class Improvement:
             ).fetchone()
             if there is None:
                 writer.annotate(attempt.task.id, text)
-        self._execution.tell(attempt)
+        self.tell(attempt)
 
 
 async def _answer(gateway: Gateway, request: Request) -> str | Refusal:

@@ -10,21 +10,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench.engine import client
+from workbench.engine import client, defaults
 from workbench.engine.launching import engine_for
-from workbench.engine.orders import Order, ordered_work
+from workbench.engine.orders import Order, is_same_work, ordered_work
 from workbench.engine.plan import Ask, ImprovementPlan, PlanDamaged, RegenerationPlan, as_text, filled
-from workbench.engine.plan_checks import check_place
+from workbench.engine.plan_checks import check_place, check_sandbox
+from workbench.engine.regeneration_client import absolute_source, content_of, resolved
 from workbench.errors import UsageError
-from workbench.improving.attempts import Attempt, Gain, Refusal, Share
+from workbench.improving.attempts import Attempt, Gain, Refusal, Share, Standing, standings
 from workbench.improving.changes import Change, commit_message
-from workbench.improving.standing import Standing, standings
 from workbench.read_only import must_write
 from workbench.repository.functions import Function, find_functions
 from workbench.results.kinds import BELOW
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id
 from workbench.session.rows import AttemptRow, ImprovementRow, TaskRow
+from workbench.settings import load
 
 HELD_OUT, ATTEMPTS = 5, 2
 """What an order takes that leaves them open."""
@@ -34,10 +35,6 @@ _LET_GO_SECONDS, _LOOK_SECONDS = 45.0, 0.05
 
 def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
     """Return a plan with what is open (0 and "") filled in: from the session's run of the source, else this machine's defaults."""
-    from workbench.engine import defaults
-    from workbench.engine.regeneration_client import content_of, resolved
-    from workbench.settings import load
-
     settings = load()
     writer = plan.writer or defaults.agent_model(settings)
     for model, role in ((writer, "the writer"), (plan.second_evaluator, "the second evaluator")):
@@ -69,8 +66,6 @@ def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPla
 
 def as_before(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
     """Return a plan with what it leaves open (0 and "") as the session's last order of the same source has it."""
-    from workbench.engine.regeneration_client import absolute_source
-
     if not session.exists():
         return plan
     source = absolute_source(plan.base.source)
@@ -95,9 +90,6 @@ def plan_of(row: ImprovementRow) -> ImprovementPlan | None:
 
 
 def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
-    from workbench.engine.orders import is_same_work
-    from workbench.engine.regeneration_client import resolved
-
     if not session.exists():
         return None
     plan = resolved(base)
@@ -111,9 +103,6 @@ def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
 
 def order_improvement(session: Path, plan: ImprovementPlan) -> str:
     """Write an order into a session (created if missing) and return its id; one that means the same is ordered on."""
-    from workbench.engine.plan_checks import check_sandbox
-    from workbench.settings import load
-
     must_write("start a run")
     check_sandbox(plan.base.sandbox or load().sandbox, plan.base.import_folders)
     check_place(session)

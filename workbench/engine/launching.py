@@ -194,7 +194,7 @@ def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subproces
     libraries in memory all the while.
     """
     must_write("start a run")
-    said = _log_size(run)
+    said = engine_log(run).stat().st_size if engine_log(run).exists() else 0
     process = warm.serve(session, run) if warm is not None and not has_turn(session, run) else None
     if process is None:
         process = engine_for(session, "run", run)
@@ -205,13 +205,6 @@ def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subproces
 
 # Engines that this program started: the latest one of each run, and the size of its log before the start.
 _launched: dict[str, tuple[subprocess.Popen[bytes], int]] = {}
-
-
-def _log_size(run: str) -> int:
-    try:
-        return engine_log(run).stat().st_size
-    except OSError:
-        return 0
 
 
 def engine_of(run: str) -> subprocess.Popen[bytes] | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench import paths
-from workbench.engine.builds import builds
-from workbench.engine.estimate import DocsRate, Measured, Rate
+from workbench.engine.estimate import Build, DocsRate, Measured, Rate
 from workbench.errors import WorkbenchError
 from workbench.session import SUFFIX, SessionReader
 from workbench.session.verdict_counts import COUNTS
@@ -51,10 +52,7 @@ _TASKS = "SELECT run_id, count(*) FROM tasks WHERE state = 'ready' GROUP BY run_
 
 
 def measure(also: Path | None = None, into: Path | None = None) -> Measured:
-    """Return what the newest sessions of this machine say; one that cannot be read says nothing.
-
-    ``also`` counts wherever it is; ``into`` is the session that will be written: what it has is not asked for again.
-    """
+    """Return what the newest sessions, and ``also``, say; what the session ``into`` has is not asked for again."""
     try:
         found = sorted(paths.sessions_dir().glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True)
     except OSError:
@@ -168,3 +166,71 @@ def _documenting(reader: SessionReader, sources: Mapping[str, str], elsewhere: t
 
 def _number(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) else 0.0
+
+
+def note_build(source: str, tasks: Path, seconds: float | None) -> None:
+    """Note where the cache keeps the tasks of a source; ``seconds`` None leaves what an earlier build took."""
+    place = _place(source)
+    before = _read(place)
+    took = before.get("seconds") if seconds is None else seconds
+    with contextlib.suppress(OSError, UnicodeError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps({"source": source, "tasks": str(tasks), "seconds": took}), encoding="utf-8")
+
+
+def builds() -> dict[str, Build]:
+    """Return what is known of each source; a note that cannot be read says nothing."""
+    try:
+        found = sorted((paths.state_dir() / "builds").glob("*.json"))
+    except OSError:
+        return {}
+    notes = [note for note in map(_read, found) if isinstance(note.get("source"), str)]
+    return {
+        str(note["source"]): Build(note["source"], _seconds(note), place is not None, place)
+        for note in notes
+        for place in [_tasks(note)]
+    }
+
+
+def tasks_in_cache(build: Build | None) -> tuple[str, ...] | None:
+    """Return the file of each task of a source in their order; None where the cache has none that can be read."""
+    if build is None or build.tasks is None:
+        return None
+    try:
+        changed = build.tasks.stat().st_mtime_ns
+    except OSError:
+        return None
+    return _files_of_tasks(build.tasks, changed)
+
+
+@functools.lru_cache(64)
+def _files_of_tasks(place: Path, _: int) -> tuple[str, ...] | None:
+    try:
+        return tuple(str(task["path"]) for task in json.loads(place.read_text(encoding="utf-8"))["tasks"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _place(source: str) -> Path:
+    return paths.state_dir() / "builds" / f"{hashlib.sha256(source.encode('utf-8', 'replace')).hexdigest()[:40]}.json"
+
+
+def _read(place: Path) -> Mapping[str, Any]:
+    try:
+        note = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return note if isinstance(note, dict) else {}
+
+
+def _seconds(note: Mapping[str, Any]) -> float | None:
+    took = note.get("seconds")
+    return float(took) if isinstance(took, int | float) and math.isfinite(took) and took > 0 else None
+
+
+def _tasks(note: Mapping[str, Any]) -> Path | None:
+    tasks = note.get("tasks")
+    try:
+        return Path(tasks) if isinstance(tasks, str) and Path(tasks).is_file() else None
+    except (OSError, ValueError):
+        return None

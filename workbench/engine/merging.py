@@ -20,6 +20,7 @@ from workbench.files import building_beside, put_in_place
 from workbench.session import SUFFIX, SessionError, SessionReader, create, schema
 from workbench.session.damage import summary
 from workbench.session.file import SessionExists, translated
+from workbench.text import plural
 
 MOST = 100
 """Sessions that are merged at once."""
@@ -39,11 +40,7 @@ class Merged:
 
     def sentence(self) -> str:
         named = (("runs", "run"), ("trials", "trial"), ("tasks", "task"), ("candidates", "candidate"))
-        parts = [
-            f"{self.rows[table]:,} {noun}{'s' if self.rows[table] != 1 else ''}"
-            for table, noun in named
-            if self.rows[table]
-        ]
+        parts = [plural(self.rows[table], noun) for table, noun in named if self.rows[table]]
         once = sum(self.equal[table] for table in ("trials", "candidates"))
         equal = f"; {once:,} that were in several are there once" if once else ""
         return f"{self.path.stem} has {', '.join(parts) or 'nothing'}{equal}."

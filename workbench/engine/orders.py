@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from workbench import catalog
 from workbench.engine.plan import Ask, PlanDamaged, RegenerationPlan, chosen, repeating
 from workbench.errors import UsageError, WorkbenchError
 from workbench.session import SessionReader
@@ -133,23 +134,14 @@ class Counts(Enum):
 
 #: Field of :class:`RegenerationPlan` -> what another value of it makes of an order into the same session.
 OPTIONS: dict[str, Counts] = {
-    "source": Counts.RUN,
-    "docs": Counts.RUN,
-    "docs_scope": Counts.RUN,
-    "selection": Counts.RUN,
-    "sandbox": Counts.RUN,
-    "rebuild": Counts.TASK,
-    "evaluator": Counts.CANDIDATE,
-    "prompt": Counts.CANDIDATE,
-    "context": Counts.CANDIDATE,
-    "extra_body": Counts.CANDIDATE,
-    "samples": Counts.CANDIDATE,
-    "tasks": Counts.CANDIDATE,
-    "limit": Counts.CANDIDATE,
-    "controls": Counts.NOTHING,
-    "k": Counts.NOTHING,
-    "engine": Counts.NOTHING,
-    "spend_limit": Counts.NOTHING,
+    name: counts
+    for counts, names in (
+        (Counts.RUN, "source docs docs_scope selection sandbox"),
+        (Counts.TASK, "rebuild"),
+        (Counts.CANDIDATE, "evaluator prompt context extra_body samples tasks limit"),
+        (Counts.NOTHING, "controls k engine spend_limit"),
+    )
+    for name in names.split()
 }
 #: Fields that are called otherwise on the command line.
 _NAMED = {"source": "SOURCE", "tasks": "--task", "controls": "--no-controls"}
@@ -186,10 +178,8 @@ def is_same_work(run: RunRow, plan: RegenerationPlan) -> bool:
 
 
 def _settings(source: str) -> tuple[object, ...] | None:
-    from workbench.catalog import resolve_case
-
     try:
-        case = resolve_case(source)
+        case = catalog.resolve_case(source)
     except WorkbenchError:
         return None
     return (case.install, case.test)

@@ -8,6 +8,7 @@ from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
 from workbench.errors import WorkbenchError
+from workbench.session.json_forms import picked
 
 Plan = TypeVar("Plan")
 Item = TypeVar("Item")
@@ -100,8 +101,7 @@ class Acceptance:
 
 
 def repeating(ask: Ask | RegenerationPlan) -> dict[str, Any]:
-    names = ("evaluator", "samples", "tasks", "limit", "prompt", "context", "extra_body")
-    return {name: getattr(ask, name) for name in names}
+    return picked(ask, "evaluator", "samples", "tasks", "limit", "prompt", "context", "extra_body")
 
 
 def filled(plan: Plan, other: object, *names: str) -> Plan:
@@ -116,9 +116,9 @@ def as_text(plan: DocumentPlan | RegenerationPlan | ImprovementPlan) -> str:
 
 def chosen(ask: Ask, items: Sequence[tuple[str, str, Item]]) -> list[Item]:
     """Return the items that an ask selects from ``(readable id, hashed id, item)``, keeping the order."""
-    from workbench.session.task_names import picked
+    from workbench.session import task_names
 
-    return picked(ask.tasks, ask.limit, items)
+    return task_names.picked(ask.tasks, ask.limit, items)
 
 
 def same_but_samples(one: Ask, other: Ask) -> bool:

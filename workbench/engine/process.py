@@ -9,7 +9,6 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 from workbench import settings as settings_room
@@ -124,18 +123,16 @@ async def _insist(work: asyncio.Task[None]) -> None:
             os._exit(1)
 
 
-def _executor(run: RunRow) -> Callable[[SessionWriter, RunRow, Settings], Coroutine[object, object, None]]:
+async def _work(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
+    # Of a run that was imported, what is there is whole, and the rest is in files that an engine does not know.
     if is_imported(run):
-        return _nothing
+        return
     if run.kind == "document":
-        return document.execute
-    from workbench.engine.regenerate import execute
+        await document.execute(writer, run, settings)
+        return
+    from workbench.engine import regenerate
 
-    return execute
-
-
-async def _nothing(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
-    """Do what an engine can do for a run that was imported: what is there is whole, and the rest is in files that it does not know."""
+    await regenerate.execute(writer, run, settings)
 
 
 async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
@@ -149,7 +146,7 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
         turn=None,
         paused=0,
     )
-    work: asyncio.Task[None] = asyncio.create_task(_executor(run)(writer, run, settings))
+    work: asyncio.Task[None] = asyncio.create_task(_work(writer, run, settings))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, work.cancel)

@@ -9,19 +9,102 @@ Which candidates are looked at again follows from their ids: the same ones after
 from __future__ import annotations
 
 import asyncio
+import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from workbench.engine.sandbox_provider import Sandboxes
 from workbench.engine.stages import StageProgress
-from workbench.engine.task_rows import TaskItem
-from workbench.engine.verdict_rows import Recheck, decide_task, write_verdict
+from workbench.engine.task_rows import TaskItem, decide_task
 from workbench.repository.splicing import SpliceError, splice
 from workbench.sandbox import Job, Limits, Report, Route, Verdict
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.groups import CONTROLS
+from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow
 from workbench.task_groups import task_group
+
+
+@dataclass(frozen=True, slots=True)
+class Recheck:
+    """A fast verdict and the report of the cold route on the same candidate."""
+
+    why: str  # `original`, `random` or `suspicious`
+    fast: Verdict
+    cold: Report  # The report of the cold route, whose verdict counts
+
+    @property
+    def agrees(self) -> bool:
+        return self.fast is self.cold.verdict
+
+    def to_json(self) -> str:
+        """Return the ``recheck`` column; it includes ``first`` only if the verdicts differ."""
+        told: dict[str, object] = {
+            "why": self.why,
+            "verdict": str(self.cold.verdict),
+            "route": str(self.cold.route),
+            "seconds": round(self.cold.seconds, 4),
+            "agrees": self.agrees,
+        }
+        if not self.agrees:
+            told["first"] = str(self.fast)
+        return json.dumps(told)
+
+
+def write_verdict(writer: SessionWriter, candidate: str, report: Report, look: Recheck | None = None) -> None:
+    """Write a report with its failing tests, and move an earlier verdict to the history, in one transaction.
+
+    A fast verdict that a cold one overrides, the report then, is kept there, too, because it was already shown.
+    """
+    with writer.transaction() as connection:
+        _keep_former(writer, candidate)
+        connection.execute("DELETE FROM failing_tests WHERE candidate_id = ?", (candidate,))
+        for test in report.failing:
+            text = writer.blob(test.traceback) if test.traceback else None
+            values = {**picked(test, "id:test_id", "outcome", "message"), "traceback_blob": text}
+            writer.insert("failing_tests", {"candidate_id": candidate, **values}, conflict="REPLACE")
+        tested = bool(report.backend) and (report.verdict is not Verdict.INVALID or bool(report.tests))
+        outcomes = [[test.id, test.outcome, round(test.seconds, 6)] for test in report.tests]
+        writer.update(
+            "candidates",
+            {"id": candidate},
+            {
+                "state": "done",
+                "verdict": str(report.verdict),
+                "verdict_reason": report.detail or None,
+                "route": str(report.route) if tested else None,
+                "tested_s": report.seconds if tested else None,
+                "outcomes_blob": writer.blob(json.dumps(outcomes)) if outcomes else None,
+                "backend": report.backend if tested else None,
+                "slower": (report.slower or None) if tested else None,
+                "suspicious": json.dumps(report.suspicious) if report.suspicious else None,
+                "plain": None if report.plain is None else int(report.plain),
+                "doubtful": report.doubtful or None,
+                "recheck": look.to_json() if look is not None else None,
+                "agrees": int(look.agrees) if look is not None else None,
+                "at": time.time(),
+            },
+        )
+
+
+def _keep_former(writer: SessionWriter, candidate: str) -> None:
+    kept = "verdict, verdict_reason, route, tested_s, outcomes_blob, backend, slower, suspicious, recheck, doubtful, at"
+    with writer.transaction() as connection:
+        if connection.execute("SELECT verdict FROM candidates WHERE id = ?", (candidate,)).fetchone()[0] is None:
+            return
+        failing = connection.execute(
+            "SELECT test_id, outcome, message, traceback_blob FROM failing_tests WHERE candidate_id = ? ORDER BY test_id",
+            (candidate,),
+        ).fetchall()
+        blob = writer.blob(json.dumps([list(test) for test in failing], ensure_ascii=False)) if failing else None
+        connection.execute(
+            f"INSERT INTO former_verdicts (candidate_id, number, failing_blob, replaced_at, {kept}) "
+            "SELECT id, (SELECT coalesce(max(number), 0) + 1 FROM former_verdicts WHERE candidate_id = candidates.id), "
+            f"?, ?, {kept} FROM candidates WHERE id = ?",
+            (blob, time.time(), candidate),
+        )
+
 
 #: Share of fast verdicts that are looked at again, originals not counted.
 RANDOM_SHARE = 0.01

@@ -18,6 +18,7 @@ from workbench.engine.regeneration_estimate import model_of
 from workbench.models.types import Answer, CallRecord, Message, Request, Usage
 from workbench.rubric.scorecard import Scorecard
 from workbench.session import SessionReader, SessionWriter
+from workbench.session.json_forms import picked
 from workbench.session.rows import AccessedFileRow, CallRow, RunRow, ScoreRow, StepRow, TrialRow
 
 JUDGE = "/judge"  # suffix that makes the scope of a trial's judge from the trial's own scope
@@ -86,29 +87,20 @@ class SessionCallLog:
                 "calls",
                 {
                     "run_id": self._run,
-                    "scope": request.scope,
-                    "purpose": request.purpose,
-                    "model": request.model,
-                    "digest": request.digest,
-                    "sample": request.sample,
+                    **picked(request, "scope", "purpose", "model", "digest", "sample"),
                     "nth": call.nth,
                     "messages_blob": _messages(self._writer, request.messages),
                     "shape_blob": self._writer.blob(shape) if shape else None,
                     "sampling": json.dumps(request.sampling.to_json()),
                     "answer_blob": self._writer.blob(answer.text) if answer else None,
                     "reasoning_blob": self._writer.blob(answer.reasoning) if answer and answer.reasoning else None,
-                    "answered_by": answer.model if answer else None,
-                    "finish_reason": answer.finish_reason if answer else None,
+                    **picked(answer, "model:answered_by", "finish_reason", "latency_s"),
                     "error_kind": call.error.kind if call.error else None,
                     "error": str(call.error) if call.error else None,
-                    "prompt_tokens": usage.prompt_tokens if usage else None,
-                    "completion_tokens": usage.completion_tokens if usage else None,
-                    "cached_tokens": usage.cached_tokens if usage else None,
-                    "cost_usd": call.cost_usd,
-                    "latency_s": answer.latency_s if answer else None,
+                    **picked(usage, "prompt_tokens", "completion_tokens", "cached_tokens"),
+                    **picked(call, "cost_usd", "started_at"),
                     "attempts": json.dumps([asdict(attempt) for attempt in call.attempts]),
                     "source": answer.source if answer else "error",
-                    "started_at": call.started_at,
                 },
             )
             if call.cost_usd:
@@ -181,22 +173,16 @@ class TrialLog:
             self._writer.add_step(
                 StepRow(
                     trial_id=self._trial,
-                    number=step.number,
-                    kind=step.kind,
-                    action=step.action,
-                    target=step.target,
+                    **picked(step, "number", "kind", "action", "target", "problem", "seconds", "at"),
                     call_id=self._calls.last_call(self._trial) if step.request else None,
                     answer_blob=self._writer.blob(answer.text) if answer else None,
                     observation_blob=self._writer.blob(observation.text) if observation else None,
                     observation_size=len(observation.text.encode("utf-8", "surrogatepass")) if observation else 0,
-                    problem=step.problem,
                     prompt_tokens=billed.get("prompt_tokens"),
                     completion_tokens=billed.get("completion_tokens"),
                     cost_usd=billed.get("cost_usd"),
-                    seconds=step.seconds,
                     model=answer.model if answer else (step.request.model if step.request else None),
                     settings=json.dumps(settings),
-                    at=step.at,
                 )
             )
             if observation is not None:
@@ -267,10 +253,7 @@ _REPLAY = "replay:"
 
 
 def recorded_documenter(docs: str) -> str:
-    """Return the model that a replayed session asked for docs of this kind, "" where nothing is replayed or it asked none.
-
-    An answer is found by the question and its limit of tokens, and that limit is the recorded model's.
-    """
+    """Return the model that a replayed session asked for docs of this kind, "" for none: its limit of tokens finds the answers."""
     name = parse_docs(docs)
     model = model_of(name)
     if not model.startswith(_REPLAY):

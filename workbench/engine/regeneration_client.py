@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench import catalog
+from workbench.documenters import parse_docs, parse_scope
 from workbench.engine import defaults
 from workbench.engine.extension_check import import_folders
 from workbench.engine.launching import WarmEngine, launch
 from workbench.engine.orders import Order, check_samples, is_finished, is_same_work
 from workbench.engine.plan import Ask, RegenerationPlan, as_text, repeating, same_but_samples
-from workbench.engine.plan_checks import check_place, check_regeneration
+from workbench.engine.plan_checks import check_place, check_regeneration, check_sandbox
 from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError, WorkbenchError
 from workbench.extensions import is_dotted
@@ -22,6 +24,7 @@ from workbench.session.groups import CONTROLS, canonical
 from workbench.session.identity import run_id
 from workbench.session.pending_work import is_missing
 from workbench.session.rows import RunRow, columns
+from workbench.settings import load
 
 if TYPE_CHECKING:
     from workbench.regeneration.prompts import OwnPrompt
@@ -41,9 +44,6 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> Order:
     A run of the same work that the session has is extended and keeps its results: ten samples after five keep the five, and
     another evaluator works on the same tasks. Raises UsageError or SandboxUnavailable: it cannot be carried out.
     """
-    from workbench.engine.plan_checks import check_sandbox
-    from workbench.settings import load
-
     plan = resolved(plan)
     check_sandbox(plan.sandbox or load().sandbox, plan.import_folders)
     check_place(session)
@@ -88,18 +88,17 @@ def _precedence(run: RunRow) -> tuple[bool, bool, float]:
 
 def resolved(plan: RegenerationPlan) -> RegenerationPlan:
     """Return the plan with this machine's defaults filled in, so that a resume elsewhere does the same."""
-    from workbench.catalog import check_python, resolve_case
-    from workbench.documenters import parse_scope
     from workbench.regeneration.selections import parse_selection
     from workbench.sandbox.names import backend_info
-    from workbench.settings import load
 
     check_regeneration(plan)
     sandbox = plan.sandbox or load().sandbox
     if sandbox:
         sandbox = backend_info(sandbox).name
-    check_python(resolve_case(plan.source))
-    ask = full_ask(plan)
+    catalog.check_python(catalog.resolve_case(plan.source))
+    ask, docs = full_ask(plan), parse_docs(plan.docs)
+    named = [("sandbox", sandbox)] if is_dotted(sandbox) else []
+    named += [("doc system", docs.rest)] if docs.kind == "extension" else []
     return replace(
         plan,
         source=absolute_source(plan.source),
@@ -112,7 +111,7 @@ def resolved(plan: RegenerationPlan) -> RegenerationPlan:
         spend_limit=plan.spend_limit or load().spend_limit,
         asks=(ask,),
         engine=_engine(plan.engine or load().engine),
-        import_folders=import_folders(_extensions(plan, sandbox), plan.import_folders),
+        import_folders=import_folders(named, plan.import_folders),
     )
 
 
@@ -127,9 +126,9 @@ def _engine(text: str) -> str:
 
 def full_ask(plan: RegenerationPlan) -> Ask:
     """Return what a plan asks of its evaluator, with this machine's defaults and the wording written out."""
-    from workbench.models.defaults import extra_body_for, read_extra_body
-    from workbench.regeneration.context import POLICIES
-    from workbench.settings import load
+    from workbench.models.defaults import extra_body_for, is_local, read_extra_body
+    from workbench.regeneration.context import DEFAULT_POLICY, POLICIES
+    from workbench.regeneration.prompts import PROMPT_VERSION
 
     evaluator = plan.evaluator or defaults.evaluator(load())
     base = Ask(evaluator, plan.samples or defaults.SAMPLES, plan.tasks, plan.limit)
@@ -150,24 +149,15 @@ def full_ask(plan: RegenerationPlan) -> Ask:
         return _replayed(replace(base, extra_body=body), evaluator, plan, own)
     if not body and (usual := extra_body_for(evaluator)):
         body = canonical(usual)
-    return _worded(replace(base, extra_body=body), plan.prompt, plan.context, own)
-
-
-def _worded(ask: Ask, prompt: str, context: str, own: OwnPrompt | None) -> Ask:
-    from workbench.models.defaults import is_local
-    from workbench.regeneration.context import DEFAULT_POLICY
-    from workbench.regeneration.prompts import PROMPT_VERSION
-
-    defaults.check_model(ask.evaluator, "the evaluator")
-    small = is_local(ask.evaluator)
-    prompt = prompt or ("short-1" if small else PROMPT_VERSION)
-    context = context or ("function-1" if small else DEFAULT_POLICY)
+    defaults.check_model(evaluator, "the evaluator")
+    small = is_local(evaluator)
     return replace(
-        ask,
-        prompt=own.name if own else prompt,
-        context=context,
-        sampled_as=ask.evaluator,
+        base,
+        prompt=own.name if own else plan.prompt or ("short-1" if small else PROMPT_VERSION),
+        context=plan.context or ("function-1" if small else DEFAULT_POLICY),
+        sampled_as=evaluator,
         prompt_text=own.text if own else "",
+        extra_body=body,
     )
 
 
@@ -222,13 +212,11 @@ def _recorded(text: str) -> str:
 
 def absolute_source(text: str) -> str:
     """Return a source with its whole path where it is a folder or file, as plans have it."""
-    from workbench.catalog import UnknownCase, find_case
-
     if text.startswith("/") and expanded(text).exists():
         return str(expanded(text).resolve())
     try:
-        find_case(text)
-    except UnknownCase:
+        catalog.find_case(text)
+    except catalog.UnknownCase:
         path = expanded(text)
         return str(path.resolve()) if path.exists() else text
     return text
@@ -236,8 +224,6 @@ def absolute_source(text: str) -> str:
 
 def _absolute_docs(text: str) -> str:
     """Return the doc system's name with paths written out, after making sure that there is such a thing."""
-    from workbench.documenters import parse_docs
-
     docs = parse_docs(text)
     match docs.kind:
         case "llm" if docs.rest.startswith("replay:"):
@@ -245,10 +231,9 @@ def _absolute_docs(text: str) -> str:
         case "llm":
             defaults.check_model(docs.rest, "the doc system")
         case "source":
-            from workbench.catalog import require_there
             from workbench.repository import parse_source
 
-            require_there(parse_source(docs.rest))
+            catalog.require_there(parse_source(docs.rest))
         case "folder":
             path = expanded(docs.rest).absolute()
             if not path.is_dir():
@@ -256,7 +241,6 @@ def _absolute_docs(text: str) -> str:
             docs = replace(docs, rest=str(path))
         case "repoagent" | "osa" | "command":
             from workbench.documenters.programs import written_out
-            from workbench.settings import load
 
             if docs.rest.startswith("replay:"):
                 docs = replace(docs, rest=_recorded(docs.rest))
@@ -268,23 +252,13 @@ def _absolute_docs(text: str) -> str:
     return docs.text
 
 
-def _extensions(plan: RegenerationPlan, sandbox: str) -> list[tuple[str, str]]:
-    from workbench.documenters import parse_docs
-
-    docs = parse_docs(plan.docs)
-    back_end = [("sandbox", sandbox)] if is_dotted(sandbox) else []
-    return back_end + ([("doc system", docs.rest)] if docs.kind == "extension" else [])
-
-
 # -- a run that grows
 
 
 def content_of(source: str) -> str:
     """Return the digest of a source's current content; "" if it cannot change, is not local or cannot be used."""
-    from workbench.catalog import current_snapshot, resolve_case
-
     try:
-        snapshot = current_snapshot(resolve_case(source))
+        snapshot = catalog.current_snapshot(catalog.resolve_case(source))
     except WorkbenchError:
         # The engine meets the same problem and reports it in the run.
         return ""
@@ -352,10 +326,7 @@ def add_samples(
     context: str = "",
     warm: WarmEngine | None = None,
 ) -> str:
-    """Let a run have ``samples`` candidates per task for an evaluator; those that it has stay.
-
-    Empty means the evaluator asked for last, in all wordings and contexts in which it was asked.
-    """
+    """Let a run have ``samples`` candidates per task for an evaluator: unless named the latest, in all wordings asked for."""
     row = _run(session, run)
     old = RegenerationPlan.from_json(row.config)
     check_regeneration(replace(old, samples=samples))

@@ -15,8 +15,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+from workbench import catalog
 from workbench.documenters.names import DocsName, parse_docs
-from workbench.engine.builds import tasks_in_cache
 from workbench.engine.estimate import (
     DocsRate,
     Documentation,
@@ -30,6 +30,7 @@ from workbench.engine.estimate import (
     times,
     total,
 )  # fmt: skip
+from workbench.engine.measured import tasks_in_cache
 from workbench.engine.plan import Ask, RegenerationPlan
 from workbench.errors import WorkbenchError
 
@@ -53,10 +54,7 @@ def _as_path(source: str) -> str:
 
 
 def new_candidates(measured: Measured, source: str, ask: Ask) -> int | None:
-    """Return how many candidates an ask adds, those that the session has left out; None where tasks were never built.
-
-    Of an ask for some tasks by pattern it is not known how many they are.
-    """
+    """Return how many candidates an ask adds to the session; None where tasks were never built, or patterns name them."""
     if ask.tasks:
         return len(ask.tasks) * ask.samples if not set("*?[") & set("".join(ask.tasks)) else None
     tasks = known_tasks(measured, source, ask.limit)
@@ -118,10 +116,7 @@ _ASKING = ("llm", "repoagent", "osa", "command")
 
 
 def documentation(measured: Measured, orders: Iterable[tuple[RegenerationPlan, bool]]) -> Documentation:
-    """Return what the doc systems of orders will ask, each about each source once.
-
-    ``orders`` are written-out plans, and whether the session has that source documented by that system already.
-    """
+    """Return what doc systems will ask for written-out plans, each with whether the session has its source documented already."""
     rates = [*measured.documenting, *kept_rates()]
     found: dict[tuple[str, str], tuple[float | None, bool]] = {}
     for plan, documented in orders:
@@ -223,12 +218,11 @@ def _definitions(snapshot: Snapshot, only: set[str] | None) -> Counter[str]:
 
 def snapshot_here(source: str) -> Snapshot | None:
     """Return the content of a source as far as this machine has it, None where it would have to be fetched."""
-    from workbench.catalog import current_snapshot, resolve_case
     from workbench.repository import cached
 
     try:
-        case = resolve_case(source)
-        found = current_snapshot(case)
+        case = catalog.resolve_case(source)
+        found = catalog.current_snapshot(case)
         if found is None and case.source:
             found = cached(case.source, expected_sha256=case.sha256.get(case.source))
     except (WorkbenchError, OSError):

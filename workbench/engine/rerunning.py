@@ -31,19 +31,6 @@ def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[Ca
     return [], found
 
 
-def rerun_items(
-    session: Path,
-    item: str = "",
-    *,
-    failed: bool = False,
-    model: str = "",
-    samples: int = 0,
-    warm: WarmEngine | None = None,
-) -> list[str]:
-    found = rerun_orders(session, item, failed=failed, model=model, samples=samples, warm=warm)
-    return [one.run if isinstance(one, Order) else one for one in found]
-
-
 def rerun_orders(
     session: Path,
     item: str = "",
@@ -61,18 +48,11 @@ def rerun_orders(
     ``item`` is a task (id, prefix of it, glob, function name) or a candidate (id or prefix of it); empty = all.
     """
     with SessionReader(session) as reader:
-        candidates = _meant(session, reader, item, failed)
-        runs = {row.id: row for row in reader.runs()}
-    touched = list(dict.fromkeys(row.run_id for row in candidates))
+        touched = _meant(session, reader, item, failed)
     orders: list[Order | str] = []
-    grown = {
-        key: _asked_again(runs[key], [row for row in candidates if row.run_id == key], model, samples)
-        for key in touched
-        if model or samples
-    }
+    grown = {run.id: _asked_again(run, mine, model, samples) for run, mine in touched if model or samples}
     with SessionWriter(session) as writer, writer.transaction() as connection:
-        for key in touched:
-            mine = [row for row in candidates if row.run_id == key]
+        for key, mine in ((run.id, mine) for run, mine in touched):
             if model or samples:
                 grow(writer, key, grown[key])
                 orders.append(Order(key, grown[key].asks[0], grown[key].k))
@@ -90,8 +70,8 @@ def rerun_orders(
                 "UPDATE runs SET state = 'queued', finished_at = NULL, error = NULL WHERE id = ? AND state != 'running'",
                 (key,),
             )
-    for key in touched:
-        launch(session, key, warm)
+    for run, _ in touched:
+        launch(session, run.id, warm)
     return orders
 
 
@@ -110,24 +90,22 @@ def what_again(
 ) -> list[Again]:
     """Return what :func:`rerun_orders` would do, one entry per run and nothing written; see there for the arguments."""
     with SessionReader(session) as reader:
-        candidates = _meant(session, reader, item, failed)
-        runs = {row.id: row for row in reader.runs()}
         found = []
-        for key in dict.fromkeys(row.run_id for row in candidates):
-            mine = [row for row in candidates if row.run_id == key]
-            plan = RegenerationPlan.from_json(runs[key].config)
+        for run, mine in _meant(session, reader, item, failed):
+            plan = RegenerationPlan.from_json(run.config)
             if not (model or samples):
                 evaluator = mine[0].evaluator
                 found.append(Again(plan.source, evaluator, 0, len(mine)))
                 continue
-            asked = _asked_again(runs[key], mine, model, samples)
-            had = Counter(row.task_id for row in reader.candidates(key) if row.evaluator == asked.evaluator)
+            asked = _asked_again(run, mine, model, samples)
+            had = Counter(row.task_id for row in reader.candidates(run.id) if row.evaluator == asked.evaluator)
             more = sum(max(0, asked.samples - had[task]) for task in asked.tasks)
             found.append(Again(plan.source, asked.evaluator, more, 0))
         return found
 
 
-def _meant(session: Path, reader: SessionReader, item: str, failed: bool) -> list[CandidateRow]:
+def _meant(session: Path, reader: SessionReader, item: str, failed: bool) -> list[tuple[RunRow, list[CandidateRow]]]:
+    """Return the runs that are touched, each with those of its candidates that are meant."""
     tasks, one = find_items(reader, item) if item else ([], [])
     if len(one) > 1:
         raise UsageError(f"{item!r} could be {len(one)} candidates; give more characters.")
@@ -143,13 +121,18 @@ def _meant(session: Path, reader: SessionReader, item: str, failed: bool) -> lis
     if not rows:
         what = "no candidate that failed" if failed else f"no task or candidate {item!r}"
         raise UsageError(f"{session.name} has {what}; `workbench show {session}` lists what it has.")
-    return rows
+    runs = {row.id: row for row in reader.runs()}
+    touched = dict.fromkeys(row.run_id for row in rows)
+    return [(runs[key], [row for row in rows if row.run_id == key]) for key in touched]
 
 
 def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples: int) -> RegenerationPlan:
     plan = RegenerationPlan.from_json(run.config)
     tasks = tuple(dict.fromkeys(row.task_id for row in rows))
-    evaluator = model or _evaluator_of(plan, rows)
+    names = list(dict.fromkeys(row.evaluator for row in rows if not row.control))
+    if len(names) > 1 and not model:
+        raise UsageError(f"There are samples of {', '.join(names[:-1])} and {names[-1]}; say whose with --model.")
+    evaluator = model or (names[0] if names else plan.evaluator)
     # The evaluator's own wording: another one would be other work, and the samples that it has would not count.
     before = next((ask for ask in reversed(plan.asks) if ask.evaluator == evaluator), None)
     again = replace(
@@ -165,10 +148,3 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
     check_regeneration(again)
     ask = full_ask(again)
     return replace(again, **repeating(ask), asks=(ask,))
-
-
-def _evaluator_of(plan: RegenerationPlan, rows: Sequence[CandidateRow]) -> str:
-    names = list(dict.fromkeys(row.evaluator for row in rows if not row.control))
-    if len(names) > 1:
-        raise UsageError(f"There are samples of {', '.join(names[:-1])} and {names[-1]}; say whose with --model.")
-    return names[0] if names else plan.evaluator

@@ -12,13 +12,13 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from workbench import catalog
 from workbench.agents.remote_names import is_remote
 from workbench.engine import client
 from workbench.engine.launching import engine_for
 from workbench.engine.plan import RUBRICS, DocumentPlan, RegenerationPlan, as_text
-from workbench.engine.plan_checks import check_place
+from workbench.engine.plan_checks import check_place, check_sandbox
 from workbench.engine.regeneration_client import carried_out, full_ask, order_regeneration
 from workbench.engine.regeneration_client import resolved as resolved_regeneration
 from workbench.errors import UsageError, WorkbenchError
@@ -26,6 +26,7 @@ from workbench.files import expanded
 from workbench.models.names import MissingKey, keys_unneeded
 from workbench.session import SessionReader, SessionWriter, ensure
 from workbench.session.groups import settings_of
+from workbench.session.json_forms import picked
 from workbench.session.judges import recorded_as
 from workbench.session.pending_work import is_missing
 from workbench.session.rows import StudyCellRow
@@ -38,10 +39,7 @@ _LOOK_SECONDS = 0.2
 
 
 def resolved_study(study: Study, session: Path | None = None) -> Study:
-    """Return a study with its rows and this machine's defaults written out, so that it means the same elsewhere.
-
-    A model that has done its part in the ``session`` needs no key. Raises BadStudy, UsageError, MissingKey.
-    """
+    """Return a study with this machine's defaults written out; a model that has done its part in the ``session`` needs no key."""
     with keys_unneeded():
         whole = _written_out(study)
     for column in whole.columns:
@@ -110,9 +108,7 @@ def _resolved_column(study: Study, column: Column) -> Column:
 
 def written_out(rows: Sequence[str]) -> tuple[str, ...]:
     """Return rows of which those that are folders or files have their whole path: a resume may run in another folder."""
-    from workbench.catalog import load_cases
-
-    cases = {case.id for case in load_cases()[0]}
+    cases = {case.id for case in catalog.load_cases()[0]}
     paths = {row: expanded(row) for row in rows if row not in cases}
     return tuple(
         dict.fromkeys(str(paths[row].absolute()) if row in paths and paths[row].exists() else row for row in rows)
@@ -121,8 +117,6 @@ def written_out(rows: Sequence[str]) -> tuple[str, ...]:
 
 def document_plan(study: Study, column: Column) -> DocumentPlan:
     """Return the plan of the run that executes a column of agents."""
-    from workbench.settings import load
-
     limits, settings = study.limits, study.settings
     judges = settings.judges or ("",)
     return DocumentPlan(
@@ -144,8 +138,7 @@ def document_plan(study: Study, column: Column) -> DocumentPlan:
 
 def regeneration_plan(study: Study, row: str, column: Column) -> RegenerationPlan:
     """Return the plan of a cell of docs."""
-    of_settings = ("docs_scope", "selection", "tasks", "controls", "sandbox", "prompt", "context", "extra_body")
-    settings: dict[str, Any] = {name: getattr(study.settings, name) for name in of_settings}
+    settings = ("docs_scope", "selection", "tasks", "controls", "sandbox", "prompt", "context", "extra_body")
     return RegenerationPlan(
         row,
         column.system,
@@ -154,14 +147,12 @@ def regeneration_plan(study: Study, row: str, column: Column) -> RegenerationPla
         k=study.k,
         limit=study.limits.tasks,
         spend_limit=_most(study),
-        **settings,
+        **picked(study.settings, *settings),
     )
 
 
 def _most(study: Study) -> float:
     """Return what a run of a study may spend at most, whoever starts it; what is left of the limit is less, see ``each_run``."""
-    from workbench.settings import load
-
     return min((one for one in (study.spend_limit, load().spend_limit) if one), default=0.0)
 
 
@@ -173,9 +164,6 @@ def order_study(session: Path, study: Study) -> Study:
     study = resolved_study(study, session)
     check_place(session)
     if study.kind != AGENTS:
-        from workbench.engine.plan_checks import check_sandbox
-        from workbench.settings import load
-
         check_sandbox(study.settings.sandbox or load().sandbox)
     ensure(session)
     with SessionWriter(session) as writer:
@@ -192,9 +180,10 @@ def order_study(session: Path, study: Study) -> Study:
 def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
     found = []
     for place, column in enumerate(study.columns):
-        plan, run, problem = document_plan(study, column), None, None
+        run, problem = None, None
         trials: list[client.MeantTrial] = []
         try:
+            plan = document_plan(study, column)
             with keys_unneeded():
                 full, trials = client.meant_trials(session, plan)
             if not all(one.state for one in trials) or _lacks(session, full, trials):

@@ -17,6 +17,7 @@ from workbench.engine.estimate import (
     estimate_trials,
     is_free,
     seconds_of_request,
+    total,
 )
 from workbench.engine.measured import measure
 from workbench.engine.orders import is_same_work, ordered_work
@@ -26,14 +27,14 @@ from workbench.engine.regeneration_estimate import building_first, documentation
 from workbench.engine.study_client import document_plan, regeneration_plan
 from workbench.engine.trial_contents import ordered_case
 from workbench.errors import UsageError, WorkbenchError
-from workbench.improving.standing import standings
+from workbench.improving.attempts import standings
 from workbench.models.names import keys_unneeded
 from workbench.results.kinds import Kind
 from workbench.session import SessionReader
 from workbench.session.rows import RunRow
 from workbench.session.task_names import row_id
 from workbench.studies.checking import column_problem
-from workbench.studies.declaration import AGENTS, Column, Study
+from workbench.studies.declaration import AGENTS, Study
 from workbench.studies.following import declared
 
 _Group = tuple[str, str, str, str]
@@ -54,9 +55,9 @@ class _There:
     counted: Mapping[_Group, int] = field(default_factory=dict)
     documented: frozenset[str] = frozenset()
 
-    def run_of(self, plan: RegenerationPlan) -> RunRow | None:
-        """Return the run that is the same work as a plan."""
-        return next((run for run in self.runs if is_same_work(run, plan)), None)
+    def run_of(self, plan: RegenerationPlan) -> str:
+        """Return the run that is the same work as a plan, "" for none."""
+        return next((run.id for run in self.runs if is_same_work(run, plan)), "")
 
 
 def estimate_study(measured: Measured, session: Path, study: Study, at_once: int) -> Estimate:
@@ -85,7 +86,11 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
                     )
                 )
         return _all(found, lacking) if found else Estimate(0, "trial", 0.0, 0.0, 0.0)
-    plans = _plans(study)
+    plans = []
+    for column in study.columns:
+        if not column_problem(study, column):
+            with contextlib.suppress(WorkbenchError), keys_unneeded():  # its cells will say why
+                plans.append((column, resolved(regeneration_plan(study, study.rows[0], column))))
     planned = {column for column, _ in plans}
     left_out = tuple(dict.fromkeys(column.name for column in study.columns if column not in planned))
     there = _there(session, study.samples)
@@ -93,32 +98,29 @@ def estimate_study(measured: Measured, session: Path, study: Study, at_once: int
     for row in study.rows:
         source, first = absolute_source(row), True
         for column, plan in plans:
-            plan_of_cell = replace(plan, source=source)
-            missing = _missing(measured, study, plan_of_cell, there)
+            # What a plan is of other rows differs by the source alone.
+            plan_of_cell, ask = replace(plan, source=source), plan.asks[0]
+            run = there.run_of(plan_of_cell)
+            tasks = None if ask.tasks else known_tasks(measured, source, ask.limit)
+            counted = there.counted.get((run, ask.evaluator, ask.prompt, ask.context), 0)
+            missing = None if tasks is None else max(0, tasks * study.samples - counted)
             if missing == 0:
                 continue
-            most = study.limits.tasks * study.samples if not plan.asks[0].tasks else 0
+            most = study.limits.tasks * study.samples if not ask.tasks else 0
             told = estimate_candidates(measured, row, column.model, candidates=missing or most or None)
             told = replace(told, up_to=missing is None and most > 0)
             cells.append(building_first(told, measured, row) if first else told)
             first = False
             names.append(f"{row} × {column.name}")
-            run = there.run_of(plan_of_cell)
-            orders.append((plan_of_cell, run is not None and run.id in there.documented))
+            orders.append((plan_of_cell, run in there.documented))
     if not cells:
         return Estimate(0, "candidate", 0.0, 0.0, 0.0, left_out=left_out)
-    building = [one.building for one in cells]
-    return replace(
-        _all(cells, names),
-        building=None if None in building else sum(one or 0.0 for one in building),
-        documentation=documentation(measured, orders),
-        left_out=left_out,
-    )
+    return replace(_all(cells, names), documentation=documentation(measured, orders), left_out=left_out)
 
 
 def _all(found: Sequence[Estimate], names: Sequence[str]) -> Estimate:
     """Return all of some estimates; where the time of some is not known, that of the others, which says so."""
-    whole = replace(added(found), up_to=any(one.up_to for one in found))
+    whole = added(found)
     timed = [one.seconds for one in found if one.seconds is not None]
     if whole.count is None or whole.seconds is not None or not timed:
         return whole
@@ -142,31 +144,10 @@ def seconds_left(session: Path, name: str, at_once: int) -> float | None:
     return told.seconds + (docs.seconds or 0.0 if docs else 0.0)
 
 
-def _plans(study: Study) -> list[tuple[Column, RegenerationPlan]]:
-    """Return the plan of each column that can be executed, on the first row: what it is of others differs by the source alone."""
-    plans = []
-    for column in study.columns:
-        if not column_problem(study, column):
-            with contextlib.suppress(WorkbenchError), keys_unneeded():  # its cells will say why
-                plans.append((column, resolved(regeneration_plan(study, study.rows[0], column))))
-    return plans
-
-
-def _missing(measured: Measured, study: Study, plan: RegenerationPlan, there: _There) -> int | None:
-    ask = plan.asks[0]
-    tasks = known_tasks(measured, plan.source, ask.limit)
-    if tasks is None or ask.tasks:
-        return None
-    run = there.run_of(plan)
-    counted = there.counted.get((run.id, ask.evaluator, ask.prompt, ask.context), 0) if run is not None else 0
-    return max(0, tasks * study.samples - counted)
-
-
 def is_documented(session: Path, plan: RegenerationPlan) -> bool:
     """Return whether a session has what a doc system wrote for an order, all of it."""
     there = _there(session, 0)
-    run = there.run_of(plan)
-    return run is not None and run.id in there.documented
+    return there.run_of(plan) in there.documented
 
 
 def _there(session: Path, samples: int) -> _There:
@@ -180,10 +161,17 @@ def _there(session: Path, samples: int) -> _There:
 
 def estimate_improvement(measured: Measured, session: Path, plan: ImprovementPlan) -> Estimate:
     """Return an upper bound: every function is tried as often as it may be, and comes to its held-out samples each time."""
-    base = plan.base
-    _check_tasks(session, plan)
-    tried = _badly_documented(session, plan)
-    if tried is not None:
+    base, tried = plan.base, None
+    if base.tasks and session.exists():
+        with SessionReader(session) as reader:
+            rows = [task for run in reader.runs() if is_same_work(run, base) for task in reader.tasks(run.id)]
+        if rows and not chosen(base.asks[0], [(row_id(task), task.id, task) for task in rows]):
+            raise UsageError(f"No task is called {', '.join(base.tasks)}; `workbench tasks` lists their ids.")
+    if (order := carried_out(session, base)) is not None:
+        with SessionReader(session) as reader:
+            work = ordered_work(reader, order)
+        found = standings(work.tasks, work.candidates, (), below=plan.below, samples=base.samples)
+        tried = sum(one.kind is Kind.BADLY for one in found)
         first = estimate_candidates(measured, base.source, base.evaluator, candidates=0)
     else:
         first = estimate_order(measured, base, session)
@@ -199,34 +187,14 @@ def estimate_improvement(measured: Measured, session: Path, plan: ImprovementPla
         estimate_candidates(measured, base.source, model, candidates=None if tried is None else tried * each)
         for model, each in ((base.evaluator, seen), (plan.held_out_by, held_out))
     ]
-    told = replace(added((first, *more)), building=first.building, documentation=first.documentation, up_to=True)
+    told = replace(added((first, *more)), documentation=first.documentation, up_to=True)
     if tried is None:
         return told
     written = tried * plan.attempts
     near = seconds_of_request(measured, plan.writer)
     return replace(
         told,
-        requests=None if told.requests is None else told.requests + written,
-        seconds=None if told.seconds is None or near is None else told.seconds + near[0] * written,
+        requests=total((told.requests, written)),
+        seconds=total((told.seconds, near[0] * written if near else None)),
         dollars=told.dollars if is_free(plan.writer) else None,
     )
-
-
-def _check_tasks(session: Path, plan: ImprovementPlan) -> None:
-    base = plan.base
-    if not base.tasks or not session.exists():
-        return
-    with SessionReader(session) as reader:
-        rows = [task for run in reader.runs() if is_same_work(run, base) for task in reader.tasks(run.id)]
-    if rows and not chosen(base.asks[0], [(row_id(task), task.id, task) for task in rows]):
-        raise UsageError(f"No task is called {', '.join(base.tasks)}; `workbench tasks` lists their ids.")
-
-
-def _badly_documented(session: Path, plan: ImprovementPlan) -> int | None:
-    order = carried_out(session, plan.base)
-    if order is None:
-        return None
-    with SessionReader(session) as reader:
-        work = ordered_work(reader, order)
-        found = standings(work.tasks, work.candidates, (), below=plan.below, samples=plan.base.samples)
-    return sum(one.kind is Kind.BADLY for one in found)

@@ -7,7 +7,6 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 
 from workbench import paths
 from workbench.catalog import TestCase, resolve_case, snapshot_of
-from workbench.engine.builds import note_build
+from workbench.engine.measured import note_build
 from workbench.engine.stages import StageProgress
 from workbench.errors import WorkbenchError
 from workbench.regeneration.building import build_tasks
@@ -287,13 +286,9 @@ def _key(parts: list[Any]) -> str:
 def _write(place: Path, data: Mapping[str, Any]) -> None:
     with contextlib.suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=place.parent, prefix=".part-", delete=False, encoding="utf-8"
-        ) as file:
-            try:
-                json.dump(data, file, ensure_ascii=True)
-                file.flush()
-                os.replace(file.name, place)  # noqa: PTH105  atomic
-            except OSError:
-                Path(file.name).unlink(missing_ok=True)
-                raise
+        part = place.with_name(f".part-{os.getpid()}-{place.name}")
+        try:
+            part.write_text(json.dumps(data), encoding="utf-8")
+            part.replace(place)
+        finally:
+            part.unlink(missing_ok=True)

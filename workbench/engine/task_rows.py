@@ -21,7 +21,6 @@ from workbench.documenters import (
 )
 from workbench.engine.plan import Ask, chosen
 from workbench.engine.stages import StageProgress
-from workbench.engine.verdict_rows import decide_task
 from workbench.errors import WorkbenchError
 from workbench.models.types import ModelError
 from workbench.regeneration import build_prompt, measure_leakage
@@ -29,7 +28,9 @@ from workbench.regeneration.tasks import Dropped, Task
 from workbench.repository import Snapshot
 from workbench.repository.functions import Function, find_functions
 from workbench.session import SessionReader, SessionWriter
+from workbench.session.groups import CONTROLS
 from workbench.session.identity import task_id, tested_by
+from workbench.session.json_forms import picked
 from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import TaskRow
 from workbench.session.task_names import readable_id, row_id
@@ -114,10 +115,7 @@ class TaskTable:
     async def document(
         self, tasks: Sequence[Task], asks: Sequence[Ask], progress: StageProgress
     ) -> dict[Ask, list[TaskItem]]:
-        """Document every task that an ask means and write its row; return the tasks of each ask, none where it means none.
-
-        A task whose docstring a model fails to write is dropped for this time; a resume tries it again.
-        """
+        """Write the row of every task that an ask means; return those of each ask. What fails is left to a resume."""
         new = [task for task in self._wanted(tasks, asks) if task.id not in self._documented]
         if new:
             await self._write_docstrings(new, progress)
@@ -144,10 +142,7 @@ class TaskTable:
         return identity(self._snapshot.digest, task, self._system.name, docs, self._sandbox, self._selection)
 
     def _replace_former(self, built: Collection[str]) -> None:
-        """Take out rows of functions that now are other tasks, or none: their verdicts stay, and count no more.
-
-        A row that was taken out so and is a task again counts again.
-        """
+        """Take out rows of functions that now are other tasks, or none; one that is a task again counts again."""
         now = {item.task.id: item.id for item in self._documented.values() if item is not None}
         with self._writer.transaction() as connection:
             rows = connection.execute(
@@ -180,7 +175,9 @@ class TaskTable:
     async def _write_docstrings(self, tasks: Sequence[Task], progress: StageProgress) -> None:
         name = self._system.name
         found = await asyncio.to_thread(located, self._snapshot.root, tasks)
-        former = await asyncio.to_thread(self._former_note)
+        with SessionReader(self._writer.path) as reader:
+            stages = reader.stages(self._run)
+        former = next((stage.note or "" for stage in stages if stage.name == "documentation"), "")
         progress.update("documentation", done=0, total=len(found), note=name)
         kept = await asyncio.to_thread(self._kept)
         kept_files = await asyncio.to_thread(self._kept_documented)
@@ -250,10 +247,6 @@ class TaskTable:
         said = getattr(self._system, "summary", None)
         return (said or former if said is not None and not self._prepared else said) or self._system.name
 
-    def _former_note(self) -> str:
-        with SessionReader(self._writer.path) as reader:
-            return next((stage.note or "" for stage in reader.stages(self._run) if stage.name == "documentation"), "")
-
     def _kept(self) -> dict[str, Docstring]:
         """Return the docstrings that the session has of a system whose docstrings cost something: a resume pays no twice."""
         if not self._system.needs_model or self._scope != "target":
@@ -302,18 +295,11 @@ class TaskTable:
                     "run_id": self._run,
                     "position": position,
                     "snapshot": self._snapshot.digest,
-                    "path": task.path,
-                    "qualified_name": task.qualified_name,
-                    "occurrence": task.occurrence,
-                    "start_line": task.start_line,
-                    "end_line": task.end_line,
+                    **picked(task, "path", "qualified_name", "occurrence", "start_line", "end_line"),
                     "tests": json.dumps(task.tests),
                     "test_count": len(task.tests),
-                    "coverage": task.coverage,
-                    "branches": task.branches,
-                    "branches_covered": task.branches_covered,
+                    **picked(task, "coverage", "branches", "branches_covered", "seconds"),
                     "unstable": len(task.unstable),
-                    "seconds": task.seconds,
                     "source_blob": blob(item.source),
                     "body_blob": blob(task.body),
                     "docstring_blob": None if item.docstring is None else blob(item.docstring),
@@ -382,3 +368,25 @@ class TaskTable:
                         "UPDATE tasks SET prompt_blob = ? WHERE id = ? AND prompt_blob IS NULL",
                         (self._writer.blob(text), item.id),
                     )
+
+
+def decide_task(writer: SessionWriter, task: str) -> bool:
+    """Record what the verdicts of its controls imply for a task; return whether it is excluded."""
+    held: dict[str, bool] = {}
+    reasons = []
+    with writer.transaction() as connection:
+        rows = connection.execute(
+            "SELECT evaluator, verdict, verdict_reason FROM candidates WHERE task_id = ? AND sample = 0 "
+            "AND verdict IS NOT NULL AND evaluator IN (?, ?) ORDER BY evaluator",
+            (task, *CONTROLS),
+        ).fetchall()
+        for name, verdict, reason in rows:
+            held[name] = verdict != "error" and (verdict == "passed") == (name == "reference")
+            if verdict == "error":
+                reasons.append(f"The control {name} could not be tested: {reason}")
+            elif not held[name]:
+                words = f"{verdict} with the original body" if name == "reference" else "passed with a stub"
+                reasons.append(f"Its tests: {words}.")
+        values = {"controls": json.dumps(held), "reason": " ".join(reasons) or None}
+        writer.update("tasks", {"id": task}, {**values, "state": "excluded" if reasons else "ready"})
+    return bool(reasons)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from workbench.agents import Submission, make_agent
 from workbench.agents.agent_context import DEFAULT_ANSWER_TOKENS, AgentContext, Assignment, OutOfSteps
-from workbench.agents.inherited import ForkDiverged, Inherited
+from workbench.agents.inherited import ForkDiverged
 from workbench.agents.remote_names import is_peer, is_remote
 from workbench.catalog import TestCase, resolve_case, view_of
 from workbench.checking.claims import untrue_claims
@@ -25,7 +25,7 @@ from workbench.extensions import failure, is_dotted
 from workbench.models.types import Asker, ModelError, Sampling
 from workbench.repository import View
 from workbench.rubric import make_judge, score
-from workbench.rubric.judging import Judge, Kept
+from workbench.rubric.judging import Kept
 from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.session import SessionError, SessionReader, SessionWriter
 from workbench.session.judges import is_offline
@@ -58,10 +58,7 @@ class TrialRunner:
     _message_limit: float = 180.0
 
     async def run(self, trial: TrialRow) -> None:
-        """Run a trial; any failure is recorded in the trial and ends only this trial.
-
-        For a trial that is done, only the judge is asked again, for the tiers on which it failed.
-        """
+        """Run a trial, or ask the judge of a done one again where it failed; a failure ends only this trial."""
         # Durations by a clock that nobody sets: the other one may jump while a trial runs.
         began = time.monotonic()
         if trial.state != "done":
@@ -124,7 +121,34 @@ class TrialRunner:
             with SessionReader(self._writer.path, surveyed=False) as reader:
                 inherited = inherited_by(reader, trial, lambda call: self._calls.take_over(trial.id, call))
         async with self._asker_of(trial) as asker:
-            return await self._recorded(trial, case, view, asker, inherited)
+            context = AgentContext(
+                Assignment(case.name, case.agent_description),
+                view,
+                asker,
+                TrialLog(self._writer, self._calls, trial.id),
+                model=trial.model,
+                recorded=recorded_model(trial.model),
+                sample=trial.repeat,
+                scope=trial.id,
+                max_steps=self._plan.max_steps,
+                read_limit=self._plan.read_limit,
+                answer_tokens=self._plan.answer_tokens or DEFAULT_ANSWER_TOKENS,
+                inherited=inherited,
+                # How an agent of other people samples is not ours to say.
+                sampling=Sampling() if is_remote(trial.agent) else None,
+            )
+            async with asyncio.timeout(self._time_limit):
+                submission = await self._submission(trial.agent, context)
+            if inherited is not None:
+                inherited.check_reached(context.steps_taken)
+            with self._writer.transaction():
+                self._writer.set_trial(
+                    trial.id,
+                    parsed=int(submission.parsed),
+                    readme_blob=self._writer.blob(submission.readme),
+                    metadata_blob=self._writer.blob(json.dumps(submission.metadata, ensure_ascii=False, indent=2)),
+                )
+            return submission
 
     @asynccontextmanager
     async def _asker_of(self, trial: TrialRow) -> AsyncIterator[Asker]:
@@ -140,38 +164,6 @@ class TrialRunner:
             yield peer
         finally:
             await peer.aclose()
-
-    async def _recorded(
-        self, trial: TrialRow, case: TestCase, view: View, asker: Asker, inherited: Inherited | None
-    ) -> Submission:
-        context = AgentContext(
-            Assignment(case.name, case.agent_description),
-            view,
-            asker,
-            TrialLog(self._writer, self._calls, trial.id),
-            model=trial.model,
-            recorded=recorded_model(trial.model),
-            sample=trial.repeat,
-            scope=trial.id,
-            max_steps=self._plan.max_steps,
-            read_limit=self._plan.read_limit,
-            answer_tokens=self._plan.answer_tokens or DEFAULT_ANSWER_TOKENS,
-            inherited=inherited,
-            # How an agent of other people samples is not ours to say.
-            sampling=Sampling() if is_remote(trial.agent) else None,
-        )
-        async with asyncio.timeout(self._time_limit):
-            submission = await self._submission(trial.agent, context)
-        if inherited is not None:
-            inherited.check_reached(context.steps_taken)
-        with self._writer.transaction():
-            self._writer.set_trial(
-                trial.id,
-                parsed=int(submission.parsed),
-                readme_blob=self._writer.blob(submission.readme),
-                metadata_blob=self._writer.blob(json.dumps(submission.metadata, ensure_ascii=False, indent=2)),
-            )
-        return submission
 
     async def _submission(self, name: str, context: AgentContext) -> Submission:
         agent = make_agent(name, self._plan.import_folders)
@@ -199,7 +191,9 @@ class TrialRunner:
         before = self._cards(trial)
         with SessionReader(self._writer.path, surveyed=False) as reader:
             shape = reader.shape_of(trial.id)
-        for judge in self._judges(trial):
+        for name in self._plan.asked_judges:
+            folders, repeats = self._plan.import_folders, self._plan.judge_repeats
+            judge = make_judge(name, self._asker, repeats=repeats, scope=trial.id + JUDGE, folders=folders)
             # Judges that are models read for themselves.
             looked_up = is_offline(judge.name)
             untrue = await asyncio.to_thread(untrue_claims, submission.readme, view.root) if looked_up else []
@@ -220,7 +214,11 @@ class TrialRunner:
                     shape=shape,
                     untrue=untrue,
                 )
-                self._put(trial, card)
+                values = card.to_json()
+                with self._writer.transaction():
+                    blob = self._writer.blob(json.dumps(values, ensure_ascii=False))
+                    problem = judge_problem(card.judge, values["criteria"])
+                    self._writer.put_score(score_row(trial.id, card, blob, time.time(), problem))
 
     def _cards(self, trial: TrialRow) -> dict[tuple[str, str], Scorecard]:
         from workbench.rubric import Scorecard
@@ -234,25 +232,6 @@ class TrialRunner:
                 for row in reader.scores(trial.id)
                 if not anew or row.at >= self._run.created_at
             }
-
-    def _judges(self, trial: TrialRow) -> list[Judge]:
-        return [
-            make_judge(
-                name,
-                self._asker,
-                repeats=self._plan.judge_repeats,
-                scope=trial.id + JUDGE,
-                folders=self._plan.import_folders,
-            )
-            for name in self._plan.asked_judges
-        ]
-
-    def _put(self, trial: TrialRow, card: Scorecard) -> None:
-        values = card.to_json()
-        with self._writer.transaction():
-            blob = self._writer.blob(json.dumps(values, ensure_ascii=False))
-            problem = judge_problem(card.judge, values["criteria"])
-            self._writer.put_score(score_row(trial.id, card, blob, time.time(), problem))
 
     def _failed(self, trial: TrialRow, began: float, kind: str, sentence: str) -> None:
         if trial.state == "done":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.identity import fork_id, run_id
 from workbench.session.pending_work import is_check
 from workbench.session.rows import CheckRow, StepRow, TrialRow
+from workbench.settings import load
 
 Key = tuple[str, int, float, int]
 """What a check is one of: trial, whether blocks are run, seconds for a step, version of the rules."""
@@ -119,8 +119,6 @@ def plan_rescore(
     What other judges gave stays beside the new scores; the same judge's score by the same rubric is replaced. ``items`` are
     trials by id, its beginning, or their case; what is empty is all, or the default of this machine.
     """
-    from workbench.settings import load
-
     with SessionReader(session) as reader:
         trials = trials_meant(
             session,
@@ -241,7 +239,11 @@ def plan_fork(session: Path, trial: str, step: int, edit: Edit = Edit(), *, mode
     )
     with _new_run(session) as (writer, key), writer.transaction() as connection:
         blob = writer.blob(edit.text) if edit.what else None
-        repeat = _next_repeat(connection, parent.id, step, edit.what, blob, plan.model)
+        same = (
+            "SELECT coalesce(max(repeat), 0) + 1 FROM trials WHERE parent = ? AND fork_step = ? AND edited = ? "
+            "AND edit_blob IS ? AND model = ?"
+        )
+        repeat = int(connection.execute(same, (parent.id, step, edit.what, blob, plan.model)).fetchone()[0])
         identity = fork_id(parent.id, step, edit.what, blob or "", plan.agent, plan.model, repeat)
         writer.add_run(key, "document", replace(plan, trials=(identity,), first_repeat=repeat).to_json())
         writer.add_trial(
@@ -296,13 +298,3 @@ def _check_edit(reader: SessionReader, parent: TrialRow, step: StepRow, edit: Ed
     same = not edit.what or hashlib.sha256(edit.text.encode("utf-8", "surrogatepass")).hexdigest() == before
     if same and model in ("", parent.model):
         raise UsageError("Nothing was changed, so there is nothing to try: edit the step, or name another model.")
-
-
-def _next_repeat(
-    connection: sqlite3.Connection, parent: str, step: int, edited: str, blob: str | None, model: str
-) -> int:
-    same = (
-        "SELECT coalesce(max(repeat), 0) FROM trials WHERE parent = ? AND fork_step = ? AND edited = ? "
-        "AND edit_blob IS ? AND model = ?"
-    )
-    return int(connection.execute(same, (parent, step, edited, blob, model)).fetchone()[0]) + 1

@@ -66,10 +66,7 @@ def commit_message(attempts: Sequence[Attempt], ks: Sequence[int], evaluator: st
 
 
 def patch_of(changes: Sequence[Change], message: str, prefix: str = "") -> bytes:
-    """Return a patch with its message, which ``git apply`` and ``git am`` take.
-
-    ``prefix`` is the folder of the checkout that the files lie in, ``src/`` for example.
-    """
+    """Return a patch with its message for ``git apply`` and ``git am``; ``prefix`` is the folder of the files in the checkout."""
     import git
 
     author = git.Actor(*_AUTHOR)
@@ -113,11 +110,7 @@ class Checkout:
                 raise UsageError(f"There is a branch {name} already; name another one with --branch.")
 
     def commit(self, name: str, changes: Sequence[Change], message: str) -> str:
-        """Make a branch from the current commit with one commit more; the working tree and its index stay as they are.
-
-        Returns the commit, abbreviated. Raises WorkbenchError: a file is not in the current commit as it was
-        documented.
-        """
+        """Make a branch with one commit more and return its short name; the working tree stays as it is."""
         import git
         from gitdb import IStream
 

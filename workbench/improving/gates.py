@@ -34,10 +34,7 @@ def longest_for(source: bytes, function: Function) -> int:
 
 
 def check_docstring(source: bytes, function: Function, text: str, project: Project) -> tuple[str, bytes]:
-    """Return a docstring as it stands in its file, and the file with it.
-
-    ``text`` is without the indentation of its lines. Raises Refused: it does not pass a gate.
-    """
+    """Return a docstring, given without indentation, as it stands in its file, and the file with it. Raises Refused."""
     if len(text) > (longest := longest_for(source, function)):
         raise Refused("length", f"it has {len(text):,} characters, {longest:,} are allowed here")
     laid_out = _laid_out(text, body_indent(source, function))
@@ -93,10 +90,7 @@ _QUOTES = re.compile(r"\"\"\"|'''")
 
 
 def read_docstring(answer: str) -> str:
-    """Return the text of the docstring that an answer is, without the indentation of its lines.
-
-    Raises Refused: it is none, or something stands around it; the reason is one sentence.
-    """
+    """Return the text of the docstring that an answer is, without the indentation of its lines. Raises Refused: it is none."""
     if len(answer) > LARGEST_ANSWER:
         raise Refused(
             "answer", f"it has {len(answer):,} characters, and what has more than {LARGEST_ANSWER:,} is no docstring"

@@ -68,10 +68,7 @@ def writer_prompt(
     longest: int,
     short: bool = False,
 ) -> tuple[Message, ...]:
-    """Return the messages that ask for a docstring.
-
-    ``refused`` has former docstrings ("" for an answer that was none) with why they were refused, the oldest first.
-    """
+    """Return the messages that ask for a docstring; ``refused`` has former ones ("" for no docstring), the oldest first."""
     code = decode(source[function.span.start : function.span.end], source_encoding(source))
     shown = dedent("".join(f"{line}\n" for line in [*function.decorators, code])).strip().replace("\r\n", "\n")
     text = (_SHORT_TASK if short else _TASK).format(
@@ -110,10 +107,7 @@ class FailingBody:
 def failing_bodies(
     reader: SessionReader, task: TaskRow, rows: Iterable[CandidateRow], samples: int
 ) -> list[FailingBody]:
-    """Return different bodies that did not pass, at most :data:`MOST`, in the order of their numbers.
-
-    Samples of numbers below ``samples`` are shown; the others are held out.
-    """
+    """Return different bodies that did not pass, at most :data:`MOST`; samples of numbers from ``samples`` on are held out."""
     found: dict[str, FailingBody] = {}
     for row in sorted(rows, key=lambda one: one.sample):
         if row.sample >= samples or row.verdict not in WRONG_VERDICTS or len(found) == MOST:

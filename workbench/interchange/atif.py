@@ -1,8 +1,7 @@
 """ATIF, the Agent Trajectory Interchange Format 1.0 to 1.8, in and out.
 
 Its models forbid unknown fields but have an ``extra`` each. Written files validate with the package ``atif``; fields of
-the format
-that the workbench has no name for are kept under ``extra["atif"]``.
+the format that the workbench has no name for are kept under ``extra["atif"]``.
 """
 
 from __future__ import annotations
@@ -100,7 +99,6 @@ def _rest_of_agent(agent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _extra(values: Mapping[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
-    """Return the extra of a step or root, with the format's further fields under its own key."""
     given = values.get("extra")
     extra = dict(object_of(given, "extra")) if given is not None else {}
     if _KEPT in extra:
@@ -226,10 +224,7 @@ def without_copies(trajectory: Trajectory) -> Trajectory:
 
 
 def to_atif(trajectory: Trajectory) -> dict[str, Any]:
-    """Return a trajectory as an ATIF document; an imported one is that document again.
-
-    What the format has no place for is in ``extra["workbench"]``, so that an import finds all of it.
-    """
+    """Return an ATIF document; what the format has no place for is in ``extra["workbench"]``."""
     document = _document(trajectory)
     if _KEPT in trajectory.extra:
         return document

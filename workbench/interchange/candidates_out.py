@@ -43,7 +43,6 @@ class Entry:
 
 
 def write_candidates(session: Path, to: str, output: Path, items: Sequence[str]) -> Written:
-    """Write the tasks or candidates of a session, or of some of its runs, without controls."""
     with SessionReader(session) as reader:
         runs = _runs(reader, session, items)
         tasks = [task for run in runs for task in reader.tasks(run) if task.state == "ready"]
@@ -237,7 +236,6 @@ def _function(data: bytes, task: TaskRow) -> Function | None:
 
 
 def _split(reader: SessionReader, task: TaskRow, kept: dict[str, Any]) -> tuple[str, str, str] | None:
-    """Return the file before the body, the body, and the rest."""
     source = reader.kept(task.source_blob, f"the file of task {task.id}")
     body = reader.kept(task.body_blob, f"the body of task {task.id}")
     lengths = kept.get("lengths")
@@ -310,8 +308,7 @@ def write_problems(reader: SessionReader, tasks: list[TaskRow], output: Path) ->
     """Write tasks as problems of HumanEval: those of functions at the top of a module.
 
     ``check`` puts the candidate into the module of the repository and runs the task's tests there, so it is to be run
-    in the
-    repository's folder with its environment. Imported problems are written as they were.
+    in the repository's folder with its environment. Imported problems are written as they were.
     """
     lines, left = [], 0
     for task in tasks:

@@ -40,8 +40,8 @@ def export(session: Path, to: str, output: Path, items: Sequence[str] = (), *, a
     """Write a session, or some trials or runs of it, in a format of :data:`workbench.interchange.formats.OUT`.
 
     ``accepted`` takes only trials that are done, with all tiers scored, and that pass by every judge. UsageError: there
-    is nothing to
-    write, or the place is taken by something else; WorkbenchError: the session or the place is inaccessible.
+    is nothing to write, or the place is taken by something else; WorkbenchError: the session or the place is
+    inaccessible.
     """
     assert to in OUT, to
     try:

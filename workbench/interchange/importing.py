@@ -1,8 +1,7 @@
 """Import files of other programs into a session: file by file, item by item, each whole or not at all.
 
 What the session has already is skipped: a file by the SHA-256 of its bytes, a trajectory by that of its content. So
-repeating an
-interrupted command continues it.
+repeating an interrupted command continues it.
 """
 
 from __future__ import annotations
@@ -58,7 +57,6 @@ class Options:
 
 
 def files_in(paths: Iterable[Path], endings: tuple[str, ...] = ENDINGS) -> list[Path]:
-    """Return the files named, and those in folders that look like trajectories, by name."""
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():

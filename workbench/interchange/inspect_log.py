@@ -1,8 +1,8 @@
 """Import logs of Inspect (``.eval``, ``.json``), by its own reader, as its files have many forms (zstd, chunks, pools).
 
 A sample is a trajectory. What the workbench has no name for, such as its events, is kept under ``extra["inspect"]``,
-condensed as
-by Inspect. ``prompt_tokens`` are Inspect's input tokens and those that were read from or written to its cache.
+condensed as by Inspect. ``prompt_tokens`` are Inspect's input tokens and those that were read from or written to its
+cache.
 """
 
 from __future__ import annotations

@@ -40,12 +40,10 @@ def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def count_of(value: Any) -> int | None:
-    """Return ``value`` if it is a count (a whole number from 0 on)."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15 else None
 
 
 def amount_of(value: Any) -> float | None:
-    """Return ``value`` if it is an amount (a number from 0 on)."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e15:
         return None
     return float(value)

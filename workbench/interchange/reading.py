@@ -72,7 +72,6 @@ def file_digest(path: Path) -> str:
 
 
 def read_file(path: Path) -> Iterator[Read]:
-    """Yield the items of a file."""
     require_ordinary(path, most=MOST_BYTES)
     with path.open("rb") as stream:
         start = stream.read(4)

@@ -1,8 +1,7 @@
 """Write a foreign trajectory into a session: its rows, and beside them what rows have no place for.
 
 A trajectory is one transaction. The trajectory that its rows alone would give back is compared with it, and the
-difference is stored
-(:mod:`workbench.interchange.checking`), so that nothing can be lost that this module forgot.
+difference is stored (:mod:`workbench.interchange.checking`), so that nothing can be lost that this module forgot.
 """
 
 from __future__ import annotations

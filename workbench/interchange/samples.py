@@ -70,7 +70,6 @@ def is_results(value: object) -> bool:
 
 
 def read_results(value: Mapping[str, Any], file_name: str) -> Iterator[ForeignCandidate | ForeignProblem]:
-    """Yield the candidates of a file of results, sample by sample, or what is wrong with one."""
     if value["eval"] and all(isinstance(entries, dict) for entries in value["eval"].values()):
         raise ForeignProblem("has results of an older EvalPlus, which do not hold the samples; evaluate them anew")
     head = {key: one for key, one in value.items() if key not in {"eval"}}
@@ -197,7 +196,6 @@ def read_sample(value: Mapping[str, Any], file_name: str) -> ForeignCandidate:
 
 
 def task_of_sample(name: str) -> ForeignTask:
-    """Return a task of which there are only samples, by its name, which may be ``path::function``."""
     path, between, function = name.partition("::")
     return ForeignTask(name, path if between else "", function if between else "")
 
@@ -206,10 +204,8 @@ class SampleRecorder:
     """Records tasks and candidates, each in one transaction.
 
     A task has the same identity in every file that names it, so samples of several models are side by side; a file of
-    results gives
-    verdicts to existing samples. ``run`` returns the run for new tasks and is called with the first; ``origin`` has
-    ``format``,
-    ``source`` and ``digest`` of the file.
+    results gives verdicts to existing samples. ``run`` returns the run for new tasks and is called with the first;
+    ``origin`` has ``format``, ``source`` and ``digest`` of the file.
     """
 
     def __init__(

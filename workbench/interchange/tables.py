@@ -49,7 +49,6 @@ class Session:
 
     @property
     def steps(self) -> Any:
-        """A row per step of each trial."""
         return self._frame("steps")
 
     @property
@@ -68,7 +67,6 @@ class Session:
 
     @property
     def candidates(self) -> Any:
-        """A row per candidate, controls included, with its verdict."""
         return self._frame("candidates")
 
     @property
@@ -137,7 +135,6 @@ def _alike(values: list[Any]) -> list[Any]:
 
 
 def write_tables(session: Path, to: str, output: Path) -> Written:
-    """Write every table of a session that has rows into a folder."""
     if output.is_file():
         raise UsageError(f"{shown(output)} is a file; the tables are several, so name a folder.")
     count, written = 0, []
@@ -177,7 +174,6 @@ def _records(rows: Rows) -> Iterator[dict[str, Any]]:
 
 
 def write_parquet(path: Path, records: Sequence[dict[str, Any]]) -> None:
-    """Write records as Parquet; a column of mixed types becomes text."""
     try:
         import pyarrow
         import pyarrow.parquet as parquet

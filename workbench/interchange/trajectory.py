@@ -1,8 +1,8 @@
 """A trajectory as plain values, into which every format is read and from which it is written.
 
 Its shape is that of ATIF, the richest of the formats. Other fields of a format are in ``extra`` under its name
-(``"inspect"``,
-``"swe-agent"``, …), so that writing that format again loses nothing and another format can carry it along.
+(``"inspect"``, ``"swe-agent"``, …), so that writing that format again loses nothing and another format can carry it
+along.
 """
 
 from __future__ import annotations
@@ -132,7 +132,6 @@ def _score(scorer: str, score: Any) -> dict[str, str]:
 
 
 def own_of(extra: Extra) -> dict[str, Any]:
-    """Return the workbench's part of an ``extra``."""
     values = extra.get(OWN)
     return values if isinstance(values, dict) else {}
 
@@ -163,7 +162,6 @@ def step_from_json(values: Mapping[str, Any]) -> Step:
 
 
 def head_to_json(trajectory: Trajectory) -> dict[str, Any]:
-    """Return everything of a trajectory but its steps as JSON values."""
     tools = None if trajectory.tools is None else list(trajectory.tools)
     values = {**_fields(trajectory), "tools": tools, "totals": _fields(trajectory.totals)}
     return {name: value for name, value in values.items() if name != "steps"}

@@ -47,10 +47,7 @@ class Completeness:
 
 
 def completeness(function: str, docstring: str | None, *, version: str) -> Completeness | None:
-    """Return how complete the docstring of one function (its source, may be indented) is by one of :data:`VERSIONS`.
-
-    None if Python cannot read the function.
-    """
+    """Return the completeness of a function's docstring by one of :data:`VERSIONS`; None if it does not parse."""
     if version not in VERSIONS:
         raise ValueError(f"a version of completeness is one of {', '.join(VERSIONS)}")
     try:
@@ -116,7 +113,6 @@ def _outside_handlers(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what a function does itself, without inner functions and classes."""
     for child in node.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             continue

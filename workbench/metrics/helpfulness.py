@@ -1,8 +1,7 @@
 """Helpfulness of docstrings by a model as judge, 1 to 5 per aspect, after DocAgent's rubric.
 
 DocAgent asks about summary, description and parameters. Wording and scale points here are ours, so the version is named
-wherever a
-value is shown; values by different judges are not comparable.
+wherever a value is shown; values by different judges are not comparable.
 """
 
 from __future__ import annotations
@@ -72,7 +71,6 @@ class Helpfulness:
 
     @property
     def overall(self) -> dict[str, float]:
-        """The mean of a task's aspects."""
         tasks = dict.fromkeys(task for values in self.aspects.values() for task in values)
         found = {}
         for task in tasks:
@@ -90,10 +88,7 @@ class Helpfulness:
 
 
 async def judge_helpfulness(gateway: Asker, model: str, items: Mapping[str, Documented]) -> Helpfulness:
-    """Ask a model about the docstrings of functions by task; those without a docstring are left out.
-
-    ``gateway`` records every request, and answers again what it has. ModelError: every request would fail.
-    """
+    """Ask a model about documented functions by task. ModelError: every request would fail."""
     aspects: dict[str, dict[str, float]] = {aspect: {} for aspect in ASPECTS}
     problems: dict[str, str] = {}
 
@@ -188,14 +183,12 @@ def question(item: Documented, aspects: tuple[str, ...]) -> str:
 
 
 def schema(aspects: tuple[str, ...]) -> dict[str, Any]:
-    """Return the JSON schema of an answer."""
     numbers = {aspect: {"type": "integer", "minimum": LEAST, "maximum": MOST} for aspect in aspects}
     properties = {"reasoning": {"type": "string"}, **numbers}
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def read_points(text: str, aspects: tuple[str, ...]) -> tuple[dict[str, float] | None, str]:
-    """Return the points of an answer by aspect, or None and what is wrong with it."""
     text = split_reasoning(text).answer
     problem = ""
     for found in reversed(objects_in(text)):

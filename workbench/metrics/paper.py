@@ -1,8 +1,7 @@
 """Figures computed from the published tables of the doc-to-code paper, and where they or the text disagree.
 
 The raw verdicts were not published: this rests on pass@k by repository to two digits (Table 3), on its means (Table 1)
-and on the
-counts (Table 2), as in :mod:`workbench.catalog.published`.
+and on the counts (Table 2), as in :mod:`workbench.catalog.published`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Text metrics of the tasks of a regeneration run per group, and their correlation with pass@k.
 
 Pairs: ``doc-doc`` (the docs against the original docstring, from a run of the same session with the original docs),
-``code-code``
-(each counted body against the original one; the mean over them), ``code-doc`` (the original body against the docs). Of
-the docs
-alone: completeness, truthfulness, leakage. Controls are no group here.
+``code-code`` (each counted body against the original one; the mean over them), ``code-doc`` (the original body against
+the docs). Of the docs alone: completeness, truthfulness, leakage. Controls are no group here.
 """
 
 from __future__ import annotations
@@ -101,8 +99,7 @@ def measure_run(
     """Compute metrics of every group of a regeneration run.
 
     ``model`` is the folder with the weights of ``codebertscore``; ``judged`` helpfulness (see :func:`docs_of`) is added
-    as columns.
-    UsageError: no such metric; MetricUnavailable: a package or a model is missing.
+    as columns. UsageError: no such metric; MetricUnavailable: a package or a model is missing.
     """
     for name in metrics:
         if name not in METRICS:
@@ -166,7 +163,6 @@ def values_of(
 
 
 def metric_column(metric: str, pair: str, measured: Sequence[Measurement], ks: Sequence[int]) -> MetricColumn:
-    """Return a metric over tasks: its mean, and its correlation with pass@k."""
     rows = [Value(one.repository, one.file, one.value) for one in measured]
     correlations = {}
     for k in ks:
@@ -224,10 +220,7 @@ def _of_docs(metric: str, chosen: Iterable[str], tasks: Mapping[str, TaskRow], t
 
 
 def texts_of(
-    reader: SessionReader,
-    tasks: Mapping[str, TaskRow],
-    metrics: Sequence[str],
-    originals: Mapping[FunctionKey, str],
+    reader: SessionReader, tasks: Mapping[str, TaskRow], metrics: Sequence[str], originals: Mapping[FunctionKey, str]
 ) -> tuple[TaskTexts, tuple[str, ...]]:
     """Return the texts of tasks, and notes on what is missing; names of repositories only if a metric needs them."""
     texts = TaskTexts()
@@ -270,7 +263,6 @@ def _known_names(reader: SessionReader, tasks: Mapping[str, TaskRow], texts: Tas
 
 
 def original_docs(reader: SessionReader, but: str = "") -> dict[FunctionKey, str]:
-    """Return the original docs of all functions in the session's runs, ``but`` one run."""
     return {
         function_key(task): _read(reader, task.docstring_blob)
         for run in reader.runs()
@@ -293,7 +285,6 @@ def _counts(row: CandidateRow) -> bool:
 
 
 def function_key(task: TaskRow) -> FunctionKey:
-    """Return a function's key across runs: snapshot, path, qualified name, occurrence."""
     return task.snapshot, task.path, task.qualified_name, task.occurrence
 
 

@@ -16,10 +16,7 @@ _KEPT = 512
 
 
 class Encoder:
-    """A model with token vectors, loaded from ``folder``; ``name`` is its score's, for messages.
-
-    MetricUnavailable: a file or a package is missing, or the model is of another kind.
-    """
+    """A model with token vectors, loaded from ``folder``; ``name`` is for messages. Raises MetricUnavailable."""
 
     def __init__(self, folder: Path, name: str) -> None:
         missing = [file for file in _FILES if not (folder / file).is_file()]
@@ -132,10 +129,7 @@ TEXT_METRICS: Final = ("bleu", "rouge-1", "rouge-lsum", "bertscore-minilm", "cod
 
 
 def text_metric(name: str, model: Path | None = None) -> Score:
-    """Return a metric of two texts by its name; ``model`` is the folder with the weights of ``codebertscore``.
-
-    UsageError: no such metric; MetricUnavailable: a package or a model is missing.
-    """
+    """Return a metric of two texts; ``model`` has the weights of ``codebertscore``. Raises MetricUnavailable."""
     if name == "bleu":
         return _bleu()
     if name == "rouge-1":

@@ -31,8 +31,7 @@ def truthfulness(docstring: str | None, known: Collection[str]) -> Truthfulness:
     """Return which names a docstring mentions, and which of them are not ``known`` names of the repository.
 
     A name is in backquotes, before ``()``, or spelt as only code is (``snake_case``, ``CamelCase``). A dotted name
-    exists if its last
-    part does. Python's built-in names always exist.
+    exists if its last part does. Python's built-in names always exist.
     """
     text = docstring or ""
     names = {found.strip(".") for found in (*_QUOTED.findall(text), *_LOOKS.findall(text))}

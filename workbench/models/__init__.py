@@ -1,7 +1,4 @@
-"""One gateway to every model: hosted models through LiteLLM, the embedded local model, replay of recorded answers.
-
-Importing this package is cheap: LiteLLM is loaded by the first live call.
-"""
+"""One gateway to every model: hosted through LiteLLM (loaded by the first live call), embedded, or replayed."""
 
 import lazy_loader
 

@@ -74,7 +74,6 @@ class ModelInfo:
 
 
 def known_models() -> Mapping[str, Mapping[str, object]]:
-    """Return LiteLLM's table of models by name; empty if it cannot be read."""
     return _cost_map()
 
 
@@ -113,7 +112,6 @@ def missing_key(model: str, *, base_url: str = "") -> str:
 
 
 def base_url_in(environment: Mapping[str, str] | None = None) -> str:
-    """Return the OpenAI-compatible endpoint set in the environment, or ""."""
     environment = os.environ if environment is None else environment
     for name in ("WORKBENCH_BASE_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
         if environment.get(name):
@@ -122,7 +120,6 @@ def base_url_in(environment: Mapping[str, str] | None = None) -> str:
 
 
 def default_model(purpose: str, environment: Mapping[str, str] | None = None, *, base_url: str = "") -> str:
-    """Return the hosted default for ``purpose`` if its key is present (or an endpoint is set), otherwise ``local``."""
     hosted = _HOSTED.get(purpose, _HOSTED["agent"])
     reachable = key_present(provider_of(hosted), environment) or base_url or base_url_in(environment)
     return hosted if reachable else "local"
@@ -216,8 +213,7 @@ def count_tokens(content: str | Sequence[Message]) -> int:
     """Return a conservative estimate of the number of tokens in a text or conversation.
 
     It assumes 3.5 characters per token, fewer than in English prose (about 4.2) and close to code, so that a request
-    estimated to
-    fit does fit; each non-ASCII character counts as one token.
+    estimated to fit does fit; each non-ASCII character counts as one token.
     """
     if not isinstance(content, str):
         return sum(4 + count_tokens(message.content) for message in content)

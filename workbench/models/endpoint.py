@@ -1,10 +1,8 @@
 """An OpenAI-compatible endpoint on this machine in front of the gateway, for programs that ask a model by themselves.
 
 Each request is recorded, counted, priced, limited and replayable like one of our own, and goes to the run's model
-whatever name
-the program asks for. It serves ``POST …/chat/completions`` (with any path before it, whole or as a stream) and ``GET
-…/models``;
-fields as in OpenAI's API reference, chat completions.
+whatever name the program asks for. It serves ``POST …/chat/completions`` (with any path before it, whole or as a
+stream) and ``GET …/models``; fields as in OpenAI's API reference, chat completions.
 """
 
 from __future__ import annotations
@@ -190,10 +188,7 @@ class ChatEndpoint:
 
 
 def read_requests(asked: object, *, model: str, purpose: str, scope: str) -> list[Request]:
-    """Return the gateway's requests for the body of a chat completion, one for each sample that it asks for.
-
-    ValueError: it is no such body, or holds what cannot be passed on (images, tools).
-    """
+    """Return a request for each sample of a chat completion's body. ValueError: it has images, tools, or is none."""
     if not isinstance(asked, dict) or not isinstance(asked.get("messages"), list) or not asked["messages"]:
         raise ValueError("it has no messages")
     if asked.get("tools") or asked.get("functions"):

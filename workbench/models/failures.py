@@ -112,8 +112,7 @@ def classify(
         )
     if _is_type(raised, "ContextWindowExceededError") or (status in (400, 413) and _CONTEXT.search(message + code)):
         return Failure(
-            ContextOverflow(f"The conversation is longer than the window of {model}: {message}."),
-            retry=False,
+            ContextOverflow(f"The conversation is longer than the window of {model}: {message}."), retry=False
         )
     if _is_type(raised, "ContentPolicyViolationError") or (status == 400 and _FILTER.search(message + " " + code)):
         return Failure(ModelRefused(f"The content filter of {model} refused the request: {message}."), retry=False)
@@ -259,8 +258,8 @@ def requested_wait(headers: Mapping[str, str], now: float | None = None) -> floa
     """Return how many seconds a provider asks to wait: ``Retry-After`` (seconds or date), else ``x-ratelimit-reset…``.
 
     ``Retry-After`` follows RFC 9110, section 10.2.3; resets come as ``6m0s`` or ``20ms`` (OpenAI), dates (Anthropic),
-    seconds or Unix
-    times. Of several resets, those with a remaining allowance of 0 count, otherwise all; the longest wins.
+    seconds or Unix times. Of several resets, those with a remaining allowance of 0 count, otherwise all; the longest
+    wins.
     """
     now = time.time() if now is None else now
     lower = {name.lower(): value for name, value in headers.items()}

@@ -45,7 +45,6 @@ class ProviderLimit:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Wait for a free slot and for the end of any pause."""
         async with self._slots:
             while (left := self._open_at - time.monotonic()) > 0:  # noqa: ASYNC110 - a pause may be prolonged meanwhile
                 # Add jitter, so that waiting requests do not all resume in the same millisecond.
@@ -150,10 +149,7 @@ class Gateway:
         return self._local
 
     async def complete(self, request: Request) -> Answer:
-        """Return the model's answer: from this session, from a replayed session, or live.
-
-        ModelError: no answer was obtained; the call with all its tries is in the log.
-        """
+        """Return the answer, recorded, replayed or live. ModelError: there is none; every try is in the log."""
         digest = request.digest
         turn = (request.scope, request.model, digest, request.sample)
         nth = self._counts[turn]
@@ -333,7 +329,6 @@ class Gateway:
         return False
 
     def _wait(self, failure: Failure, tried: int) -> float | None:
-        """Return the seconds to wait before the next try, or None to give up."""
         if not failure.retry:
             return None
         if failure.wait_s is not None:

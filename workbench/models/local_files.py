@@ -38,7 +38,6 @@ def _package_folder(name: str) -> Path | None:
 
 
 def find_gguf(chosen: str = "") -> Path | None:
-    """Return the model file: ``chosen``, else ``WORKBENCH_LOCAL_MODEL_PATH``, else the packaged one."""
     named = chosen or os.environ.get("WORKBENCH_LOCAL_MODEL_PATH", "")
     if named:
         chosen_file = expanded(named)

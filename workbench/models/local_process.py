@@ -53,7 +53,6 @@ def _emit(**event: object) -> None:
 
 
 def main() -> None:
-    """Load the model, announce the port, and serve until the parent exits."""
     parser = argparse.ArgumentParser(prog="python -m workbench.models.local_process")
     parser.add_argument("--model", required=True, help="GGUF file")
     parser.add_argument("--port", type=int, default=0)
@@ -221,7 +220,6 @@ class LocalModel:
         return f"{how}: {words}" if words else how
 
     def stderr_tail(self) -> str:
-        """Return the last lines of the process's standard error, as one line."""
         return one_line(" ".join(list(self._stderr_lines)[-5:]), 300)
 
     async def _stop(self) -> None:

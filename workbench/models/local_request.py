@@ -19,8 +19,7 @@ async def ask(
     """Send a conversation once and return the chat completion with its fields as attributes, as LiteLLM gives it.
 
     ``base_url`` ends with ``/v1``; ``settings`` are optional fields, of which ``extra_body`` is merged into the
-    request;
-    ``timeout_s`` limits the whole exchange.
+    request; ``timeout_s`` limits the whole exchange.
 
     Raises:
         TimeoutError: It took longer.
@@ -34,10 +33,7 @@ async def ask(
     body = {"model": "local", "messages": list(messages), **plain, **settings.get("extra_body", {})}
     try:
         # Loopback: no proxy of the environment and no certificate is asked for.
-        async with (
-            asyncio.timeout(timeout_s),
-            httpx.AsyncClient(trust_env=False, verify=False, timeout=None) as client,
-        ):
+        async with asyncio.timeout(timeout_s), httpx.AsyncClient(trust_env=False, verify=False, timeout=None) as client:
             answer = await client.post(
                 f"{base_url}/chat/completions", json=body, headers={"Authorization": f"Bearer {key}"}
             )

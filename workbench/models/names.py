@@ -1,9 +1,8 @@
 """Check a model's name before it is used, without importing LiteLLM: is the provider known, is the key set?
 
 LiteLLM takes seconds to import and reports such mistakes only with the first request, after a repository has been
-fetched and its
-test suite run. So its lists of providers are read from its source files. Only the provider itself knows which models it
-has.
+fetched and its test suite run. So its lists of providers are read from its source files. Only the provider itself knows
+which models it has.
 """
 
 from __future__ import annotations

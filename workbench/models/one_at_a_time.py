@@ -1,12 +1,10 @@
 """Make the embedded model reproducible for agents: equal requests get equal answers, whatever was asked before.
 
 The last bits of what llama.cpp computes depend on how its cache was filled: generated tokens are evaluated one by one,
-the same
-tokens in a prompt all at once, and requests in other slots move cache cells. A sampled README would then differ after a
-resume.
-So only one conversation runs at a time, always in the same slot, and each earlier question of the conversation is
-evaluated on top
-of the previous one, without generated tokens. In an unbroken conversation this costs one re-evaluated token.
+the same tokens in a prompt all at once, and requests in other slots move cache cells. A sampled README would then
+differ after a resume. So only one conversation runs at a time, always in the same slot, and each earlier question of
+the conversation is evaluated on top of the previous one, without generated tokens. In an unbroken conversation this
+costs one re-evaluated token.
 """
 
 from __future__ import annotations
@@ -38,10 +36,7 @@ class OneAtATime:
     async def ask(
         self, request: Request, target: provider.Target, settings: Mapping[str, Any], timeout_s: float
     ) -> Any:
-        """Bring the cache into the state that the request requires, send it, and return LiteLLM's response.
-
-        TimeoutError: it took longer than ``timeout_s``; else whatever LiteLLM raises.
-        """
+        """Bring the cache into the state that the request requires, send it, and return LiteLLM's response."""
         earlier = earlier_questions(request.messages)
         # The cache's state is unknown while a request runs, and after one that failed or was cancelled.
         held, self._held = self._held, None

@@ -233,7 +233,6 @@ def check_key(model: str) -> None:
 
 
 def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the optional parameters to send, and the names of those that the model does not support."""
     sampling = request.sampling
     wanted: dict[str, Any] = {
         name: value for name, value in sampling.to_json().items() if name not in ("top_k", "extra_body")
@@ -275,10 +274,7 @@ def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple
 
 
 def seed_of(request: Request) -> int:
-    """Return the seed for the embedded model: the chosen seed plus the sample index, else one derived from the request.
-
-    The same request and sample always get the same seed, and two samples differ.
-    """
+    """Return the chosen seed plus the sample index, else one derived from the request: two samples differ."""
     if request.sampling.seed is not None:
         return (request.sampling.seed + request.sample) % 2**31
     return (int(request.digest[:8], 16) + 7919 * request.sample) % 2**31
@@ -326,10 +322,7 @@ def estimate_usd(request: Request, target: Target) -> float:
 
 
 async def ask(request: Request, target: Target, settings: Mapping[str, Any], timeout_s: float) -> Any:
-    """Send the request once and return LiteLLM's response, or the embedded model's, which has the same attributes.
-
-    TimeoutError: it took longer than ``timeout_s``; else whatever LiteLLM raises.
-    """
+    """Send the request once and return LiteLLM's response, or the embedded model's, which has the same attributes."""
     messages = [{"role": message.role, "content": message.content} for message in request.messages]
     if target.local:
         return await local_request.ask(messages, target.base_url, target.key, settings, timeout_s)
@@ -403,7 +396,6 @@ def _count(value: object) -> int:
 
 
 def price(response: Any, target: Target) -> float | None:
-    """Return the cost of a response in US dollars, None if the model's price is unknown."""
     if target.local:
         return 0.0
     usage = getattr(response, "usage", None)

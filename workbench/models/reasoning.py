@@ -2,8 +2,8 @@
 
 Servers without a reasoning parser leave it there in the marks of the model: ``<think>…</think>``, ``[THINK]…[/THINK]``,
 ``<seed:think>``, ``<|begin_of_thought|>``, ``◁think▷``, channels as in Harmony, or a closing mark alone where the
-prompt ended
-with the opening one. Recorded answers keep all of it. A mark inside code, a quotation or JSON belongs to the answer.
+prompt ended with the opening one. Recorded answers keep all of it. A mark inside code, a quotation or JSON belongs to
+the answer.
 """
 
 from __future__ import annotations
@@ -48,10 +48,7 @@ _WRAPPED = re.compile(
 )
 _FENCE = re.compile(r"^[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)$", re.MULTILINE)
 _TRIPLE = r'"""(?:[^\\]|\\.)*?"""|' + r"'''(?:[^\\]|\\.)*?'''"
-_LITERAL = re.compile(
-    _TRIPLE + r'|"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'|\#[^\n]*",
-    re.DOTALL,
-)
+_LITERAL = re.compile(_TRIPLE + r'|"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'|\#[^\n]*", re.DOTALL)
 _QUOTATION = re.compile(_TRIPLE + r'|"[^"\n]*"|(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)', re.DOTALL)
 _PAIRS = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "(": ")"}
 _MOST_BRACES = 200

@@ -1,8 +1,7 @@
 """Remove keys from texts that are shown or stored.
 
 From error messages, everything that looks like a key is removed: losing an innocent word does no harm. Answers contain
-code that
-is tested, so in them only configured or sent keys are masked.
+code that is tested, so in them only configured or sent keys are masked.
 """
 
 from __future__ import annotations
@@ -50,10 +49,7 @@ def configured_secrets(environment: Mapping[str, str] | None = None) -> set[str]
 
 
 def looks_like_secret(value: str) -> bool:
-    """Return whether a value is safe to mask wherever it occurs: not a word, a path or a placeholder.
-
-    Values shorter than 20 characters must mix letters with digits, as keys do and words do not.
-    """
+    """Return whether a value is safe to mask anywhere: a short one (< 20) must mix letters with digits."""
     if len(value) < _SHORTEST or value.startswith(("/", "~", "./")):
         return False
     if len(value) >= _LONG:

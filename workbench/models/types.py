@@ -103,8 +103,7 @@ class ModelError(WorkbenchError):
     """A model call failed; ``kind`` is a stable name that is stored in the session.
 
     ``lasting``: every request will fail until the user fixes it (a wrong name, key or address). ``usage`` and
-    ``cost_usd`` are
-    those of a response that was billed although it cannot be used.
+    ``cost_usd`` are those of a response that was billed although it cannot be used.
     """
 
     kind = "model"
@@ -214,10 +213,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One billed request or one finished call with all its tries; either ``answer`` or ``error`` is set.
-
-    A try that was billed and is followed by another one has a record of its own, at once.
-    """
+    """A finished call (``answer`` or ``error``) with all its tries, or a billed try that another one follows."""
 
     request: Request
     nth: int
@@ -228,12 +224,10 @@ class CallRecord:
 
     @property
     def usage(self) -> Usage | None:
-        """What the provider counted, None if no response came."""
         return self.answer.usage if self.answer else self.error.usage if self.error else None
 
     @property
     def cost_usd(self) -> float | None:
-        """What was billed in US dollars, None if unknown."""
         return self.answer.cost_usd if self.answer else self.error.cost_usd if self.error else None
 
 

@@ -1,9 +1,8 @@
 """From docstrings to candidate bodies, and from their verdicts to pass@k.
 
 ``build_prompt`` shows the file up to the missing body, ``extract_body`` takes the body out of the answer,
-``repository.splice``
-puts it into the file, and ``summarise`` turns verdicts into pass@k. ``building`` is heavier and must be imported by
-name.
+``repository.splice`` puts it into the file, and ``summarise`` turns verdicts into pass@k. ``building`` is heavier and
+must be imported by name.
 """
 
 import lazy_loader

@@ -1,8 +1,7 @@
 """Context policies: which part of the file the evaluator sees besides the body that it has to write.
 
 A policy never changes once published; a changed one gets a new name. The context before the body always ends exactly
-where
-the body begins, so that the answer is a continuation.
+where the body begins, so that the answer is a continuation.
 
 - ``prefix-1``: the whole file up to the body, as in the paper, including the bodies of other functions before it.
 - ``signatures-1``: the file with the bodies of other functions replaced by ``...``; what follows the target is

@@ -58,10 +58,7 @@ def write_dataset(
     dropped: Iterable[Mapping[str, Any]] = (),
     formats: Sequence[str] = FORMATS,
 ) -> tuple[Path, ...]:
-    """Write the rows in every format, the dropped functions and the summary; return the files.
-
-    Each file replaces an older one atomically. Raises ParquetMissing, and OSError if the folder cannot be written.
-    """
+    """Write rows, dropped functions and summary, each file atomically; return the files. Raises ParquetMissing."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = numbered(rows)
     written = []

@@ -96,10 +96,7 @@ class Row:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Row:
-        """Return the row encoded by :meth:`to_json`; unknown columns are ignored.
-
-        KeyError, TypeError: a column is wrong.
-        """
+        """Return a row; unknown columns are ignored. KeyError, TypeError: a column is wrong."""
         for name, kind, _ in columns():
             optional = kind.endswith("?")
             if not (optional and data[name] is None) and not isinstance(data[name], _TYPES[kind.rstrip("?")]):
@@ -172,7 +169,7 @@ def repository_name(name: str, source: str) -> str:
 def _rows(origin: Origin, built: TaskSet) -> Iterator[Row]:
     files: dict[str, tuple[bytes, dict[tuple[str, int], Function]]] = {}
     python = _python(origin.environment)
-    build = _build_command(origin.environment)
+    build = " ".join(["pip install", *origin.environment.installed, "pytest-json-report"])
     for number, task in enumerate(built.tasks):
         if task.path not in files:
             source = (origin.root / task.path).read_bytes()
@@ -251,10 +248,6 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except OSError:
         return ""
-
-
-def _build_command(environment: Environment) -> str:
-    return " ".join(["pip install", *environment.installed, "pytest-json-report"])
 
 
 def _test_command(environment: Environment, tests: Sequence[str]) -> str:

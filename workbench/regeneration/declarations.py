@@ -2,8 +2,7 @@
 
 Requirements come from ``pyproject.toml``, else the ``PKG-INFO`` of a source distribution, ``setup.cfg``, literals in
 ``setup.py``, ``requirements.txt``; those of tests from extras and dependency groups for tests, ``tox.ini``, requirement
-files
-for tests, and only if there are none of these from those for development.
+files for tests, and only if there are none of these from those for development.
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
 """Build the environment in which a repository's tests run: its dependencies, pytest and coverage, not the project.
 
 An installed copy of the project would contain the original bodies, and tests might import it. The project is imported
-from the
-tree instead; where it must look installed (``importlib.metadata``, plugins, console scripts), a ``.dist-info`` folder
-without
-code is provided.
+from the tree instead; where it must look installed (``importlib.metadata``, plugins, console scripts), a ``.dist-info``
+folder without code is provided.
 
 Environments are cached by their inputs, built in place under a lock, and complete once ``complete.json`` is written;
-they cannot
-be renamed into place, because a virtual environment's scripts contain its path.
+they cannot be renamed into place, because a virtual environment's scripts contain its path.
 """
 
 from __future__ import annotations
@@ -88,10 +85,8 @@ async def build_environment(
     """Build the environment of the repository at ``root``, or take it from the cache.
 
     ``install`` and ``test`` are the ``pip install …`` and ``pytest …`` commands of ``case.toml``; without ``install``
-    the project's
-    own declarations count. ``seconds`` limit the installation. EnvironmentFailed: the installer failed or timed out, a
-    command is
-    not supported, or the disk is full.
+    the project's own declarations count. ``seconds`` limit the installation. EnvironmentFailed: the installer failed or
+    timed out, a command is not supported, or the disk is full.
     """
     try:
         return await _environment(root, install, test, on_progress, seconds)

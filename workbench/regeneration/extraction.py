@@ -1,10 +1,8 @@
 """Extract the candidate body from a model's answer.
 
 Models repeat headers, docstrings, classes and files, write several code blocks, forget to close them, lose the
-indentation, and
-add prose. Extraction tolerates all of this but never repairs a statement: code that does not parse becomes an invalid
-candidate
-with a reason.
+indentation, and add prose. Extraction tolerates all of this but never repairs a statement: code that does not parse
+becomes an invalid candidate with a reason.
 """
 
 from __future__ import annotations
@@ -121,10 +119,7 @@ def _without_numbers(lines: list[str]) -> Iterator[str]:
 
 
 def code_in_json(text: str, *, anywhere: bool = False) -> list[tuple[str, bool]]:
-    """Return the texts in JSON that may be the code, the likeliest first, and whether their key says so.
-
-    ``anywhere``: words may stand before the JSON.
-    """
+    """Return the texts in JSON (``anywhere``: after words) that may be the code, and whether their key says so."""
     starts = [0] if not anywhere else [one.start() for one in re.finditer(r"^[ \t]*[{\[]", text, re.MULTILINE)][:20]
     for start in starts:
         value = _decoded(text[start:])
@@ -198,8 +193,7 @@ class Extraction:
     """The body extracted from an answer.
 
     ``body`` is dedented, ready for ``splice``; None if the answer contains no code. ``reason`` says why the candidate
-    is invalid; a
-    body that does not parse is kept for display. ``notes`` list what was left out or adjusted.
+    is invalid; a body that does not parse is kept for display. ``notes`` list what was left out or adjusted.
     """
 
     body: str | None
@@ -220,8 +214,7 @@ def extract_body(answer: str, function: Function, source: bytes = b"", *, style:
     """Return the body for ``function`` in ``answer``; never raises.
 
     Imports that the answer repeats from ``source`` (may be empty) are left out. ``style``: ``chat`` for an answer to
-    the prompt;
-    ``completion`` for text that continues the file, ``solution`` for whole code, both as in EvalPlus.
+    the prompt; ``completion`` for text that continues the file, ``solution`` for whole code, both as in EvalPlus.
     """
     notes: list[str] = []
     text = answer.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").replace("\x00", "")

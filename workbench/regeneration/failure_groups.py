@@ -1,12 +1,9 @@
 """Groups of candidates that failed in the same way.
 
 Two candidates are in one group if the same tests did not pass, and the test that says most about it (:func:`lead_of`)
-shows the
-same wrong value (``assert 1 == 2``), or the same exception at the same place. Addresses and temporary paths differ from
-run to
-run and are left out of the comparison. In the file of the task lines move with the length of the body, so there the
-exception's
-message is compared instead of the line number.
+shows the same wrong value (``assert 1 == 2``), or the same exception at the same place. Addresses and temporary paths
+differ from run to run and are left out of the comparison. In the file of the task lines move with the length of the
+body, so there the exception's message is compared instead of the line number.
 """
 
 from __future__ import annotations

@@ -61,8 +61,7 @@ def read_blocks(answer: str) -> list[Block]:
     """Return the blocks of ``answer`` in order; without fences or tags, the whole answer is one block.
 
     A fence inside a triple-quoted string does not close a block. If ignoring strings gives other blocks, these follow.
-    Text before a
-    first fence without a tag is a block, too: in a continuation the opening fence was part of the prompt.
+    Text before a first fence without a tag is a block, too: in a continuation the opening fence was part of the prompt.
     """
     stripped = answer.strip()
     one_line = _ONE_LINE.match(stripped)

@@ -1,10 +1,8 @@
 """Take docstrings from a documented copy and put them into the pristine tree.
 
 Doc systems edit code in place, rename folders and add files. Only their docstrings are used, and only where the syntax
-tree (of
-the file or, in a file that was edited elsewhere, of the function or class) equals the pristine one apart from
-docstrings: changed
-code is never documented.
+tree (of the file or, in a file that was edited elsewhere, of the function or class) equals the pristine one apart from
+docstrings: changed code is never documented.
 """
 
 from __future__ import annotations
@@ -109,10 +107,7 @@ def difference(original: bytes, copy: bytes) -> str | None:
 
 
 def unedited(original: bytes, copy: bytes) -> frozenset[DefinitionKey]:
-    """Return the definitions whose own code a copy left as it was, apart from docstrings.
-
-    None if the copy does not parse or is too large; the module only if all of it is the same.
-    """
+    """Return the definitions whose own code a copy left as it was; () if it does not parse or is too large."""
     if len(copy) > _MAX_BYTES:
         return frozenset()
     try:

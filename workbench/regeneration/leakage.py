@@ -37,10 +37,7 @@ class Leakage:
 
     @property
     def level(self) -> float:
-        """The overlap, raised to at least ``THRESHOLD`` if flagged and capped just below it if not.
-
-        Sessions store this number, so that comparing it with the threshold gives the flag.
-        """
+        """The overlap, moved across ``THRESHOLD`` where the flag differs: sessions store only this number."""
         if self.flagged:
             return max(self.overlap, THRESHOLD)
         return min(self.overlap, _BELOW)

@@ -1,12 +1,9 @@
 """The figures of a run's samples: the one place that computes them, for app, commands and reports alike.
 
 It reads plain rows (:class:`workbench.session.sample_counts.SampleCount`), whether these count one sample each or
-thousands.
-The rules: a sample of an excluded task counts only in the controls; our own errors are no samples of pass@k; a sample
-that is
-being tested again counts by its former verdict until the new one is there; a task with fewer than k counted samples has
-no
-pass@k.
+thousands. The rules: a sample of an excluded task counts only in the controls; our own errors are no samples of pass@k;
+a sample that is being tested again counts by its former verdict until the new one is there; a task with fewer than k
+counted samples has no pass@k.
 """
 
 from __future__ import annotations
@@ -77,7 +74,6 @@ class PassFigures:
         return self.documented / self.tasks if self.tasks else None
 
     def more_json(self) -> dict[str, Any]:
-        """Return what stands beside pass@k as JSON values."""
         ks = [str(estimate.k) for estimate in self.pass_at]
         return {
             "leaking": self.leaking,
@@ -267,10 +263,7 @@ def pass_figures(results: Sequence[TaskResult], ks: Sequence[int], *, interval: 
 def group_outcomes(
     counts: Iterable[SampleCount], tasks: Iterable[TaskRow], ks: Sequence[int], *, now: float | None = None
 ) -> tuple[GroupOutcome, ...]:
-    """Return the outcome of each group of a run: those asked for by name, then the controls.
-
-    ``tasks`` include excluded ones; ``now`` (unix seconds) only while an engine executes the run.
-    """
+    """Return the outcome of each group of a run: those asked for by name, then the controls."""
     known = {task.id: task for task in tasks}
     ready = sum(task.state != "excluded" for task in known.values())
     groups: dict[tuple[bool, Group], list[SampleCount]] = {}

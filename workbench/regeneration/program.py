@@ -1,8 +1,7 @@
 """Take from an answer's code what the function needs beside its body: imports, constants, helpers and classes.
 
 They go into the body, before its statements. Where that would change what a name means (another parameter list, a
-decorator, a
-recursion that shares state), the answer's whole function goes in and is called with the arguments.
+decorator, a recursion that shares state), the answer's whole function goes in and is called with the arguments.
 """
 
 from __future__ import annotations
@@ -119,7 +118,6 @@ class Program:
             self._statements.append(Statement(node, code, names_of([node]), first < line))
 
     def completed(self, node: FunctionNode, body: str) -> Completed:
-        """Return the body of the answer's function with what it needs."""
         function, given = self._function, _arguments(self._function)
         names = names_in(node)
         extra = [one for one in node.decorator_list if self._is_added(one)]
@@ -160,7 +158,6 @@ class Program:
         return Completed(body, tuple(self._notes([one for one in taken if name not in one.names.bound])))
 
     def assigns(self, name: str) -> bool:
-        """Whether the code assigns a value to ``name``, as in ``f = lambda x: x``."""
         return any(
             isinstance(one.node, ast.Assign | ast.AnnAssign) and name in one.names.bound for one in self._statements
         )
@@ -357,7 +354,6 @@ def _calls(node: ast.AST) -> bool:
 
 
 def own_nodes(node: ast.AST) -> Iterable[ast.AST]:
-    """Return the nodes of a function without those of functions inside it."""
     waiting = list(ast.iter_child_nodes(node))
     while waiting:
         one = waiting.pop()

@@ -117,8 +117,7 @@ def own_modules(root: Path, roots: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the project's own top-level modules, with the parts of namespace packages listed separately.
 
     A folder that holds only packages and has no ``__init__.py`` is a namespace that other distributions may share (PEP
-    420), so
-    ``dissect/esedb`` counts as ``dissect.esedb``: ``dissect.cstruct`` belongs to another project.
+    420), so ``dissect/esedb`` counts as ``dissect.esedb``: ``dissect.cstruct`` belongs to another project.
     """
     names = set()
     for folder in roots:

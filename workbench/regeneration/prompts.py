@@ -65,8 +65,7 @@ class OwnPrompt:
     """A prompt from a user's file, with :data:`PLACES` in braces.
 
     ``name`` is the file's name and the beginning of the SHA-256 of its text: ``mine.txt@3f2a9c1b04de``. It stands in
-    identities,
-    so another text is another prompt.
+    identities, so another text is another prompt.
     """
 
     name: str
@@ -74,10 +73,7 @@ class OwnPrompt:
 
 
 def read_prompt(path: Path) -> OwnPrompt:
-    """Return the prompt in a file.
-
-    UsageError: it is missing, no text, too large, or does not say where the code goes.
-    """
+    """Return the prompt in a file. UsageError: unreadable, too large, or without a place for the code."""
     text = read_text(path, "The prompt file", most=_MOST_OF_A_PROMPT)
     if "{before}" not in text:
         raise UsageError(
@@ -109,10 +105,7 @@ class Prompt:
 
 
 def documented_source(source: bytes, function: Function, docstring: str | None) -> tuple[bytes, Function]:
-    """Return the file with ``docstring`` in ``function``, and the function as found in that file.
-
-    A docstring equal to the function's own leaves the file unchanged; any other one is laid out as in PEP 257.
-    """
+    """Return the file with ``docstring`` (laid out by PEP 257 unless unchanged), and the function in it."""
     if docstring == function.docstring:
         return source, function
     text = lay_out_docstring(source, function, docstring) if docstring is not None else None
@@ -138,9 +131,8 @@ def build_prompt(
     """Return the prompt that asks for the body of ``function`` documented by ``docstring``.
 
     ``policy`` is one of ``context.POLICIES``, ``version`` one of ``PROMPTS`` or the name of the prompt ``own``.
-    Docstrings of other
-    functions are shown unchanged. ``reserve_tokens`` of the window stay free for the answer. UsageError: no such policy
-    or version.
+    Docstrings of other functions are shown unchanged. ``reserve_tokens`` of the window stay free for the answer.
+    UsageError: no such policy or version.
     """
     template = own or PROMPTS.get(FORMER_NAMES.get(version, version), "")
     if not template:

@@ -41,20 +41,13 @@ class Reduced:
 
 
 def reduce_to_body(
-    code: str,
-    function: Function,
-    source: bytes = b"",
-    *,
-    prose_around: bool = False,
-    beside: Sequence[str] = (),
+    code: str, function: Function, source: bytes = b"", *, prose_around: bool = False, beside: Sequence[str] = ()
 ) -> Reduced:
     """Return the body of ``function`` that ``code`` contains.
 
     ``code`` may be the body, the body with the header or docstring repeated, or an enclosing class or file. What it
-    repeats from the
-    file ``source`` is left out. ``prose_around`` removes leading and trailing prose, as in an answer without a fence.
-    ``beside`` is
-    other code of the answer, which may define what this code uses.
+    repeats from the file ``source`` is left out. ``prose_around`` removes leading and trailing prose, as in an answer
+    without a fence. ``beside`` is other code of the answer, which may define what this code uses.
     """
     code = _strip_blank_edges(code)
     if not code:
@@ -255,7 +248,6 @@ def _without_unindented_header(code: str, function: Function) -> str | None:
 def _as_statements(
     code: str, function: Function, source: bytes, beside: Sequence[str], *, prose_around: bool
 ) -> Reduced:
-    """Interpret ``code`` as the statements of the body, at any indentation."""
     first_try: Reduced | None = None
     for text, notes, rest in _readings(code):
         reduced = _finish(dedent(text), function, notes)
@@ -346,7 +338,6 @@ def _wrapped_problem(content: str) -> bool:
 
 
 def _between_prose(code: str, function: Function, source: bytes, beside: Sequence[str]) -> Reduced | None:
-    """Return the statements between lines of prose, or None if none of them parse."""
     lines = read_lines(code)
     if len(lines) > _MAX_LINES:
         return None

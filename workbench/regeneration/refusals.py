@@ -37,17 +37,14 @@ def refusal(said: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a message without the names of pytest's private modules."""
     return _PRIVATE_NAMES.sub("", text)
 
 
 def is_raised(said: str) -> bool:
-    """Return whether pytest ended with an exception, rather than a deliberate exit."""
     return "Traceback (most recent call last)" in said and not refusal(said).startswith("SystemExit")
 
 
 def with_file(reason: str, root: Path) -> str:
-    """Return ``reason``, adding the repository's pytest configuration file if the reason names no file."""
     if not reason or _NAMES_A_FILE.search(reason):
         return reason
     configuration = pytest_configuration(root)

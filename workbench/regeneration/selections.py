@@ -1,12 +1,9 @@
 """Which functions become tasks: those whose tests fail with a stub, or those of the paper's published counts.
 
 ``published`` reproduces the paper's Table 2: functions with at least one test that passes with the original and reaches
-them,
-files below a folder ``tests/`` left out, no docstring needed, and no stub filter, although the text describes one. Test
-functions
-elsewhere are among them. The paper's collector misses functions within ``if``, ``for``, ``try`` or ``with``,
-asynchronous ones,
-and those that only parametrised tests reach.
+them, files below a folder ``tests/`` left out, no docstring needed, and no stub filter, although the text describes
+one. Test functions elsewhere are among them. The paper's collector misses functions within ``if``, ``for``, ``try`` or
+``with``, asynchronous ones, and those that only parametrised tests reach.
 """
 
 from __future__ import annotations

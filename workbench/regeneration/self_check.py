@@ -29,7 +29,6 @@ class Control:
 
     @property
     def wrong(self) -> int:
-        """On how many tasks the control does not hold."""
         return self.passed if self.expected == 0 else self.decided - self.passed
 
     @property
@@ -81,10 +80,7 @@ class SelfCheck:
         return bool(self.rechecks.disagreeing) or any(control.wrong or control.errors for control in self.controls)
 
     def banner(self, *, live: bool, named: bool = True) -> str:
-        """Return a line for each self-check that failed; "" if all hold.
-
-        While ``live``, what was not tested yet may still be; ``named`` also names tasks.
-        """
+        """Return a line for each self-check that failed; while ``live``, what was not tested yet may still be."""
         return banner(self.controls, self.rechecks, self.problems if named else (), live=live)
 
     def to_json(self) -> dict[str, Any]:
@@ -127,7 +123,6 @@ def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[Check
 
 
 def problems(failed: Iterable[CheckRow]) -> tuple[Problem, ...]:
-    """Return the problems of tasks whose candidates failed a check."""
     found = []
     for row in failed:
         name = row.group.evaluator

@@ -1,8 +1,8 @@
 """Run a repository's test suite three times: as given in a fresh interpreter, in random order, and traced.
 
 A test is stable if it passes in all three runs. One that passes only sometimes is quarantined, because verdicts based
-on it
-would be random. Test files that cannot be imported and tests that hang or kill the process are left out one by one.
+on it would be random. Test files that cannot be imported and tests that hang or kill the process are left out one by
+one.
 """
 
 from __future__ import annotations
@@ -112,10 +112,7 @@ class Suite:
 
 
 async def run_suite(
-    pool: Pool,
-    limits: Limits,
-    rules: Rules | None = None,
-    on_progress: Callable[[str], None] = lambda line: None,
+    pool: Pool, limits: Limits, rules: Rules | None = None, on_progress: Callable[[str], None] = lambda line: None
 ) -> Suite:
     """Run the whole suite three times: as given (cold), in random order, traced.
 
@@ -179,8 +176,6 @@ async def run_suite(
 
 
 class _Runs:
-    """The three runs of the suite, which share the list of excluded tests."""
-
     def __init__(self, pool: Pool, limits: Limits, rules: Rules, on_progress: Callable[[str], None]) -> None:
         self.taken_out: dict[str, str] = {}
         self._pool = pool
@@ -218,8 +213,7 @@ class _Runs:
         """Run the suite to its end, leaving out tests that hang or kill the process, one after the other.
 
         The first try has a short time limit: a suite that has not reached its first test by then hangs at import, and a
-        test that has
-        been running for most of that time hangs.
+        test that has been running for most of that time hangs.
         """
         seconds = min(self._limits.seconds, self._rules.import_seconds)
         while True:

@@ -115,10 +115,8 @@ class TaskSet:
         """Number of functions and tests left after each stage; only with the selection ``published`` those of Table 2.
 
         ``n_candidates`` functions outside tests; ``n_with_body`` of them parse and have more than a stub; ``n_traced``
-        are executed by a
-        stable test; ``n_in_time`` by stable tests within the time limit; ``n_reference`` pass these tests alone;
-        ``n_tasks`` fail them with
-        every stub; ``n_documented`` of these have a docstring.
+        are executed by a stable test; ``n_in_time`` by stable tests within the time limit; ``n_reference`` pass these
+        tests alone; ``n_tasks`` fail them with every stub; ``n_documented`` of these have a docstring.
         """
         left = len(self.tasks) + len(self.dropped)
         gone = Counter(entry.stage for entry in self.dropped)
@@ -145,7 +143,6 @@ class TaskSet:
         return ", ".join(not_used(self.unstable, self.failing, self.taken_out, self.not_collected))
 
     def workspace(self, workspace: Workspace) -> Workspace:
-        """Return ``workspace`` changed so that exactly the usable test files are collected."""
         return usable(workspace, self.not_collected, self.test_paths)
 
     def to_json(self) -> dict[str, Any]:
@@ -178,7 +175,6 @@ def needs_network(why: str) -> bool:
 def not_used(
     unstable: Collection[str], failing: Mapping[str, str], taken_out: Collection[str], not_collected: Collection[str]
 ) -> tuple[str, ...]:
-    """Return short descriptions of the tests that no verdict is based on."""
     skipped = sum(map(is_skipped, failing.values()))
     online = sum(map(needs_network, failing.values()))
     parts = (

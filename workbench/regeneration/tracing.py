@@ -32,8 +32,8 @@ def trace_functions(
     """Return the trace of each function of one file, by function id.
 
     A line belongs to the innermost function around it; a nested function's statements and branches also count for the
-    outer one,
-    whose body contains them. With ``published`` any line reaches a function, its header and nested functions included.
+    outer one, whose body contains them. With ``published`` any line reaches a function, its header and nested functions
+    included.
     """
     recorded = suite.trace.get("files", {}).get(path)
     if recorded is None:

@@ -5,65 +5,59 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from workbench.comparison import panes
+from workbench.comparison.texts import Texts
 from workbench.reports.page import Literal, Note, Page, Part, Section, Shown
 from workbench.text import one_line
 
-_WIDEST = 10_000  # names are said whole
 
-
-def comparison_page(kind: panes.Kind, found: Sequence[panes.Comparison], notes: Sequence[str] = ()) -> Page:
+def comparison_page(found: Sequence[panes.Comparison], notes: Sequence[str] = ()) -> Page:
     """Return the page of a comparison, or of several pairs of groups; what differs has its rows, of the rest it says how much it is."""
-    lead, *others = (tuple(_head(one, kind)) for one in found)
+    lead, *others = (tuple(_head(one)) for one in found)
     sections: list[Section] = []
     for at, one in enumerate(found):
-        names = one.head(_WIDEST).names[0]
-        sections += [Section(f"{names[0]} | {names[1]}", others[at - 1])] if at else []
-        sections += [
-            Section(kind.titles[name], tuple(_pane(pane))) for name, pane in one.panes.items() if _is_long(pane)
-        ]
+        sections += [Section(" | ".join(one.head.names[0]), others[at - 1])] if at else []
+        sections += [Section(name, tuple(_pane(pane))) for name, pane in one.panes.items() if _is_long(pane)]
     return Page("Side by side", (*lead, *map(_said, notes)), tuple(sections))
 
 
 def _is_long(pane: panes.Pane) -> bool:
     """Return whether a pane has a section, not only a line."""
-    if isinstance(pane, panes.Table):
-        return bool(pane.page and pane.rows)
-    return pane.page and not pane.pair.same
+    return pane.page and not pane.same if isinstance(pane, Texts) else bool(pane.page and pane.rows)
 
 
-def _head(found: panes.Comparison, kind: panes.Kind) -> Iterator[Part]:
-    head = found.head(_WIDEST)
+def _head(found: panes.Comparison) -> Iterator[Part]:
+    head = found.head
     for side, name in zip("AB", head.names[1], strict=True):
         yield _said(f"{side}  {name}")
     sentences = (head.status and f"by {head.status}", head.alike, head.note, *found.notes())
     yield from map(_said, filter(None, sentences))
-    rows = tuple((one.title, *map(_text, one.of)) for one in head.figures)
-    yield Shown(("", "A", "B", "B − A"), rows, frozenset({1, 2, 3}))
+    rows = ((one.title, *(_text(one.cell(at)) for at in range(3))) for one in head.columns)
+    yield Shown(("", "A", "B", "B − A"), tuple(row for row in rows if any(row[1:])), frozenset({1, 2, 3}))
     for name, pane in found.panes.items():
-        if pane.said and not _is_long(pane):
-            yield _said(f"{kind.titles[name].lower()}: {pane.said}")
+        if pane.summary and not _is_long(pane):
+            yield _said(f"{name.lower()}: {pane.summary}")
 
 
 def _pane(pane: panes.Pane) -> Iterator[Part]:
-    if isinstance(pane, panes.Texts):
-        for side, text in (("A", pane.pair.left), ("B", pane.pair.right)):
+    if isinstance(pane, Texts):
+        for side, text in (("A", pane.left), ("B", pane.right)):
             if text.absent:
                 yield _said(f"{side}: {one_line(text.absent, 300)}")
         lines = (
             f"{sign} {''.join(piece.text for piece in pieces)}"
-            for line in pane.pair.diff.pairs
+            for line in pane.diff.pairs
             if not line.same
             for sign, pieces in (("-", line.left), ("+", line.right))
             if pieces is not None
         )
         yield Literal("\n".join(lines), language="diff")
         return
-    columns = [one for one in pane.columns if one.page != "-"]
-    rows = [row for row in pane.rows if pane.page == "all" or pane.sign(row) != panes.SAME]
-    if pane.said:
-        yield _said(pane.said)
+    columns = [one for one in pane.columns if one.page]
+    rows = [row for row in pane.rows if pane.page == "all" or row.heading or row.sign != panes.SAME]
+    if pane.summary:
+        yield _said(pane.summary)
     yield Shown(
-        tuple(one.page.lstrip("+") or one.title for one in columns),
+        tuple(one.title for one in columns),
         tuple(tuple(one_line(_text(one.cell(row)), 200) for one in columns) for row in rows),
         frozenset(place for place, one in enumerate(columns) if not one.text),
     )

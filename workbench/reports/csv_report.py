@@ -14,6 +14,7 @@ from workbench.reports import records, wording
 from workbench.reports.contents import Contents, Trial
 from workbench.reports.regenerated import Regenerated
 from workbench.results.grounding import Counts, KeptGroundings
+from workbench.session import json_forms
 from workbench.session.reader import SessionReader
 from workbench.text import clean
 
@@ -103,7 +104,7 @@ def _candidates(reader: SessionReader, outcome: Regenerated, ks: Sequence[int]) 
             former = (f"{old.verdict} {wording.iso(old.at) or ''}".strip() for old in reader.former_verdicts(one.id))
             values = {
                 **asdict(one),
-                **wording.picked(task, "path", "qualified_name:function", "occurrence", "docs", "docs_scope"),
+                **json_forms.picked(task, "path", "qualified_name:function", "occurrence", "docs", "docs_scope"),
                 "candidate": one.id,
                 "task": task.id,
                 "run": one.run_id,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench import glyphs
-from workbench.comparison.line_diff import ADDED, REMOVED, line_diff
+from workbench.comparison.diff import line_diff, line_diff_words
 from workbench.reports import figures, page, wording
 from workbench.reports.html_frame import closing, e, opening
 from workbench.session.json_forms import TIER_NAMES
@@ -35,7 +35,7 @@ _STATES = {
     glyphs.RUNNING: "live",
     **dict.fromkeys((glyphs.WAITING, glyphs.CANCELLED), "idle"),
 }
-_TAGS = {REMOVED: "del", ADDED: "ins"}
+_TAGS = {"@": "b", "-": "del", "+": "ins"}
 
 
 def page_html(one: page.Page) -> str:
@@ -212,20 +212,19 @@ def _changes(part: page.Changes) -> str:
     if before.cut or after.cut or max(len(before.text), len(after.text)) > MOST_COMPARED:
         return _part(page.Note(f"{part.title}: too long to compare here."))
     diff = line_diff(before.text.splitlines(), after.text.splitlines())
-    if not diff.hunks:
+    if not diff:
         return _part(page.Note(f"{part.title}: the same."))
     if not part.excerpts.has_room:
-        return _part(page.Note(f"{part.title}: {diff.words}; this report is too long to show them."))
+        return _part(page.Note(f"{part.title}: {line_diff_words(diff)}; this report is too long to show them."))
     lines = [f"<b>--- {e(part.names[0])}\n</b><b>+++ {e(part.names[1])}\n</b>"]
-    for hunk in diff.hunks:
-        (first, last), (begins, ends) = hunk.before, hunk.after
-        lines.append(f"<b>@@ lines {first} to {last} → {begins} to {ends} @@\n</b>")
-        for sign, line in hunk.lines:
-            tag = _TAGS.get(sign, "span")
-            lines.append(f"<{tag}>{sign} {e(line)}\n</{tag}>")
-            part.excerpts.charge(len(line))
+    for line in diff:
+        tag = _TAGS.get(line[0], "span")
+        lines.append(f"<{tag}>{e(line)}\n</{tag}>")
+        part.excerpts.charge(len(line))
     return details(
-        _titled(part.title, diff.words), f'<pre class="diff"><code>{"".join(lines)}</code></pre>\n', kind="paper"
+        _titled(part.title, line_diff_words(diff)),
+        f'<pre class="diff"><code>{"".join(lines)}</code></pre>\n',
+        kind="paper",
     )
 
 

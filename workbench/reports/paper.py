@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import workbench
 from workbench.reports.page import Bar, Facts, Forest, Grid, Heat, HeatCell, Note, Page, Part, Points, Section, grid_of
-from workbench.reports.wording import picked
+from workbench.session.json_forms import picked
 from workbench.statistics.rankings import ranking_words
 
 if TYPE_CHECKING:

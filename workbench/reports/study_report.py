@@ -20,8 +20,8 @@ from workbench.reports.paper import paper_json, paper_page
 from workbench.reports.study_method import method_section
 from workbench.reports.study_page import study_page
 from workbench.reports.study_rows import study_csv, study_parquet
-from workbench.reports.wording import picked
 from workbench.reports.writing import check_place, encoded, write_atomically
+from workbench.session.json_forms import picked
 from workbench.session.reader import SessionReader
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.analysis import NO_TEXTS, Analysis, analyse

@@ -12,8 +12,8 @@ from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.reports.csv_report import line
-from workbench.reports.wording import picked
 from workbench.results.studies import TaskFacts
+from workbench.session.json_forms import picked
 from workbench.studies.cells import Cell, Mean
 from workbench.studies.declaration import AGENTS
 from workbench.studies.items import CREDITED, FORMATTED, SHARES, missing_of, pass_of, score_of, value_of

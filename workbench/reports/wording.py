@@ -153,9 +153,3 @@ def plan_words(config: str) -> str:
             words = str(value)
         said.append(f"{key.replace('_', ' ')} {words}")
     return " · ".join(said)
-
-
-def picked(row: object, *names: str) -> dict[str, Any]:
-    """Return attributes of a row under their own names or the one behind a colon, ``total:score``; without a row, all None."""
-    pairs = (name.partition(":") for name in names)
-    return {wanted or own: None if row is None else getattr(row, own) for own, _, wanted in pairs}

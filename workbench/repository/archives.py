@@ -1,8 +1,7 @@
 """Unpack local archives and source distributions without trusting their content.
 
 Never ``extractall``: `TreeBuilder` writes only regular files and folders, then links that stay inside; sizes are
-counted from
-the data, not the headers.
+counted from the data, not the headers.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ def unpack(file: Path, root: Path, limits: Limits) -> Tree:
 
     Raises:
         UnsafeArchive: A path or link leads out of the folder, or the archive contains a device, is encrypted or too
-        large.
+            large.
         FetchError: It is damaged, or its format is unknown.
     """
     origin = f"The archive {shown(file.name)}"
@@ -120,10 +119,7 @@ def unpack(file: Path, root: Path, limits: Limits) -> Tree:
 
 
 class _Bounded:
-    """A decompressed stream with a limited total size and size of each read.
-
-    `tarfile` reads headers before they can be checked, and a header can contain a name of two gigabytes.
-    """
+    """A decompressed stream with a limited total size and size of each read: a tar header may name gigabytes."""
 
     def __init__(self, stream: IO[bytes], origin: str, limits: Limits) -> None:
         self._stream = stream

@@ -1,8 +1,7 @@
 """A git repository as a source: one commit, read through GitPython from git's own object store.
 
 Nothing is checked out: no hook, filter, submodule or attribute of the foreign repository takes effect, and every path
-passes
-the same checks as an archive's.
+passes the same checks as an archive's.
 """
 
 from __future__ import annotations
@@ -64,8 +63,6 @@ def fetch_revision(source: Source, store: Store, limits: Limits, pin: str, progr
 
 
 class _Git:
-    """An empty bare repository into which one commit is fetched."""
-
     def __init__(self, folder: Path, source: Source, local: bool) -> None:
         try:
             import git

@@ -97,8 +97,7 @@ def without_other_texts(source: bytes, path: str) -> bytes:
     """Return a file without what documents its code beside docstrings.
 
     Gone are strings that stand alone (behind attributes, behind a docstring), assignments of texts to ``__doc__``, and
-    the
-    comments right above a function or class, or between its decorators.
+    the comments right above a function or class, or between its decorators.
     """
     docstrings = {one.docstring_span.start for one in find_definitions(source, path) if one.docstring_span is not None}
     root = Reading(source).root

@@ -31,10 +31,8 @@ def fetch(
     """Return a repository's snapshot, copying it into the cache unless it is already there.
 
     A pinned release, a git revision and an unchanged folder are fetched once and then need no network. A remote branch
-    stays at
-    the fetched commit until `forget` is called. ``expected_sha256`` is the checksum of the archive or source
-    distribution, else
-    of the snapshot.
+    stays at the fetched commit until `forget` is called. ``expected_sha256`` is the checksum of the archive or source
+    distribution, else of the snapshot.
 
     Raises:
         BadSource: The text is not a valid source.
@@ -90,7 +88,6 @@ def forget(source: Source | str, *, cache: Path | None = None) -> None:
 
 
 def text_in_cache(digest: str, path: str, *, cache: Path | None = None) -> str:
-    """Return the text of a file of a snapshot, "" if the cache has no such snapshot or file."""
     return Store(Path(cache or paths.cache_dir()).absolute()).text(digest, path)
 
 

@@ -84,9 +84,7 @@ def copy(found: list[Found], root: Path, *, origin: str, limits: Limits, progres
             continue
         with file:
             builder.add_file(
-                item.path,
-                iter(partial(file.read, 1 << 20), b""),
-                executable=bool(item.status.st_mode & stat.S_IXUSR),
+                item.path, iter(partial(file.read, 1 << 20), b""), executable=bool(item.status.st_mode & stat.S_IXUSR)
             )
     return builder.finish()
 

@@ -104,8 +104,6 @@ class _Scope:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A definition found by the walk, before its details are extracted."""
-
     node: Node
     outer: Node
     scope: _Scope
@@ -163,7 +161,6 @@ def find_functions(source: bytes, path: str) -> tuple[Function, ...]:
 
 
 def outline(source: bytes, path: str = "") -> tuple[OutlineItem, ...]:
-    """Return the classes and functions of a Python file in source order; never raises on invalid syntax."""
     text = _Text(source)
     items: list[OutlineItem] = []
     for found in _walk(text):

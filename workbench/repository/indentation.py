@@ -20,9 +20,8 @@ def reindent(text: str, target: str, unit: str) -> str:
     """Return ``text`` re-indented so that its first logical line is at ``target``, keeping relative indentation.
 
     Multi-line strings are preserved byte for byte. If the block is indented with other characters than ``unit`` (spaces
-    in a file
-    that uses tabs, or the reverse), each level is rewritten with ``unit``. A text that already is at ``target`` is
-    unchanged.
+    in a file that uses tabs, or the reverse), each level is rewritten with ``unit``. A text that already is at
+    ``target`` is unchanged.
     """
     lines = read_lines(text)
     base = base_indent(lines)

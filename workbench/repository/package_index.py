@@ -1,10 +1,9 @@
 """Source distributions from the package index that pip is configured to use.
 
 Pip runs a distribution's build code while it downloads one, so only pip's configuration is asked for; the index is read
-here by
-its simple API (PEP 503, PEP 691), and the archive is checked against the index's checksum and the pin. ``pypi-simple``
-reads
-neither pip's configuration nor folders of files (``find-links``, ``file:``), and bounds neither a page nor an archive.
+here by its simple API (PEP 503, PEP 691), and the archive is checked against the index's checksum and the pin.
+``pypi-simple`` reads neither pip's configuration nor folders of files (``find-links``, ``file:``), and bounds neither a
+page nor an archive.
 """
 
 from __future__ import annotations
@@ -66,8 +65,6 @@ class _Release:
 
 @dataclass(frozen=True, slots=True)
 class _Pip:
-    """What pip is configured to use; the timeout is in seconds."""
-
     indexes: tuple[str, ...]
     find_links: tuple[str, ...]
     cert: str

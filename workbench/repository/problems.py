@@ -41,5 +41,4 @@ def shown(text: str, width: int = 120) -> str:
 
 
 def reason(error: OSError) -> str:
-    """Return the operating system's description of an error, without paths."""
     return (error.strerror or str(error) or type(error).__name__).lower()

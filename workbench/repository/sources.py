@@ -1,8 +1,7 @@
 """Parse what a user may name as a repository: a folder, an archive, a git URL, a pinned source distribution.
 
 Parsing rejects everything dangerous (transports that run programs, disguised command-line options, credentials that
-would end
-up in a session file), so that fetching can trust a `Source`.
+would end up in a session file), so that fetching can trust a `Source`.
 """
 
 from __future__ import annotations
@@ -71,10 +70,8 @@ def parse_source(text: str) -> Source:
     """Parse the text with which a user names a repository.
 
     It is a folder (``~`` is understood), an archive file, ``https://host/project.git@REVISION`` (also with ``git+`` in
-    front,
-    ``ssh://``, ``user@host:path``, ``git+file://``, a local ``.git`` path or ``FOLDER@REVISION``), or ``NAME==VERSION``
-    with an
-    optional ``#sha256=…``. BadSource says why anything else is refused.
+    front, ``ssh://``, ``user@host:path``, ``git+file://``, a local ``.git`` path or ``FOLDER@REVISION``), or
+    ``NAME==VERSION`` with an optional ``#sha256=…``. BadSource says why anything else is refused.
     """
     text = text.strip() if not text.startswith(("folder:", "archive:")) else text
     if not text:

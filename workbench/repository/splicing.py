@@ -54,17 +54,15 @@ def splice(source: bytes, function: Function, body: str) -> bytes:
     """Return ``source`` with the body of ``function`` replaced; the docstring stays.
 
     ``body`` contains statements at any indentation, with or without a line end before them. If it is empty, only the
-    docstring
-    remains. The result is not checked to be valid Python; use ``lines.syntax_problem`` for that. SpliceError: the
-    file's encoding
-    lacks a character of ``body``.
+    docstring remains. The result is not checked to be valid Python; use ``lines.syntax_problem`` for that. SpliceError:
+    the file's encoding lacks a character of ``body``.
     """
     start, end = function.body
     inline = _is_inline(source, function)
     if re.match(r"[ \t]*(?:;|\\[\r\n])", body) or (inline and _is_simple(body)):
         # One-line form: the body stays on the line of the colon or of the docstring's semicolon.
         head = source[:start]
-        text = body if not body or body[0] in " \t;" else _inline_separator(function) + body
+        text = body if not body or body[0] in " \t;" else ("; " if function.docstring_span is not None else " ") + body
     elif inline:
         head = _without_body(source, function)
         text = _block(source, function, body) if body.strip() else ""
@@ -78,8 +76,7 @@ def replace_docstring(source: bytes, function: Function, docstring: str | None) 
     r"""Return ``source`` with the docstring of ``function`` set to exactly ``docstring``, or removed when None.
 
     A removed docstring is replaced by ``pass`` if it was the whole body, or if its removal would turn the next string
-    expression
-    into a docstring. SpliceError: the file's encoding cannot hold the literal.
+    expression into a docstring. SpliceError: the file's encoding cannot hold the literal.
     """
     if docstring is None:
         return _without_docstring(source, function)
@@ -87,7 +84,6 @@ def replace_docstring(source: bytes, function: Function, docstring: str | None) 
 
 
 def write_docstring(source: bytes, function: Documented, docstring: str) -> bytes:
-    """Return ``source`` with a docstring in a class or function, see :func:`replace_docstring`."""
     literal = _to_bytes(source, function, quote(docstring, source_encoding(source)))
     if function.docstring_span is not None:
         start, end = function.docstring_span
@@ -172,10 +168,6 @@ def _is_simple(body: str) -> bool:
     if len(lines) != 1 or lines[0].kind is LineKind.COMMENT or body[:1] in "\r\n":
         return not stripped
     return not re.match(r"(?:if|for|while|with|try|def|class|async|match|@)\b", lines[0].content)
-
-
-def _inline_separator(function: Function) -> str:
-    return "; " if function.docstring_span is not None else " "
 
 
 def _without_body(source: bytes, function: Function) -> bytes:

@@ -60,7 +60,6 @@ class Store:
 
     @contextlib.contextmanager
     def workspace(self) -> Iterator[Path]:
-        """Provide an empty folder on the cache's file system, and delete it afterwards."""
         import tempfile
 
         try:
@@ -85,7 +84,6 @@ class Store:
         )
 
     def publish(self, workspace: Path, tree: Tree, known: Known) -> Snapshot:
-        """Move ``workspace/tree`` into the cache and record its source in the index."""
         manifest = {"version": _VERSION, "digest": tree.digest, "files": tree.entries}
         (workspace / "tree").mkdir(exist_ok=True)
         bundle = workspace / "bundle"

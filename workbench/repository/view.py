@@ -1,8 +1,7 @@
 """Restricted access to a repository: hidden paths are unreadable, not only unlisted, and no path leads outside.
 
 An agent's two tools use `View`; the app reads whole snapshots through `read_text`. Both resolve the path with every
-link in it;
-its final target must lie inside the root and be visible.
+link in it; its final target must lie inside the root and be visible.
 """
 
 from __future__ import annotations
@@ -163,8 +162,7 @@ class View:
         """Return the visible names in a directory, sorted, with ``/`` after directories.
 
         Beyond `LISTING_LIMIT` names, or ``limit`` characters of names, the rest is only counted: the last item is then
-        ``… N more``.
-        The first name is always there. Raises a `ViewError`, as does `read_file`.
+        ``… N more``. The first name is always there. Raises a `ViewError`, as does `read_file`.
         """
         place, relative = self._resolve(path)
         if not place.is_dir():

@@ -56,8 +56,7 @@ def diagnose(
     """Return why the candidates of a run fail; excluded tasks and controls are left out.
 
     ``results`` (the tasks of each group) is for the tasks that nobody solves. Once ``stopped`` says so, what was read
-    so far is
-    all.
+    so far is all.
     """
     candidates = tuple(failed_candidates(reader, run_id, group, stopped))
     return Diagnosis(candidates, failure_groups(candidates), failing_most(candidates), unsolved(results))
@@ -153,10 +152,7 @@ class _Texts:
         return found
 
     def changed(self, bodies: str | None) -> int:
-        """Return how far two bodies are apart.
-
-        ``bodies``: digest of the original's, a space, that of the candidate's or "".
-        """
+        """Return how far two bodies are apart, by their digests (the original's, a space, the candidate's or "")."""
         if bodies is None:
             return 0
         if bodies not in self._changed:

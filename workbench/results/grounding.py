@@ -1,8 +1,7 @@
 """Grounding counts of many trials, cached in ``grounding.db`` in the cache folder: a session may be read-only.
 
 The key of a count holds everything it depends on (README, steps, repository, rules), so no entry goes stale and the
-file may
-be deleted at any time.
+file may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ class Counts:
     """What a table shows of a trial's grounding.
 
     Items are counted, None without a README (``unseen`` and ``nowhere`` also without the repository on this machine);
-    ``share``
-    is the share of all bytes that were shown.
+    ``share`` is the share of all bytes that were shown.
     """
 
     seen: int | None
@@ -61,10 +59,7 @@ class KeptGroundings:
     def all_of(
         self, reader: SessionReader, stopped: Callable[[], bool] = lambda: False
     ) -> Iterator[tuple[str, Counts]]:
-        """Yield (trial, counts) for the trials of a session that are done, the cached ones first.
-
-        ``stopped`` is asked between two trials; what was counted stays cached.
-        """
+        """Yield (trial, counts) for the trials of a session that are done, the cached ones first."""
         trials = [trial for trial in reader.trials() if trial.readme_blob or trial.state == "done"]
         keys = _keys(reader, trials)
         with contextlib.closing(self._connected()) as connection:

@@ -43,10 +43,7 @@ def short_ids(ids: Iterable[str]) -> Mapping[str, str]:
 
 
 def find_item(reader: SessionReader, text: str) -> Item:
-    """Return the item whose id begins with ``text``; ``TRIAL:STEP`` names a step.
-
-    UsageError: there is none, or several.
-    """
+    """Return the item whose id begins with ``text``, ``TRIAL:STEP`` for a step. UsageError: none, or several."""
     name, colon, number = text.strip().partition(":")
     ids = all_items(reader)
     found = [name] if name in ids else sorted(key for key in ids if name and key.startswith(name.lower()))

@@ -71,7 +71,6 @@ def _regenerate(plan: Mapping[str, Any]) -> list[str]:
 
 
 def source_name(source: str) -> str:
-    """Return the last part of a folder or address."""
     return PurePath(source.rstrip("/")).name or source
 
 

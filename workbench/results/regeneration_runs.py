@@ -88,7 +88,6 @@ class RunView:
 
     @property
     def building(self) -> bool:
-        """Whether tasks are still being built and nothing was tested yet."""
         return self.live and not self.totals.samples
 
     @property
@@ -127,10 +126,7 @@ def load_excluded(reader: SessionReader, run_id: str) -> Excluded:
 
 
 def load_view(reader: SessionReader, run_id: str, group: Group | None = None, evaluator: str = "") -> RunView | None:
-    """Read the state of a run; None: no such run.
-
-    Without ``group``, or if the run lacks it, the newest group of ``evaluator`` is shown, else the newest of all.
-    """
+    """Read the state of a run; by default its newest group of ``evaluator`` is shown, else the newest of all."""
     from workbench.regeneration.outcome import totals
     from workbench.session.sample_counts import sample_counts
 

@@ -71,7 +71,6 @@ def latest_regeneration(reader: SessionReader) -> str | None:
 
 
 def snapshot_sources(reader: SessionReader) -> dict[str, tuple[str, str]]:
-    """Return source and revision of each snapshot of a session."""
     return {row[0]: (row[1], row[2]) for row in reader.query("SELECT digest, source, revision FROM snapshots")}
 
 

@@ -126,7 +126,6 @@ def _repeats(reader: SessionReader, trial: TrialRow) -> list[str]:
 
 
 def imported_scores(reader: SessionReader, trial: str) -> tuple[ImportedScore, ...]:
-    """Return the scores in the file from which a trial was imported."""
     origin = reader.imported(trial)
     if origin is None:
         return ()

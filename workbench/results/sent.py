@@ -1,8 +1,7 @@
 """What was sent for one step of a trial, part by part with its tokens, and what changed since the request before.
 
 A provider counts the tokens of a whole request. An agent repeats its conversation in each request, so the growth
-between two
-requests is the exact count of what was added; only within that sum are tokens shared out, by bytes.
+between two requests is the exact count of what was added; only within that sum are tokens shared out, by bytes.
 """
 
 from __future__ import annotations

@@ -35,10 +35,9 @@ class SessionFacts:
     """Counts over the runs of a session.
 
     ``states`` counts runs by the state as shown; ``wrong_controls`` and ``disagreements`` are failed self-checks;
-    ``changed_at``
-    (unix seconds) is None in an empty session; ``lasting`` counts failed runs that a resume cannot mend; ``spend_usd``
-    is None
-    if nothing has a price; ``newest`` is the state of the newest run; ``about`` names cases, agents and runs.
+    ``changed_at`` (unix seconds) is None in an empty session; ``lasting`` counts failed runs that a resume cannot mend;
+    ``spend_usd`` is None if nothing has a price; ``newest`` is the state of the newest run; ``about`` names cases,
+    agents and runs.
     """
 
     path: Path
@@ -99,10 +98,7 @@ _PAST = frozenset({"failed", "cancelled"})
 
 
 def state_of(states: Collection[str], newest: str) -> str:
-    """Return the state of a session from those of its runs.
-
-    A failed or cancelled run no longer counts once a later one did its work.
-    """
+    """Return the state of a session; a failed or cancelled run no longer counts once a later one did its work."""
     told = [state for state in STATES if state in states]
     if newest not in _PAST and any(state not in _PAST for state in told):
         told = [state for state in told if state not in _PAST]
@@ -137,7 +133,6 @@ def what_matters(reader: SessionReader) -> WhatMatters | None:
 
 
 def gather(reader: SessionReader) -> SessionFacts:
-    """Return the facts of a session; a few queries over small tables."""
     runs = reader.runs()
     states = {run.id: reader.run_state(run) for run in runs}
     trials: Counter[str] = Counter()
@@ -169,7 +164,10 @@ def gather(reader: SessionReader) -> SessionFacts:
         wrong,
         disagreeing,
         max((time for time in times if time is not None), default=None),
-        sum(state == "failed" and _lasts(run) for run, state in zip(runs, states.values(), strict=True)),
+        sum(
+            state == "failed" and run.kind == "regenerate" and run.plan.get("lasting") is True
+            for run, state in zip(runs, states.values(), strict=True)
+        ),
         states[runs[-1].id] if runs else "",
         _about(reader, runs),
     )
@@ -182,7 +180,6 @@ def trial_models(reader: SessionReader) -> list[str]:
 
 
 def models_used(reader: SessionReader) -> list[str]:
-    """Return every model that wrote or judged something in a session."""
     others = (
         f"SELECT evaluator FROM candidates WHERE prompt != '' AND run_id NOT IN {PUT_AWAY_RUNS} "
         f"UNION SELECT judge FROM scorecards JOIN trials ON trials.id = trial_id WHERE run_id NOT IN {PUT_AWAY_RUNS}"
@@ -195,7 +192,3 @@ def _about(reader: SessionReader, runs: list[RunRow]) -> tuple[str, ...]:
     names = [str(name) for row in of_trials for name in row]
     sources = [plan_title(run) for run in runs[-50:]]
     return tuple(dict.fromkeys([*(run.name for run in runs if run.name), *names, *sources]))
-
-
-def _lasts(run: RunRow) -> bool:
-    return run.kind == "regenerate" and run.plan.get("lasting") is True

@@ -90,7 +90,6 @@ def group_counts(
 
 
 def made_under(reader: SessionReader, runs: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return the scope of the docs and the content of the repository for the tasks of runs."""
     return {
         run: {"docs scope": scope, "snapshot": snapshot}
         for run, scope, snapshot in reader.query(_MADE, (json.dumps(sorted(runs)),))

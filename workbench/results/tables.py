@@ -66,7 +66,6 @@ class Rows:
 
 
 def table_rows(reader: SessionReader, table: str) -> Rows:
-    """Return a table. UsageError: there is no such table."""
     if table not in TABLES:
         raise UsageError(f"There is no table {table!r}; there are {', '.join(TABLES)}.")
     return _criteria(reader) if table == "criteria" else rows_of(reader, TABLES[table])

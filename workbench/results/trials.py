@@ -166,7 +166,6 @@ def with_losses(reader: SessionReader, trials: Trials, known: dict[str, Lost]) -
 
 
 def with_counts(trials: Trials, known: Mapping[str, Counts]) -> Trials:
-    """Return trials with their grounding counts, as far as known by now."""
     lines = tuple(
         line if known.get(line.id) == line.counts else replace(line, counts=known.get(line.id)) for line in trials.lines
     )
@@ -239,10 +238,7 @@ class TrialOrder:
 
 
 def trial_order(reader: SessionReader, trial: TrialRow, before: TrialOrder | None = None) -> TrialOrder:
-    """Return where a trial stands among those that count; one of an archived run stands there as well.
-
-    ``before`` is the order as last read for this trial, which holds while no trial came.
-    """
+    """Return a trial's place among those that count; ``before`` is reused while no trial came."""
     meant = f"run_id NOT IN {PUT_AWAY_RUNS} OR trials.id = ?"
     count = reader.query(f"SELECT count(*) FROM trials WHERE {meant}", (trial.id,))[0][0]
     if before is not None and len(before.order) == count:
@@ -319,7 +315,6 @@ def matrix_of(lines: Sequence[TrialLine]) -> Matrix:
 
 
 def chosen_scale(trials: Trials, step: int = 1) -> Scale | None:
-    """Return the next scale, cyclically."""
     if trials.scale is None:
         return None
     return trials.scales[(trials.scales.index(trials.scale) + step) % len(trials.scales)]

@@ -1,8 +1,7 @@
 """The rubric: how a README and its metadata are scored, criterion by criterion, with reason and evidence.
 
 ``aeo-bench`` compares with published scores, ``strict`` asks for more. :class:`OfflineJudge` needs no model,
-:class:`LLMJudge` asks
-one through the gateway. What could not be scored has points None, never 0.
+:class:`LLMJudge` asks one through the gateway. What could not be scored has points None, never 0.
 """
 
 import lazy_loader

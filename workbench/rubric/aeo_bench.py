@@ -1,12 +1,9 @@
 """Tiers 1 and 2 of AEO-Bench, rule for rule as in the original, so that scores compare with published ones.
 
 Kept on purpose, weak as they are: the substring rule of tier 2 ("A client pipeline. sampled" earns 25 of 25), the three
-metadata
-keys, and nothing at all for an answer that is not JSON. Changed on purpose: metadata that is not an object scores 0 on
-its
-criterion, where the original stopped with an error, and a README with a JSON block, which the original takes for the
-agent's answer,
-is scored.
+metadata keys, and nothing at all for an answer that is not JSON. Changed on purpose: metadata that is not an object
+scores 0 on its criterion, where the original stopped with an error, and a README with a JSON block, which the original
+takes for the agent's answer, is scored.
 """
 
 from __future__ import annotations
@@ -47,7 +44,6 @@ def _length(document: Document) -> Found:
 
 
 def truthy(metadata: Mapping[object, object], name: str) -> bool:
-    """Return whether the key has a value that is true in Python."""
     try:
         return bool(metadata.get(name))
     except Exception:  # an object from outside whose truth cannot be asked is not a value

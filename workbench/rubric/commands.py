@@ -178,10 +178,7 @@ class Project:
         return Project(frozenset(modules), frozenset(packages), files)
 
     def owns(self, package: str) -> bool:
-        """Return whether a package name (in normal form) is plausibly the project's own.
-
-        ``python-dotenv`` is, for a project with the module ``dotenv``: such prefixes and suffixes are common.
-        """
+        """Return whether a (normal) package name is plausibly the project's, as ``python-dotenv`` is ``dotenv``'s."""
         bare = re.sub(r"^(python|py)-|-(python|py|cli|tool)$", "", package)
         return package in self.packages or bare in self.packages
 

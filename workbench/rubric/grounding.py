@@ -2,8 +2,8 @@
 
 A README written without opening the repository may be well formed and even true. It is compared with the repository
 (`workbench.rubric.sources`): names that exist, sentences in an order that words have, calls that the signatures allow.
-Whether a
-sentence about a name is true is not judged: words that it shares with a docstring, or does not, prove nothing.
+Whether a sentence about a name is true is not judged: words that it shares with a docstring, or does not, prove
+nothing.
 """
 
 from __future__ import annotations
@@ -316,7 +316,6 @@ def _is_python(fence: Fence) -> bool:
 
 
 def _tree(fence: Fence) -> ast.Module | None:
-    """Return the syntax tree of a Python example; of an interactive session its input."""
     lines = fence.code[:20_000].splitlines()
     if any(line.lstrip().startswith(">>>") for line in lines):
         code = "\n".join(line.lstrip()[4:] for line in lines if line.lstrip().startswith((">>>", "...")))

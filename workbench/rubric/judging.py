@@ -145,8 +145,7 @@ def make_judge(
     """Return a judge by its name; only ``offline`` and classes that take no ``asker`` can do without one.
 
     Recorded answers of models are found by ``scope``, the work item; a dotted path is imported from ``folders`` first.
-    UsageError:
-    there is no such class, or a model is named and ``asker`` is None.
+    UsageError: there is no such class, or a model is named and ``asker`` is None.
     """
     from workbench.rubric.llm_judge import LLMJudge
     from workbench.rubric.offline_judge import OfflineJudge
@@ -179,7 +178,6 @@ class Checked:
 
 
 def _problem(tier: int, questions: Sequence[Question], criteria: object) -> str:
-    """Return what is wrong with a judge's criteria, "" if nothing is."""
     if not isinstance(criteria, list | tuple) or not all(isinstance(one, Criterion) for one in criteria):
         return "it did not return a list of Criterion."
     asked, given = [(tier, question.key) for question in questions], [(one.tier, one.key) for one in criteria]

@@ -36,8 +36,7 @@ def mark_for(*contents: str) -> str:
     """Return a mark that none of the contents holds.
 
     It is derived from the contents, so that the same question is the same request (replay, resume), and cannot be
-    forged: a text that
-    holds the hash of itself would have to be found first, and is refused here even then.
+    forged: a text that holds the hash of itself would have to be found first, and is refused here even then.
     """
     salt = 0
     while True:

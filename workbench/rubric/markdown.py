@@ -71,7 +71,6 @@ class Outline:
 
     @property
     def prose(self) -> tuple[Block, ...]:
-        """The blocks of running text: not code, not headings, not tables."""
         return tuple(block for block in self.blocks if block.kind != "row")
 
 

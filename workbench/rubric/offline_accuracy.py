@@ -1,8 +1,7 @@
 """Tier 3 without a model: the README compared with the case's facts, word by word and command by command.
 
 A README in other words than the facts scores lower here than with a model judge. The right words count in sentences
-that do not deny
-them; what anybody could have guessed counts in full only in a README that knows its project.
+that do not deny them; what anybody could have guessed counts in full only in a README that knows its project.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """The deterministic judge without a model, named wherever its points are shown; and tier 4, which it measures.
 
 Clarity, completeness and formatting are sums of small measures. The sum is multiplied by how far the README's
-statements rest on the
-repository (`workbench.rubric.grounding`), and a README that repeats itself (small models loop) or says almost nothing
-cannot earn
-the rest either.
+statements rest on the repository (`workbench.rubric.grounding`), and a README that repeats itself (small models loop)
+or says almost nothing cannot earn the rest either.
 """
 
 from __future__ import annotations

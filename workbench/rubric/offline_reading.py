@@ -66,7 +66,6 @@ def read(brief: Brief, outline: Outline) -> Reading:
 
 
 def verdict(question: Question, points: float | None, reason: str, evidence: list[Evidence] | None = None) -> Criterion:
-    """Return a criterion by the offline judge, points rounded to a tenth."""
     given, reason = None if points is None else round(points, 1), f"offline judge: {reason}"
     return Criterion(
         question.tier, question.key, question.title, given, question.maximum, reason, tuple(evidence or ()), JUDGE

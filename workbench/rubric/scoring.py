@@ -40,10 +40,7 @@ class Skeleton:
 
 
 def skeleton(shape: str) -> Skeleton | None:
-    """Return the shortest submission that a GBNF grammar with the rules ``readme`` and ``metadata`` allows.
-
-    None for any other grammar: it gave nothing that could be counted.
-    """
+    """Return the shortest submission that a GBNF grammar with rules ``readme`` and ``metadata`` allows."""
     rules: dict[str, str] = {}
     for line in shape.splitlines():
         name, found, body = line.partition("::=")
@@ -169,11 +166,9 @@ async def score(
         view: The repository, to tell files that exist from inventions.
         judge: Scores tiers 3 and 4.
         without_facts: Points for tier 3 of ``aeo-bench`` without ``facts``: the original gives 15
-        (``NO_FACTS_POINTS``). None leaves the
-            tier unscored.
+            (``NO_FACTS_POINTS``). None leaves the tier unscored.
         shape: The grammar of the answer, to count the points that it earned by itself. Of a model judge these are only
-        the rules'
-            tiers: it is not asked about a document that nobody wrote.
+            the rules' tiers: it is not asked about a document that nobody wrote.
         untrue: Claims of the README that were looked up and are wrong; each costs its criterion by the offline judge.
     """
     readme = readme if isinstance(readme, str) else ""
@@ -217,8 +212,6 @@ async def score(
 
 
 class _NotAsked:
-    """A judge that gives no points."""
-
     name = "not asked"
 
     async def judge_tier(self, tier: int, brief: Brief) -> list[Criterion]:
@@ -245,7 +238,6 @@ def _no_facts(questions: Sequence[Question], points: float | None, judge: str) -
 
 
 def _spread(criteria: Sequence[Criterion]) -> tuple[Spread, ...]:
-    """Return the spread of the repeats, for each judged criterion, tier and the total."""
     judged = [criterion for criterion in criteria if len(criterion.samples) > 1]
     repeats = min((len(criterion.samples) for criterion in judged), default=0)
     if repeats < 2:

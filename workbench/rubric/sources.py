@@ -1,8 +1,7 @@
 """What a repository itself says: the names that it defines, the text about each of them, and the words that it uses.
 
 Read once for a view, from the files that the agent could see; without a repository, from the facts alone. Names are
-looked up without
-case. Text of a repository is data: it is parsed, never imported.
+looked up without case. Text of a repository is data: it is parsed, never imported.
 """
 
 from __future__ import annotations

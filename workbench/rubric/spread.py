@@ -53,10 +53,7 @@ def own_points(points: float | None, out_of: float, given: float | None) -> tupl
 
 
 def comparable(totals: Sequence[Total]) -> list[Total]:
-    """Return the totals of the same tiers: those with the most points.
-
-    Points of fewer tiers compare with nothing: 40 of 40 are not 100 of 100.
-    """
+    """Return the totals of the same tiers, those with the most points: 40 of 40 are not 100 of 100."""
     scored = [one for one in totals if one.points is not None]
     counts = Counter((one.out_of, one.tiers) for one in scored)
     basis = max(counts, key=lambda one: (one[0], counts[one], one[1]), default=None)
@@ -102,7 +99,6 @@ class Spread:
 
     @property
     def left_out(self) -> str:
-        """``2 partly scored, 1 unscored``: the trials that are not in the mean, "" if all are."""
         unscored = self.trials - self.scored - self.partial
         counts = ((self.partial, "partly scored"), (unscored, "unscored"))
         return ", ".join(f"{count:,} {what}" for count, what in counts if count)
@@ -208,10 +204,7 @@ class PointSpread:
 
 
 def point_spreads(cards: Iterable[Scorecard]) -> tuple[PointSpread, ...]:
-    """Return the spread of each tier and criterion over the scorecards of repeats, by one rubric and judge.
-
-    A tier counts if all of its criteria were scored; what was never scored is left out.
-    """
+    """Return the spread of each tier (if all its criteria were scored) and criterion over repeats."""
     given: dict[tuple[int, str], list[float]] = {}
     for card in cards:
         for one in card.criteria:

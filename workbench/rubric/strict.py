@@ -70,7 +70,6 @@ def _readme(document: Document) -> Found:
 
 
 def _metadata(document: Document) -> Found:
-    """Score metadata for software: a point for each needed key, one for values that are right."""
     metadata = document.metadata
     findings = metadata_findings(metadata)
     evidence = tuple(Evidence("metadata", finding.message, path=finding.path) for finding in findings)
@@ -129,7 +128,6 @@ def _content(page: Outline, heading: Heading) -> tuple[float, str]:
 
 
 def _examples(document: Document) -> Found:
-    """Score fenced examples that could run, best under a heading for them."""
     maximum = 8.0
     page = outline(document.readme)
     project = Project.known_from(document.facts, document.view)

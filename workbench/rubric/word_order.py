@@ -139,8 +139,7 @@ def order(paragraphs: Sequence[str]) -> Order:
     """Return how far the first 300 sentences of paragraphs are in an order that words have in English.
 
     The mean rank of the sentences by length, stretched so that chance (0.5) is 0 and 0.85 is 1: in real READMEs
-    sentences of five words
-    and headings without a verb lose against some of their permutations.
+    sentences of five words and headings without a verb lose against some of their permutations.
     """
     weight = total = 0.0
     words_compared = 0

@@ -1,8 +1,7 @@
 """*Works*: how much of a README holds, as two shares; a figure of its own, in no rubric's points.
 
 Only blocks that were run and decidable claims count. What could not be judged is beside the share, for a share of one
-in ninety is
-worth little.
+in ninety is worth little.
 """
 
 from __future__ import annotations
@@ -75,7 +74,6 @@ class Works:
         return f"{_of(self.works, self.run)} blocks · {_of(self.true, self.said)} claims"
 
     def short(self) -> str:
-        """Return ``4/5 · 26/27`` for a table, blocks before claims, – where there is none to count."""
         return f"{_of(self.works, self.run)} · {_of(self.true, self.said)}"
 
     def to_json(self) -> dict[str, int | float | None]:
@@ -87,10 +85,7 @@ def _of(some: int, all_of_them: int) -> str:
 
 
 def counting(rows: Iterable[CheckRow]) -> CheckRow | None:
-    """Return the check of a trial's README that counts: the last finished one with blocks, by the newest rules.
-
-    One whose counts are damaged does not count.
-    """
+    """Return the check that counts: the last undamaged one that ended, with blocks, by the newest rules."""
     ended = [row for row in rows if row.result_blob is not None and _counted(row)]
     return max(ended, key=lambda row: (row.executed, row.rules, row.at), default=None)
 
@@ -101,14 +96,12 @@ def _counted(row: CheckRow) -> bool:
     return all(isinstance(one, int) and one >= 0 for one in whole) and isinstance(row.at, float | int)
 
 
-def works_of(row: CheckRow) -> Works:
-    return Works.of({name: getattr(row, name) for name in COLUMNS})
-
-
 def works_by_trial(reader: SessionReader, trial: str | None = None) -> dict[str, Works]:
     """Return *Works* of each trial, or of one, whose README was checked."""
     rows: dict[str, list[CheckRow]] = {}
     for row in reader.checks(trial):
         rows.setdefault(row.trial_id, []).append(row)
     found = {key: counting(mine) for key, mine in rows.items()}
-    return {key: works_of(row) for key, row in found.items() if row is not None}
+    return {
+        key: Works.of({name: getattr(row, name) for name in COLUMNS}) for key, row in found.items() if row is not None
+    }

@@ -1,8 +1,7 @@
 """Sandboxes for testing candidates: one runner protocol, three back ends, workers and a pool of workers.
 
 ``pool(choose_backend(name), workspace)`` opens workers that take :class:`Job` and give :class:`Report`. What runs
-inside is
-``workbench_runner``, which imports nothing of this program.
+inside is ``workbench_runner``, which imports nothing of this program.
 """
 
 import lazy_loader

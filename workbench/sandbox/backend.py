@@ -63,12 +63,10 @@ class Guarantees:
 
     Attributes:
         isolated: Whether this machine's files, processes and ports, and those of other sandboxes, are out of reach.
-        Only such a back
-            end is chosen by default, and only in such a one the suite runs several times at once.
+            Only such a back end is chosen by default, and only in such a one the suite runs several times at once.
         network: Whether a candidate can reach a network.
         bounded_disk: Whether writes go to memory of a fixed size; else they go to a folder of this machine, whose disk
-        may be full
-            through no fault of the candidate.
+            may be full through no fault of the candidate.
         sentences: All of it for a person, one sentence each, weaknesses included.
     """
 
@@ -88,8 +86,7 @@ class Channel(Protocol):
     """A running sandbox: lines in, lines out.
 
     ``address_space_mb`` and ``process_limit`` are ``RLIMIT_AS`` and ``RLIMIT_NPROC`` for candidates where nothing
-    better bounds
-    memory and processes, else None.
+    better bounds memory and processes, else None.
     """
 
     layout: Layout
@@ -103,10 +100,7 @@ class Channel(Protocol):
         """Return the next line, or ``b""`` if the runner has exited."""
 
     async def memory_killed(self, patience: float = 0.0) -> bool:
-        """Return whether the kernel has killed a process of the sandbox for memory; False if unknown.
-
-        Wait ``patience`` seconds for a yes: an engine may hear of a kill some time after it.
-        """
+        """Return whether the kernel killed a process for memory, waiting ``patience`` seconds for a yes."""
 
     def disk_exceeded(self) -> bool:
         """Return whether the sandbox was stopped for writing too much; False where a tmpfs limits that."""

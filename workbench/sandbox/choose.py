@@ -23,10 +23,7 @@ class BackendStatus:
 
 
 def make_backend(name: str, folders: Sequence[str] = ()) -> Backend:
-    """Return a back end of ours, or another one by its dotted path, imported from ``folders`` first.
-
-    UsageError: there is none; the sentence says what is missing.
-    """
+    """Return a back end by name or dotted path, imported from ``folders`` first. UsageError: there is none."""
     backend = make("sandbox", load("sandbox", backend_info(name).path, Backend, folders))
     backend.name = backend_info(name).name
     return cast(Backend, backend)
@@ -37,7 +34,6 @@ def backends() -> tuple[Backend, ...]:
 
 
 def available_backends() -> tuple[BackendStatus, ...]:
-    """Return every back end with its guarantees here, or why it cannot be used; strongest first."""
     return tuple(
         BackendStatus(backend.name, problem, None if problem else backend.guarantees())
         for backend in backends()

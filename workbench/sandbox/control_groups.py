@@ -29,7 +29,6 @@ class ControlGroup:
 
     @classmethod
     def create(cls, limits: Limits) -> ControlGroup | None:
-        """Create a group with limits on memory and processes, or return None if that is not allowed."""
         name = f"workbench-{os.getpid()}-{next(_numbers)}"
         memory = (limits.memory_mb + _OWN_MEMORY_MB) * 2**20
         processes = limits.processes + _OWN_PROCESSES
@@ -63,7 +62,6 @@ class ControlGroup:
         return cls(made)
 
     def join(self, command: Sequence[str]) -> list[str]:
-        """Return ``command`` wrapped so that it enters the group before it starts."""
         return [
             "/bin/sh",
             "-c",

@@ -33,7 +33,6 @@ _making = threading.Lock()
 
 
 def environment_image(client: Any, base: str, folders: Mapping[str, Path]) -> str:
-    """Return the tag of an image with ``folders`` (path inside → local folder), building it if necessary."""
     import docker.errors
 
     tag = f"{REPOSITORY}:{_digest(client.images.get(base).id, folders)}"
@@ -236,8 +235,7 @@ class Docker:
     """Runs containers without network, capabilities or a writable root.
 
     If the engine sees this machine's files, the environment and its interpreter are mounted read-only at the same
-    paths. Otherwise
-    an image that contains both is built once per environment.
+    paths. Otherwise an image that contains both is built once per environment.
     """
 
     name = "docker"
@@ -271,7 +269,7 @@ class Docker:
         try:
             client = await asyncio.to_thread(_client)
             try:
-                shared = _shares_files(client.api.base_url)
+                shared = client.api.base_url.startswith(("unix:", "http+unix:", "http+docker:"))
                 container = await asyncio.to_thread(self._create, client, launch, layout, shared)
                 return await DockerChannel.open(client, container, layout)
             except docker.errors.APIError as error:
@@ -294,7 +292,7 @@ class Docker:
 
         _remove_abandoned(client)
         # Podman cannot make a user own a tmpfs; in one owned by root with the sticky bit, users can only change their own.
-        is_podman = _is_podman(client)
+        is_podman = any("podman" in part.get("Name", "").lower() for part in client.version().get("Components", ()))
         owner = "mode=1777" if is_podman else f"uid={_USER},gid={_USER},mode=755"
         writable = f"rw,exec,nosuid,nodev,{owner},size={launch.limits.disk_mb}m"
         tmpfs = dict.fromkeys((layout.root, layout.home, layout.temporary, layout.metadata), writable)
@@ -364,15 +362,6 @@ def _client() -> Any:
     import docker
 
     return docker.from_env(timeout=60)
-
-
-def _shares_files(address: str) -> bool:
-    """Return whether an engine at ``address`` probably sees this machine's files, as behind a Unix socket."""
-    return address.startswith(("unix:", "http+unix:", "http+docker:"))
-
-
-def _is_podman(client: Any) -> bool:
-    return any("podman" in part.get("Name", "").lower() for part in client.version().get("Components", ()))
 
 
 def is_there() -> bool:

@@ -1,17 +1,14 @@
 """Did a candidate pass, or did it only report so? Its tests are run again in ways in which they must not pass.
 
 Candidate and reporter share a process, so a candidate can find the nonce, write a whole report and end the process; no
-trick
-inside that process is a proof. Plain bodies cannot reach the reporter (:mod:`workbench.sandbox.plain`). Any other body
-that
-passes is run twice more:
+trick inside that process is a proof. Plain bodies cannot reach the reporter (:mod:`workbench.sandbox.plain`). Any other
+body that passes is run twice more:
 
 - with its result discarded: it does its work and then, instead of returning, raises what no test expects;
 - cold, in a fresh interpreter, with one more required test that nobody can pass.
 
 A body that does its work fails in both; one that forges its report still "passes" and is found out. What a body might
-still
-recognise is not ruled out, so its pass is marked as doubtful in any case.
+still recognise is not ruled out, so its pass is marked as doubtful in any case.
 """
 
 from __future__ import annotations
@@ -79,7 +76,6 @@ def discarded(content: bytes, function: tuple[str, int]) -> bytes | None:
 
 
 def is_same_body(content: bytes, original: bytes, function: tuple[str, int]) -> bool:
-    """Return whether a file is the original one but for the function's layout and comments."""
     if content == original:
         return True
     mine, own = _find(content, function), _find(original, function)

@@ -1,20 +1,14 @@
 """Is a body *plain*: does it use only what cannot reach the process that reports on it?
 
 A candidate and its reporter share a process, so a body can forge its report, whatever names it uses. Hence a list of
-what is
-allowed (:mod:`workbench.sandbox.harmless_modules`), not of what is forbidden: the syntax tree of the changed function
-is read in
-the context of its file, and the first thing that is in no list is the reason why the body is not plain. Where a name is
-computed
-or a value unknown, the text cannot tell, and the body is plain if it passes with checks at those places. Any other body
-is tested
-in further ways and marked, see :mod:`workbench.sandbox.forgery`.
+what is allowed (:mod:`workbench.sandbox.allowed`), not of what is forbidden: the syntax tree of the changed
+function is read in the context of its file, and the first thing that is in no list is the reason why the body is not
+plain. Where a name is computed or a value unknown, the text cannot tell, and the body is plain if it passes with checks
+at those places. Any other body is tested in further ways and marked, see :mod:`workbench.sandbox.forgery`.
 
 The file itself is trusted as far as a body cannot bend it: its functions, classes, values and attributes; of its
-imports from
-other packages what it uses itself; not its functions that run a text. Those that reach an attribute by a name that they
-are given
-are run with checks. Of the project's other files the names of attributes are known.
+imports from other packages what it uses itself; not its functions that run a text. Those that reach an attribute by a
+name that they are given are run with checks. Of the project's other files the names of attributes are known.
 """
 
 from __future__ import annotations
@@ -27,17 +21,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from workbench import python_syntax
-from workbench.sandbox.plain_context import FileContext, Function, Place, named_at, read_context
+from workbench.sandbox.plain_context import FileContext, Function, Place, ProjectNames, named_at, read_context
 from workbench.sandbox.plain_names import Found
 from workbench.sandbox.plain_reading import Reading
-from workbench.sandbox.project_names import ProjectNames
 
 
 def checked_body(text: str, node: Function, checks: Mapping[ast.AST, str]) -> str:
-    """Return a function's text with ``checks``: places in its tree, and the method of ``Reach`` for each.
-
-    Header and docstring stay as they are; the tree is changed.
-    """
+    """Return a function's text with ``checks``: places in its tree (which is changed), and methods of ``Reach``."""
     lines = text.splitlines(keepends=True)
     offset = len(lines) - (node.end_lineno or 0)
     documented = ast.get_docstring(node, clean=False) is not None
@@ -133,10 +123,7 @@ class Plainness:
 
 
 class PlainnessCheck:
-    """Judges the bodies of one file's functions.
-
-    ``project`` returns the names in the project's other files; it is called only if the file alone does not suffice.
-    """
+    """Judges the bodies of one file's functions; ``project`` is called only if the file does not suffice."""
 
     def __init__(self, pristine: bytes, project: Callable[[], ProjectNames] = ProjectNames) -> None:
         self._context = read_context(pristine)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import io
+import os
 import tokenize
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from workbench import python_syntax
-from workbench.sandbox.harmless_attributes import SPECIAL
-from workbench.sandbox.harmless_modules import of_standard_library, public
+from workbench.sandbox.allowed import SPECIAL, of_standard_library, public
 from workbench.sandbox.workbench_runner.reaching import FRAMEWORK, POWERS
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -58,7 +61,6 @@ class FileContext:
 
 
 def read_context(pristine: bytes) -> FileContext | None:
-    """Return the context of a file; None if it is no Python."""
     try:
         encoding = tokenize.detect_encoding(io.BytesIO(pristine).readline)[0]
         tree = python_syntax.parse(pristine)
@@ -149,7 +151,6 @@ def _bind(found: FileContext, node: ast.AST) -> None:
 
 
 def add_import(found: FileContext, node: ast.Import | ast.ImportFrom) -> None:
-    """Add an import statement of the file or of a body."""
     for alias in node.names:
         if isinstance(node, ast.Import):
             name = alias.asname or alias.name.partition(".")[0]
@@ -191,7 +192,6 @@ def _names(found: FileContext, tree: ast.AST) -> None:
 
 
 def chain(node: ast.AST) -> str:
-    """Return a dotted name as written; "" for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -241,10 +241,60 @@ def named_at(call: ast.Call) -> bool:
     return len(name.value) >= _PUBLIC_PREFIX and not name.value.startswith("_") and name.value.isidentifier()
 
 
-def is_framework(module: str) -> bool:
-    return module.partition(".")[0] in FRAMEWORK
-
-
 def is_foreign(module: str) -> bool:
     """Return whether a module is the project's or another package's, not one of Python's or of the test framework's."""
-    return not of_standard_library(module) and not is_framework(module)
+    return not of_standard_library(module) and module.partition(".")[0] not in FRAMEWORK
+
+
+# -- the project's other files
+
+#: Reading the names of a megabyte of Python takes about a second and is done once for a tree.
+LARGEST = 2_000_000
+_LEFT_OUT = frozenset({"tests", "test", "testing", "docs", "examples", "build", "dist"})
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectNames:
+    """Attributes in a project's own files: those that some file names, sets or defines, or with one underscore.
+
+    A body that takes an object of another module uses attributes that its own file may never name. Functions of such a
+    file that run a text, and names that lead to frames or modules, are not included.
+    """
+
+    attributes: frozenset[str] = frozenset()
+    stored: frozenset[str] = frozenset()
+    private: frozenset[str] = frozenset()
+
+
+@lru_cache(maxsize=8)
+def project_names(root: Path) -> ProjectNames:
+    """Return the names in the Python files of a pristine tree, without tests and files beyond `LARGEST` bytes."""
+    attributes: set[str] = set()
+    stored: set[str] = set()
+    private: set[str] = set()
+    gadgets: set[str] = set()
+    left = LARGEST
+    for path in _sources(root):
+        try:
+            content = path.read_bytes()
+        except OSError:
+            continue
+        if len(content) > left:
+            continue
+        left -= len(content)
+        context = read_context(content)
+        if context is not None:
+            attributes |= context.attributes
+            stored |= context.stored
+            private |= {name for name in context.private if not name.startswith("__")}
+            gadgets |= context.gadgets
+    return ProjectNames(frozenset(attributes - gadgets), frozenset(stored - gadgets), frozenset(private - gadgets))
+
+
+def _sources(root: Path) -> Iterator[Path]:
+    """Yield the files by name, so that the same tree gives the same names."""
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(one for one in folders if one not in _LEFT_OUT and not one.startswith("."))
+        for name in sorted(files):
+            if name.endswith(".py") and not name.startswith(("test_", "conftest", "setup")):
+                yield Path(folder, name)

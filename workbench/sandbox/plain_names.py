@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterable
 
-from workbench.sandbox import harmless_attributes, harmless_modules
+from workbench.sandbox import allowed
 from workbench.sandbox.plain_context import FileContext, Function, Place, add_import, is_foreign, parameters
 
 NAME_OF_A_CLASS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
@@ -44,7 +44,6 @@ class Names:
         self.whole = False  # whether functions of its file want checks as well
 
     def read(self) -> None:
-        """Read the function's body; raises :class:`Found`."""
         node, place = self.node, self.place
         assert place is not None
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
@@ -128,15 +127,11 @@ class Names:
         if context.binds(name):
             self._bound(name)
         elif name in ALL_BUILTINS or (name.startswith("__") and name.endswith("__")):
-            if name not in harmless_modules.BUILTINS and name not in NAMES:
+            if name not in allowed.BUILTINS and name not in NAMES:
                 raise Found(f"it uses {name}")
         elif name not in self.inner:  # where nobody binds a name, it can only be an error
             for module in context.stars:
-                if not (
-                    harmless_modules.usable(module, name)
-                    if harmless_modules.of_standard_library(module)
-                    else is_foreign(module)
-                ):
+                if not (allowed.usable(module, name) if allowed.of_standard_library(module) else is_foreign(module)):
                     raise Found(f"it uses {name}, perhaps of {module}")
 
     def _bound(self, name: str) -> None:
@@ -167,8 +162,8 @@ class Names:
     ) -> None:
         """Judge a name imported from a module, used as the dotted name ``text`` with the attributes ``nodes``."""
         for module, there in origins:
-            if harmless_modules.of_standard_library(module):
-                if not harmless_modules.usable(module, there):
+            if allowed.of_standard_library(module):
+                if not allowed.usable(module, there):
                     raise Found(f"it uses {there} of {module}")
             elif not is_foreign(module):
                 raise Found(f"it uses {module}")
@@ -182,9 +177,9 @@ class Names:
             used = 0
             if not is_foreign(module):
                 known = module
-                while used + 1 < len(parts) and harmless_modules.public(f"{known}.{parts[used]}") is not None:
+                while used + 1 < len(parts) and allowed.public(f"{known}.{parts[used]}") is not None:
                     known, used = f"{known}.{parts[used]}", used + 1
-                if not harmless_modules.usable(known, parts[used]):
+                if not allowed.usable(known, parts[used]):
                     raise Found(f"it uses {known}.{parts[used]}")
                 used += 1
             else:
@@ -204,30 +199,30 @@ class Names:
         if name.startswith("__") and name.endswith("__"):
             if stored and name not in context.private and name != "__doc__":
                 raise Found(f"it sets {name}")
-            if name in harmless_attributes.TOLD or name in harmless_attributes.OPERATORS or name in context.private:
+            if name in allowed.TOLD or name in allowed.OPERATORS or name in context.private:
                 return
-            if name in harmless_attributes.MAKERS and base is not None and self._of_class(base):
+            if name in allowed.MAKERS and base is not None and self._of_class(base):
                 return
             if name in ("__class__", "__dict__") and node is not None:
                 if not own:
                     self._check(node, "namespace" if name == "__dict__" else "value", f"it uses the attribute {name}")
                 return
-            if stored or node is None or name in harmless_attributes.SPECIAL:
+            if stored or node is None or name in allowed.SPECIAL:
                 raise Found(f"it uses the attribute {name}")
             self._check(node, "value", f"it uses the attribute {name}, which the file does not know")
             return
-        if name in harmless_attributes.INSIDES:
+        if name in allowed.INSIDES:
             raise Found(f"it uses the attribute {name}")
         if name in context.gadgets and not self._is_own(name):
             doubt = f"it uses the attribute {name}, which does what a text says"
             self._doubted(node, "called" if name in context.strong else "own", doubt)
             self.whole |= name not in context.strong
         elif name.startswith("_"):
-            if name not in context.private and name not in harmless_attributes.OF_TUPLES:
+            if name not in context.private and name not in allowed.OF_TUPLES:
                 self._doubted(node, "get", f"it uses the attribute {name}, which the file does not define")
         elif not (own and (stored or name in self.own_stored)):
             known = context.stored if stored else context.attributes
-            if name not in known and (stored or name not in harmless_attributes.ATTRIBUTES):
+            if name not in known and (stored or name not in allowed.ATTRIBUTES):
                 doubt = f"it {'sets' if stored else 'uses'} the attribute {name}, which the file does not know"
                 self._doubted(node, "get", doubt)
 
@@ -240,7 +235,7 @@ class Names:
     def _of_class(self, base: ast.expr) -> bool:
         if isinstance(base, ast.Call) and isinstance(base.func, ast.Name) and base.func.id == "super":
             return True
-        return isinstance(base, ast.Name) and (base.id in self.context.defined or base.id in harmless_modules.BUILTINS)
+        return isinstance(base, ast.Name) and (base.id in self.context.defined or base.id in allowed.BUILTINS)
 
     # -- nodes
 
@@ -288,11 +283,7 @@ class Names:
             self._attribute(part.attr, part, stored=stored and part is node)
         if done and names[-1] in ONLY_WITH and node is not self._called:
             raise Found(f"it uses {names[-1]} without calling it")
-        if (
-            names[-1] in harmless_attributes.OPENS | {"format", "format_map"}
-            and done < len(nodes)
-            and node is not self._called
-        ):
+        if names[-1] in allowed.OPENS | {"format", "format_map"} and done < len(nodes) and node is not self._called:
             raise Found(f"it uses the attribute {names[-1]} without calling it")
         if names[-1] == "__class__":
             self._check(node, "value", "it uses a class that it found by __class__")
@@ -333,7 +324,6 @@ class Names:
 
 
 def rebinds(node: Function, name: str) -> bool:
-    """Return whether a function rebinds one of its parameters."""
     for part in ast.walk(node):
         if isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load):
             return True

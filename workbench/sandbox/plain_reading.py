@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import string
 
-from workbench.sandbox import harmless_modules
-from workbench.sandbox.harmless_attributes import OPENS
+from workbench.sandbox import allowed
+from workbench.sandbox.allowed import OPENS
 from workbench.sandbox.plain_context import Function, chain
 from workbench.sandbox.plain_names import JUDGED, ONLY_CALLED, ONLY_WITH, SHOWS, Found, Names
 
@@ -252,7 +252,7 @@ class Reading(Calls):
 
     def _visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
-            if (0, alias.name, "") not in self.context.imports and harmless_modules.public(alias.name) is None:
+            if (0, alias.name, "") not in self.context.imports and allowed.public(alias.name) is None:
                 raise Found(f"it imports {alias.name}")
 
     def _visit_ImportFrom(self, node: ast.ImportFrom) -> None:
@@ -260,11 +260,11 @@ class Reading(Calls):
         for alias in node.names:
             if (node.level, module, alias.name) in self.context.imports and alias.name != "*":
                 continue
-            submodule = harmless_modules.public(f"{module}.{alias.name}") is not None
+            submodule = allowed.public(f"{module}.{alias.name}") is not None
             if (
                 node.level
-                or not (submodule or harmless_modules.usable(module, alias.name))
-                or not harmless_modules.of_standard_library(module)
+                or not (submodule or allowed.usable(module, alias.name))
+                or not allowed.of_standard_library(module)
             ):
                 raise Found(f"it imports {alias.name} from {'.' * node.level}{module}")
 

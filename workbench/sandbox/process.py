@@ -1,10 +1,8 @@
 """The plain-process back end, confined by Landlock, seccomp and limits where available; used only by explicit choice.
 
 There are no namespaces: the candidate shares the machine's process table, clock and host name, and has a folder of its
-own.
-``workbench_runner/confine.py`` drops all other rights before the environment's interpreter starts, as far as the kernel
-supports
-that.
+own. ``workbench_runner/confine.py`` drops all other rights before the environment's interpreter starts, as far as the
+kernel supports that.
 """
 
 from __future__ import annotations
@@ -291,7 +289,6 @@ def open_to_everybody(path: Path) -> bool:
 
 
 def _tasks_of(user: int) -> int:
-    """Return the number of threads of ``user``, all of which count towards RLIMIT_NPROC."""
     total = 0
     for folder in Path("/proc").glob("[0-9]*/task"):
         with contextlib.suppress(OSError):

@@ -1,8 +1,7 @@
 """A whole program in a sandbox: one writable folder, no network but one port that leads to a Unix socket of ours.
 
 For programs that a user has chosen and installed (doc systems), not for candidates: what they write stays on the disk,
-and they
-see their own environment. Everything else is as in :mod:`workbench.sandbox.bubblewrap`.
+and they see their own environment. Everything else is as in :mod:`workbench.sandbox.bubblewrap`.
 """
 
 from __future__ import annotations
@@ -89,11 +88,7 @@ def program_command(program: Program, limits: ProgramLimits) -> list[str]:
 
 
 async def run_confined(
-    program: Program,
-    limits: ProgramLimits,
-    *,
-    stop: asyncio.Event,
-    on_line: Callable[[str], None] = lambda line: None,
+    program: Program, limits: ProgramLimits, *, stop: asyncio.Event, on_line: Callable[[str], None] = lambda line: None
 ) -> Ended:
     """Run a program in a sandbox of its own until it ends, reaches a limit or ``stop`` is set."""
     group = control_groups.ControlGroup.create(
@@ -114,11 +109,7 @@ async def run_confined(
 
 
 async def run_plain(
-    program: Program,
-    limits: ProgramLimits,
-    *,
-    stop: asyncio.Event,
-    on_line: Callable[[str], None] = lambda line: None,
+    program: Program, limits: ProgramLimits, *, stop: asyncio.Event, on_line: Callable[[str], None] = lambda line: None
 ) -> Ended:
     """Run a program without a sandbox, if its user asked for that; limits of time, output and folder hold."""
     variables = dict(program.variables)

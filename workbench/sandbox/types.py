@@ -1,10 +1,10 @@
-"""The inputs and outputs of a sandbox: plain frozen dataclasses that can be converted to JSON and back."""
+"""The inputs and outputs of a sandbox."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -61,14 +61,6 @@ class Limits:
     file_mb: int = 64  # size of a single file, MiB
     disk_mb: int = 512  # size of all files together (the sandbox's tmpfs), MiB
 
-    def to_json(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Limits:
-        """Rebuild from :meth:`to_json`; unknown names are ignored."""
-        return cls(**{name: data[name] for name in cls.__dataclass_fields__ if name in data})
-
 
 @dataclass(frozen=True, slots=True)
 class TestOutcome:
@@ -81,9 +73,6 @@ class TestOutcome:
     seconds: float = 0.0  # setup, call and teardown together
     message: str = ""  # the last line of the failure, for a table cell
     traceback: str = ""  # native; "" for passed tests
-
-    def to_json(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("id", "outcome", "seconds", "message", "traceback")}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> TestOutcome:
@@ -116,37 +105,11 @@ class Job:
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-able mapping, with ``content`` as base64, because a candidate may not be valid text."""
         return {
-            "id": self.id,
-            "tests": list(self.tests),
-            "path": self.path,
+            **{name: getattr(self, name) for name in self.__dataclass_fields__},
             "content": base64.b64encode(self.content).decode("ascii"),
-            "limits": self.limits.to_json(),
-            "route": str(self.route),
-            "function": list(self.function) if self.function else None,
-            "order": self.order,
-            "deselect": list(self.deselect),
-            "trace": self.trace,
-            "trace_tests": self.trace_tests,
+            "limits": asdict(self.limits),
             "added": [[path, base64.b64encode(content).decode("ascii")] for path, content in self.added],
         }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Job:
-        function = data.get("function")
-        return cls(
-            id=str(data["id"]),
-            tests=tuple(str(test) for test in data.get("tests", ())),
-            path=str(data.get("path", "")),
-            content=base64.b64decode(data.get("content", "")),
-            limits=Limits.from_json(data.get("limits", {})),
-            route=Route(data.get("route", "auto")),
-            function=(str(function[0]), int(function[1])) if function else None,
-            order=str(data.get("order", "given")),
-            deselect=tuple(str(test) for test in data.get("deselect", ())),
-            trace=bool(data.get("trace", False)),
-            added=tuple((str(path), base64.b64decode(content)) for path, content in data.get("added", ())),
-            trace_tests=bool(data.get("trace_tests", False)),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,50 +140,22 @@ class Report:
 
     @property
     def failing(self) -> tuple[TestOutcome, ...]:
-        """The tests that did not pass, in the order in which they ran."""
         return tuple(test for test in self.tests if test.outcome != "passed")
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "job": self.job,
-            "verdict": str(self.verdict),
-            "reason": str(self.reason),
-            "detail": self.detail,
-            "tests": [test.to_json() for test in self.tests],
-            "seconds": self.seconds,
-            "route": str(self.route),
-            "slower": self.slower,
-            "backend": self.backend,
-            "suspicious": list(self.suspicious),
-            "changed": list(self.changed),
-            "plain": self.plain,
-            "doubtful": self.doubtful,
-            "running": self.running,
-            "notes": list(self.notes),
-            "trace": self.trace,
-            "said": self.said,
-        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Report:
+        """Return the runner's report; what is judged outside of the sandbox is not in it."""
+        values: dict[str, Any] = {name: str(data.get(name, "")) for name in ("detail", "slower", "running", "said")}
+        values |= {name: tuple(map(str, data.get(name, ()))) for name in ("suspicious", "changed", "notes")}
         return cls(
             job=str(data["job"]),
             verdict=Verdict(data["verdict"]),
             reason=Reason(data.get("reason", "")),
-            detail=str(data.get("detail", "")),
             tests=tuple(TestOutcome.from_json(test) for test in data.get("tests", ())),
             seconds=float(data.get("seconds", 0.0)),
             route=Route(data.get("route", "cold")),
-            slower=str(data.get("slower", "")),
-            backend=str(data.get("backend", "")),
-            suspicious=tuple(str(note) for note in data.get("suspicious", ())),
-            changed=tuple(str(name) for name in data.get("changed", ())),
-            plain=None if data.get("plain") is None else bool(data["plain"]),
-            doubtful=str(data.get("doubtful", "")),
-            running=str(data.get("running", "")),
-            notes=tuple(str(note) for note in data.get("notes", ())),
             trace=data.get("trace"),
-            said=str(data.get("said", "")),
+            **values,
         )
 
 

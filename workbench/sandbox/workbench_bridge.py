@@ -1,8 +1,7 @@
 """Inside a sandbox without a network: a port on 127.0.0.1 whose connections come out at a Unix socket outside.
 
 ``python -I -S workbench_bridge.py SOCKET PORT -- COMMAND…`` starts the command and passes its exit status on. Standard
-library
-only: it runs on the interpreter of the program's environment.
+library only: it runs on the interpreter of the program's environment.
 """
 
 import os

@@ -22,7 +22,7 @@ from workbench.sandbox import forgery
 from workbench.sandbox.backend import Backend, Channel, Launch
 from workbench.sandbox.errors import SandboxError, no_room
 from workbench.sandbox.plain import Plainness, PlainnessCheck
-from workbench.sandbox.project_names import project_names
+from workbench.sandbox.plain_context import project_names
 from workbench.sandbox.types import Job, Limits, Reason, Report, Route, Verdict, Workspace
 from workbench.sandbox.workbench_runner.judge import PROCESSES
 
@@ -75,10 +75,8 @@ class Worker:
         """Test one candidate; a body that passes without being plain is tested in further ways, see :meth:`_confirm`.
 
         A plain one is doubtful, too, if it left the process in another state than the original body does. A runner that
-        dies under a
-        candidate is started again and the candidate tried once more, cold; if it dies again, the candidate did it.
-        SandboxError: the
-        sandbox does not start at all.
+        dies under a candidate is started again and the candidate tried once more, cold; if it dies again, the candidate
+        did it. SandboxError: the sandbox does not start at all.
         """
         report = await self._attempt(job)
         if report is None:
@@ -150,10 +148,7 @@ class Worker:
         ]
 
     async def _confirm(self, job: Job, report: Report, original: bytes, doubts: list[str]) -> Report:
-        """Run a passing candidate in ways in which it must not pass; see :mod:`workbench.sandbox.forgery`.
-
-        Return a failed report if it passes nevertheless, else the report with why it is doubtful.
-        """
+        """Return a failed report if a candidate passes where it must not, else one with why it is doubtful."""
         if not await self._fails_without_result(job):
             if await self._fails_without_result(replace(job, content=original)):
                 return _forged(report, "It reports success even when its result is discarded.")

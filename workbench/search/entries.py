@@ -78,7 +78,6 @@ def parts_of(changes: Iterable[Change]) -> list[Part]:
 
 
 def read_part(reader: SessionReader, part: Part) -> tuple[Item | None, list[Entry]]:
-    """Return the item that a part describes, None if it describes none, and its texts."""
     match part.kind:
         case "trial":
             trial = reader.trial(part.item)
@@ -100,7 +99,6 @@ def read_part(reader: SessionReader, part: Part) -> tuple[Item | None, list[Entr
 
 
 def _tagged(reader: SessionReader, key: str) -> Item | None:
-    """Return the item whose tags changed; None for anything but a trial, task or candidate."""
     trial = reader.trial(key)
     return _trial(reader, trial) if trial is not None else _task(reader, key)[0] or _candidate(reader, key)[0]
 

@@ -1,8 +1,7 @@
 """The index of all texts of sessions: SQLite FTS5 in a file of its own, which can be deleted at any time.
 
 It holds the words and places of texts; a text in many places (a file that every agent read) is indexed once. It is
-filled from a
-session's feed of changes, in small transactions, by a reader that never writes the session.
+filled from a session's feed of changes, in small transactions, by a reader that never writes the session.
 """
 
 from __future__ import annotations
@@ -68,10 +67,7 @@ class Found:
 
 
 class SearchIndex:
-    """The index file; made anew if it is missing, damaged or of another version.
-
-    WorkbenchError: it cannot be written; every method may raise that.
-    """
+    """The index file; made anew if missing, damaged or of another version. Every method may raise WorkbenchError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -119,7 +115,6 @@ class SearchIndex:
         return connection
 
     def broken(self) -> bool:
-        """Return whether the index itself cannot be read."""
         try:
             self._reader.execute("SELECT count(*) FROM sessions").fetchone()
         except sqlite3.Error:
@@ -137,8 +132,7 @@ class SearchIndex:
         """Index what changed in a session since the last time; return how many parts were read.
 
         ``reader`` must not be shared, as this may take a while. Once ``stopped``, what was indexed stays; ``progress``
-        gets the number of
-        parts so far.
+        gets the number of parts so far.
         """
         done = 0
         with self._filling, self._translated():
@@ -220,7 +214,6 @@ class SearchIndex:
         connection.execute("COMMIT")
 
     def _text(self, reader: SessionReader, entry: Entry) -> int:
-        """Return the number of an entry's text, indexing its words if necessary."""
         digest = entry.blob or hashlib.sha256(entry.text.encode("utf-8", "surrogatepass")).hexdigest()
         row = self._writer.execute("SELECT id FROM texts WHERE digest = ?", (digest,)).fetchone()
         if row:
@@ -233,10 +226,7 @@ class SearchIndex:
     # -- asking
 
     def search(self, query: Query, sessions: Sequence[Path] = (), limit: int = 2000) -> Found:
-        """Return the matching texts; without words, the names of the items that meet the conditions.
-
-        ``sessions`` is by default all that are indexed; ``limit`` bounds the hits that are returned, all are counted.
-        """
+        """Return the matching texts (at most ``limit``, all are counted); without words, the names of items."""
         if not query:
             return Found()
         tables = "entries JOIN items ON items.session = entries.session AND items.id = entries.item"
@@ -312,7 +302,6 @@ class Line:
 
 
 def line_of(reader: SessionReader, hit: Hit, query: Query) -> Line:
-    """Return the first line of a hit's text with a word of the query."""
     text = text_of(reader, hit.entry)
     pattern = query.pattern()
     found = pattern.search(text) if pattern is not None else None

@@ -46,7 +46,6 @@ class Condition:
     exact: bool = False
 
     def holds(self, number: float | None) -> bool:
-        """Return whether a number is within the bounds; None never is."""
         if number is None:
             return False
         if self.low is not None and (number < self.low or (self.strict and number == self.low)):
@@ -139,5 +138,4 @@ _DAY = 86_400.0
 
 
 def _day(text: str) -> float:
-    """Return the start of a day (``YYYY-MM-DD``, local) in unix seconds."""
     return time.mktime(time.strptime(text, "%Y-%m-%d"))

@@ -47,13 +47,7 @@ class Refused:
 
 @dataclass(slots=True)
 class Assessed:
-    """An assessment under way.
-
-    Attributes:
-        session: The session file; the app follows it like any other.
-        runs: Its runs, one for each agent that could be planned.
-        refused: The agents that could not.
-    """
+    """An assessment under way: its session, a run for each agent that could be planned, and the others with why."""
 
     session: Path
     runs: list[str] = field(default_factory=list)
@@ -73,7 +67,6 @@ class Assessed:
             await asyncio.sleep(_LOOK_SECONDS)
 
     def cancel(self) -> None:
-        """Stop what is under way; what is done is kept."""
         for run in self.runs:
             client.cancel(self.session, run)
 
@@ -92,7 +85,6 @@ class Assessed:
             }
 
     def markdown(self) -> str:
-        """Return the session's report as Markdown."""
         return str(write_report(self.session, "md", None))
 
     def _look(self) -> tuple[list[str], bool]:
@@ -122,11 +114,7 @@ def _standing(reader: SessionReader, trial: TrialRow, state: str) -> str:
 
 
 def begin(assessment: Assessment, judge: str) -> Assessed:
-    """Plan the runs of an assessment in a new session and start engines for them; the second waits for the first.
-
-    Raises:
-        WorkbenchError: Nothing of it can be planned: no agent is there, or the session cannot be written.
-    """
+    """Plan the runs in a new session and start engines, one after another; raises WorkbenchError where nothing can be planned."""
     stamp = time.strftime("assessment-%Y-%m-%d-%H%M%S")
     assessed = Assessed(paths.sessions_dir() / f"{stamp}-{uuid4().hex[:4]}.session")
     for agent in assessment.agents:
@@ -155,12 +143,7 @@ SKILL = AgentSkill(
 
 
 class Assessor(AgentExecutor):  # type: ignore[misc]
-    """Carries out an assessment as a task: updates while it runs, scorecards as artifacts.
-
-    Args:
-        judge: Who scores.
-        at_once: Assessments under way at the same time; others wait.
-    """
+    """Carries out assessments as tasks, ``at_once`` at the same time: updates while they run, scorecards as artifacts."""
 
     def __init__(self, judge: str, at_once: int) -> None:
         self._judge = judge
@@ -168,7 +151,6 @@ class Assessor(AgentExecutor):  # type: ignore[misc]
         self._going: dict[str, Assessed] = {}
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Read the request, run it, report; every end is a state of the task."""
         task = str(context.task_id or uuid4())
         group = str(context.context_id or uuid4())
         updater = TaskUpdater(event_queue, task, group)
@@ -196,7 +178,6 @@ class Assessor(AgentExecutor):  # type: ignore[misc]
             await updater.failed(updater.new_agent_message([Part(text=str(error))]))
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Stop the runs of a task; what is done is kept in its session."""
         task, group = str(context.task_id), str(context.context_id)
         assessed = self._going.pop(task, None)
         if assessed is not None:
@@ -227,13 +208,6 @@ class Assessor(AgentExecutor):  # type: ignore[misc]
 
 
 def assessor_app(judge: str, place: Place, at_once: int) -> ASGIApp:
-    """Return the web application of the assessor.
-
-    Args:
-        judge: Who scores, with this machine's default filled in.
-        place: Where it will listen.
-        at_once: Assessments under way at the same time.
-    """
     description = f"Scores documentation agents by AEO-Bench's four tiers; judge: {judge.partition(':')[0]}."
     card = card_for("workbench_assessor", description, SKILL, place.url, streaming=True)
     return app_for(card, Assessor(judge, at_once), place.token)

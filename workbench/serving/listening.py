@@ -43,11 +43,7 @@ class Place:
 
     @classmethod
     def at(cls, host: str, port: int) -> Place:
-        """Return a place with the environment's token.
-
-        Raises:
-            UsageError: Others could reach it and there is no token, or a short one.
-        """
+        """Return a place with the environment's token; raises UsageError where others could reach it without one, or with a short one."""
         token = os.environ.get(TOKEN, "")
         if not token and not _is_loopback(host):
             raise UsageError(
@@ -65,11 +61,7 @@ class Place:
         return f"http://{host}:{self.port}"
 
     def bound(self) -> tuple[Place, socket.socket]:
-        """Return the place with its port, and a socket that listens there.
-
-        Raises:
-            UsageError: The port is taken, or the address is not one of this machine.
-        """
+        """Return the place with its port, and a socket that listens there; raises UsageError where that cannot be."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         # asyncio sends small answers at once only on sockets that say they are TCP: without it each takes 40 ms.
         found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -113,7 +105,6 @@ def card_for(name: str, description: str, skill: AgentSkill, url: str, *, stream
 
 
 def app_for(card: AgentCard, executor: AgentExecutor, token: str) -> ASGIApp:
-    """Return the web application that speaks A2A for an executor."""
     handler = DefaultRequestHandler(agent_executor=executor, task_store=InMemoryTaskStore(), agent_card=card)
     routes = [
         *(route for place in _CARDS for route in create_agent_card_routes(card, card_url=place)),
@@ -124,10 +115,7 @@ def app_for(card: AgentCard, executor: AgentExecutor, token: str) -> ASGIApp:
 
 
 class _Guard:
-    """Refuses requests without the token, or without one those that a web page makes, and bodies without end.
-
-    The card may be read by everybody.
-    """
+    """Refuses requests without the token, or without one those of a web page, and bodies without end; everybody may read the card."""
 
     def __init__(self, inner: ASGIApp, token: str) -> None:
         self._inner, self._token = inner, token
@@ -186,13 +174,7 @@ class _Server(uvicorn.Server):  # type: ignore[misc]
 def listen(
     app: ASGIApp, sockets: Sequence[socket.socket], closing: Callable[[], Awaitable[None]] | None = None
 ) -> None:
-    """Serve until the process is told to stop; answers under way get some seconds to be sent.
-
-    Args:
-        app: The web application.
-        sockets: What it listens on.
-        closing: Called at the end.
-    """
+    """Serve until the process is told to stop; answers under way get some seconds to be sent, then ``closing`` is called."""
     config = uvicorn.Config(
         app,
         log_level="warning",

@@ -39,11 +39,7 @@ class Assessment:
 
 
 def read_assessment(message: str) -> Assessment:
-    """Return what a message asks for.
-
-    Raises:
-        UsageError: It is not understood, names what is not there, or is too much; the sentence says what is taken.
-    """
+    """Return what a message asks for; raises UsageError, which says what is taken, for what is not there or too much."""
     given = _values(message)
     config = given.get("config")
     values = {**(config if isinstance(config, Mapping) else {}), **given}

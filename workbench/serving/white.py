@@ -109,17 +109,7 @@ class Said:
 
 @dataclass(slots=True)
 class Conversation:
-    """A conversation of one agent with one client.
-
-    Attributes:
-        agent: Name of an agent, see :data:`workbench.agents.AGENTS`, or a dotted path.
-        model: The model that it asks.
-        recorded: The model whose answers these are where ``model`` is a replay, "" where it is none.
-        asker: The gateway.
-        scope: Id of the conversation.
-        max_steps: Steps after which the agent hands in.
-        answer_tokens: Tokens that an answer of the model may have.
-    """
+    """A conversation of one agent with one client; ``recorded`` is the model whose answers are replayed, "" where none are."""
 
     agent: str
     model: str
@@ -135,12 +125,7 @@ class Conversation:
     _gave_up: str = ""
 
     async def hear(self, message: str) -> Said:
-        """Take a message and return what the agent says to it.
-
-        Raises:
-            ModelError: Its model gave no answer; the message is as if it had not come.
-            UsageError: The agent cannot be made.
-        """
+        """Return what the agent says to a message; where it raises, by a ModelError of its model, the message is as if it had not come."""
         if self._gave_up and not _NAMED.search(message):
             return Said(self._gave_up)
         if self._assignment is None or self._ended:
@@ -219,7 +204,6 @@ class _Served(AgentContext):
         self.said = ""
 
     def submit(self, turn: Turn) -> Submission:
-        """Note the model's own words and submit."""
         self.said = split_reasoning(turn.answer.text).answer
         return super().submit(turn)
 
@@ -268,11 +252,7 @@ def gateway_for(plan: DocumentPlan, settings: Settings) -> Gateway:
 
 
 def check_servable(agent: str) -> None:
-    """Refuse an agent that cannot be served.
-
-    Raises:
-        UsageError: There is none of this name, or it looks into the repository without its tools.
-    """
+    """Raise UsageError for an agent that is not there, or that looks into the repository without its tools."""
     info = agent_info(agent)
     if is_remote(agent):
         raise UsageError(f"{info.name} is served already; name its address where it is asked.")
@@ -287,12 +267,7 @@ class _Kept:
 
 
 class ServedAgent(AgentExecutor):  # type: ignore[misc]
-    """Answers messages by an agent of this machine.
-
-    Args:
-        new: Makes the conversation with a given id.
-        at_once: Messages that are worked on at the same time; others wait.
-    """
+    """Answers messages, ``at_once`` at the same time, by conversations with an agent of this machine that ``new`` makes by their ids."""
 
     def __init__(self, new: Callable[[str], Conversation], at_once: int) -> None:
         self._new = new
@@ -342,14 +317,6 @@ def _message(said: Said, context: str) -> Message:
 
 
 def agent_app(plan: DocumentPlan, place: Place, asker: Asker, at_once: int) -> ASGIApp:
-    """Return the web application of a served agent.
-
-    Args:
-        plan: Agent, model and limits, with this machine's defaults filled in.
-        place: Where it will listen.
-        asker: The gateway to its model.
-        at_once: Messages worked on at the same time.
-    """
     first = Conversation(
         plan.agent,
         plan.model,

@@ -1,7 +1,4 @@
-"""The session file: one SQLite database that holds all that a run did, and the only truth that the app shows.
-
-Importing this room is cheap: the app does it before its first paint.
-"""
+"""The session file: one SQLite database with all that a run did. Cheap to import, for the app's first paint."""
 
 import lazy_loader
 

@@ -1,8 +1,7 @@
 """Whether an engine is starting for a waiting run: processes started for it, noted beside the engine's log.
 
 A lease says who executes a run; between an order and the lease lie the seconds in which an engine starts, and may die.
-The notes
-are of this machine: a process elsewhere shows itself by its lease.
+The notes are of this machine: a process elsewhere shows itself by its lease.
 """
 
 from __future__ import annotations

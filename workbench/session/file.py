@@ -82,7 +82,6 @@ class _Bounded(sqlite3.Connection):
 
 @contextlib.contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors inside the block into sentences about ``path``."""
     try:
         yield
     except sqlite3.Error as error:
@@ -91,7 +90,7 @@ def translated(path: Path) -> Iterator[None]:
 
 def translate(error: sqlite3.Error, path: Path) -> SessionError:
     words = str(error).lower()
-    if "full" in words or (_has_no_room(path) and _name_of(error) in _WRITING):
+    if "full" in words or (is_full(path.resolve().parent, _NO_ROOM) and _name_of(error) in _WRITING):
         return SessionFull(
             f"The disk is full: {path.name} could not be written. Everything finished so far is kept; "
             f"free some space, then run: workbench resume {path}"
@@ -140,10 +139,8 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
     """Return a connection to an existing session file.
 
     A log beside the file that belongs to another file is moved away first; a log of the file's own, left by a killed
-    engine, is
-    brought into the file if it may be written. SessionError: the file is missing, damaged, of another version or
-    locked, or its log
-    cannot be read.
+    engine, is brought into the file if it may be written. SessionError: the file is missing, damaged, of another
+    version or locked, or its log cannot be read.
     """
     _require_session(path)
     with translated(path):
@@ -200,8 +197,7 @@ def _opened(path: Path, *, write: bool) -> sqlite3.Connection:
     """Return a bare connection to a session file.
 
     Only SQLite may open the file: closing a file of one's own drops all POSIX locks that this process has on it, and
-    then the next
-    program to leave takes itself for the last and deletes the log from under a running engine
+    then the next program to leave takes itself for the last and deletes the log from under a running engine
     (sqlite.org/howtocorrupt.html, 2.2).
     """
     with translated(path):
@@ -266,10 +262,7 @@ def ensure(path: Path) -> bool:
 
 
 def create(path: Path, name: str | None = None) -> None:
-    """Create an empty session file and its folder: complete or not at all, built beside its place and renamed.
-
-    SessionError: the file exists or cannot be written.
-    """
+    """Create a session file and its folder, complete or not at all. SessionError: it exists or is not writable."""
     must_write("make a session")
     if path.exists():
         raise SessionExists(f"{path} exists already; choose another name or open it.")
@@ -310,10 +303,6 @@ _NO_ROOM = 64 * 1024
 
 def _name_of(error: sqlite3.Error) -> str:
     return str(getattr(error, "sqlite_errorname", "") or "")
-
-
-def _has_no_room(path: Path) -> bool:
-    return is_full(path.resolve().parent, _NO_ROOM)
 
 
 def _size_limit(path: Path) -> int | None:

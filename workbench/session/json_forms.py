@@ -25,11 +25,14 @@ class WrongForm(ValueError):
     """Invalid JSON, or JSON of another form; the message says which."""
 
 
-def decoded(text: str, kind: type[Any]) -> Any:
-    """Return the value of JSON text.
+def picked(row: object, *names: str) -> dict[str, Any]:
+    """Return attributes of a row under their own names or the one behind a colon, ``total:score``; without a row, all None."""
+    pairs = (name.partition(":") for name in names)
+    return {wanted or own: None if row is None else getattr(row, own) for own, _, wanted in pairs}
 
-    WrongForm: it is no JSON, no ``kind`` (``list`` or ``dict``), or nested too deep.
-    """
+
+def decoded(text: str, kind: type[Any]) -> Any:
+    """Return the value of JSON text. WrongForm: it is no ``kind`` (``list`` or ``dict``), or nested too deep."""
     try:
         value = json.loads(text)
     except RecursionError:

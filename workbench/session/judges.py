@@ -16,7 +16,6 @@ def recorded_as(asked: str) -> str:
 
 
 def is_offline(judge: str) -> bool:
-    """Return whether a scorecard's judge is a rule of the offline judge rather than a model."""
     return judge == OFFLINE or (judge.startswith(f"{OFFLINE}-") and judge.removeprefix(f"{OFFLINE}-").isdigit())
 
 

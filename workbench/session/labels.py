@@ -42,7 +42,6 @@ def check_remark(text: str) -> str:
 
 
 def star_first(labels: Iterable[str]) -> list[str]:
-    """Return the star, then the tags by name."""
     return sorted(labels, key=lambda label: (label != STAR, label.casefold(), label))
 
 
@@ -61,7 +60,6 @@ def labels_by_item(rows: Iterable[LabelRow]) -> dict[str, tuple[str, ...]]:
 
 
 def labels_by_part(rows: Iterable[LabelRow]) -> dict[str, tuple[str, ...]]:
-    """Return the labels of each part of one item; those of "" are the item's own."""
     found: dict[str, list[str]] = {}
     for row in rows:
         found.setdefault(row.part, []).append(row.label)
@@ -77,7 +75,6 @@ def criterion_part(rubric: str, tier: int, key: str) -> str:
 
 
 def criterion_of(part: str) -> tuple[str, int, str] | None:
-    """Return rubric, tier and key of a part, None if it is no criterion."""
     kind, _, rest = part.partition(":")
     rubric, _, place = rest.rpartition(":")
     tier, _, key = place.partition(".")

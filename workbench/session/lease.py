@@ -52,10 +52,7 @@ def process_started(pid: int) -> str:
 
 
 def holder(connection: sqlite3.Connection, run_id: str) -> Lease | None:
-    """Return the lease on a run if its holder lives.
-
-    On the same machine the process table decides at once; for another machine the heartbeat does.
-    """
+    """Return the lease on a run if its holder lives, by the process table here, by the heartbeat elsewhere."""
     row = connection.execute("SELECT * FROM leases WHERE run_id = ?", (run_id,)).fetchone()
     if row is None:
         return None
@@ -96,7 +93,6 @@ def _file(connection: sqlite3.Connection) -> str:
 
 
 def engine_lives(connection: sqlite3.Connection) -> bool:
-    """Return whether a living engine executes any run of the session."""
     try:
         runs = [run for (run,) in connection.execute("SELECT run_id FROM leases")]
         return any(holder(connection, run) is not None for run in runs)

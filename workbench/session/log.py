@@ -1,19 +1,15 @@
 """The write-ahead log beside a session file: does it belong to the file, and is its content in the file as well?
 
 SQLite applies any log that lies beside a database under the right name. If the database was removed and a backup put in
-its place,
-that log holds pages of another file and destroys the backup. So every transaction writes the row of ``log_identity``
-into the log,
-and every checkpoint gives the file a new name:
+its place, that log holds pages of another file and destroys the backup. So every transaction writes the row of
+``log_identity`` into the log, and every checkpoint gives the file a new name:
 
 - ``generation`` is the name that the file has once the checkpoint under way is complete,
 - ``base`` is the name that the file had before.
 
 A log belongs to a file whose own name, read without the log, is one of the two in the log. That holds at every moment,
-however many
-programs write and checkpoint one session, because a new ``generation`` is made only once the file has the one before:
-SQLite copies
-pages into the file while another program's transaction is under way.
+however many programs write and checkpoint one session, because a new ``generation`` is made only once the file has the
+one before: SQLite copies pages into the file while another program's transaction is under way.
 """
 
 from __future__ import annotations
@@ -47,7 +43,6 @@ def log_path(path: Path) -> Path:
 
 
 def log_size(path: Path) -> int:
-    """Return the bytes of the log beside a session file; 0 if there is none."""
     try:
         return log_path(path).stat().st_size
     except OSError:
@@ -147,7 +142,6 @@ def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
 
 
 def set_aside(path: Path) -> Path | None:
-    """Move a log that belongs to another file away; return its new place."""
     found, number = log_path(path), 1
     while (kept := found.with_name(f"{path.resolve().name}.foreign-log-{number}")).exists():
         number += 1
@@ -161,7 +155,6 @@ def set_aside(path: Path) -> Path | None:
 
 
 def logs_set_aside(path: Path) -> list[Path]:
-    """Return the logs of other files that were moved away from beside a session file."""
     real = path.resolve()
     with contextlib.suppress(OSError):
         return sorted(real.parent.glob(f"{_literal(real.name)}.foreign-log-*"))
@@ -186,8 +179,7 @@ def checkpoint(connection: sqlite3.Connection, path: Path, busy_ms: int) -> bool
     """Bring the log's content into the file, without waiting for readers; return whether all of it is there now.
 
     ``busy_ms`` is set again afterwards as the time limit of the connection for locks. ForeignLog: another file's
-    content is in its
-    place, nothing was written into it; sqlite3.Error: the file cannot be written.
+    content is in its place, nothing was written into it; sqlite3.Error: the file cannot be written.
     """
     if not log_size(path):
         return True

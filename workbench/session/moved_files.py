@@ -22,8 +22,8 @@ class Fate(Enum):
     """What became of the file that a writer opened.
 
     ``MOVED`` has another name now; ``REMOVED`` has none any more (it was deleted, or another file took its name);
-    ``OVERWRITTEN`` is in
-    its place with the content of another file; ``WITHOUT_LOG`` lost its log; ``LOG_EMPTIED`` has a truncated log.
+    ``OVERWRITTEN`` is in its place with the content of another file; ``WITHOUT_LOG`` lost its log; ``LOG_EMPTIED`` has
+    a truncated log.
     """
 
     IN_PLACE = "in place"

@@ -1,7 +1,4 @@
-"""What is missing in a session: unfinished work, and scores that a judge failed to give.
-
-It decides both the state that a person sees and what a resume does.
-"""
+"""What a session lacks, for the state that is shown and for a resume: unfinished work, missing scores."""
 
 from __future__ import annotations
 
@@ -105,7 +102,6 @@ def scores_asked(run: RunRow) -> int:
 
 
 def lacking(reader: SessionReader, run: RunRow) -> list[tuple[str, str, str]]:
-    """Return what a run is still to score of other runs' trials, as (trial, rubric, judge)."""
     plan = run.plan
     if not plan.get("rescore"):
         return []
@@ -144,7 +140,6 @@ def trial_state(reader: SessionReader, trial: TrialRow) -> str:
 
 
 def has_unscored(reader: SessionReader, run_id: str) -> bool:
-    """Return whether a judge failed on a trial of a run, or the run lacks scores of other runs' trials."""
     run = reader.run(run_id)
     known = reader.query(
         "SELECT DISTINCT trial_id FROM scorecards JOIN trials ON trials.id = trial_id "

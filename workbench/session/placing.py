@@ -148,7 +148,6 @@ def _rename(path: Path, target: Path) -> None:
 
 
 def delete(path: Path, folder: Path) -> Deleted:
-    """Move a session into the trash and record its former place."""
     place = free_place(folder / TRASH / path.name, lambda place: place.exists() or _note(place).exists())
     size = path.stat().st_size if path.exists() else 0
     deleted = Deleted(place, path.absolute(), time.time(), size)
@@ -174,10 +173,7 @@ def deleted_sessions(folder: Path) -> list[Deleted]:
 
 
 def restore(deleted: Deleted) -> Path:
-    """Restore a session to its former place, numbered if that is taken; return the new place.
-
-    SessionError: it is gone.
-    """
+    """Restore a session to its former place, numbered if that is taken. SessionError: it is gone."""
     place = free_place(deleted.was)
     if not deleted.path.exists():
         raise SessionError(f"{deleted.path.name} is not in the trash any more.")

@@ -74,8 +74,7 @@ class SessionReader(RowReader):
         """Return up to ``limit`` changes after sequence number ``since``, oldest first.
 
         The feed is pruned. Who is behind its beginning gets a change for every row that there is, more than ``limit``
-        if need be, all with
-        the newest number. An unreadable feed has no changes.
+        if need be, all with the newest number. An unreadable feed has no changes.
         """
         try:
             return self._changes(since, limit)
@@ -103,11 +102,9 @@ class SessionReader(RowReader):
     # -- the session and its runs
 
     def meta(self) -> dict[str, str]:
-        """Return the file's ``name``, ``created_at`` and ``created_by``."""
         return dict(self.query("SELECT key, value FROM meta"))
 
     def runs(self) -> list[rows.RunRow]:
-        """Return the runs that are not archived, oldest first."""
         return [run for run in self.every_run() if run.deleted_at is None]
 
     def every_run(self) -> list[rows.RunRow]:
@@ -121,8 +118,7 @@ class SessionReader(RowReader):
         """Return the state of a run as a person should see it.
 
         ``interrupted``: its engine is gone, or it waits and no engine is starting for it; ``unscored``: done but for
-        the scores that a
-        judge failed to give; the other states are the row's own.
+        the scores that a judge failed to give; the other states are the row's own.
         """
         if run.state == "done":
             return "unscored" if run.kind == "document" and pending_work.has_unscored(self, run.id) else "done"
@@ -170,12 +166,10 @@ class SessionReader(RowReader):
         return f"@{trial.content[:8] or 'older'}" if self.query(same, names)[0][0] > 1 else ""
 
     def steps(self, trial_id: str, after: int = 0, limit: int = -1) -> list[rows.StepRow]:
-        """Return the steps of a trial with a number greater than ``after``; contents stay in their blobs."""
         where = "WHERE trial_id = ? AND number > ? ORDER BY number LIMIT ?"
         return self.rows(rows.StepRow, "steps", where, (trial_id, after, limit))
 
     def seen(self, trial_id: str, since: int = -1) -> list[rows.AccessedFileRow]:
-        """Return what the agent listed and read, at step ``since`` or later."""
         where = "WHERE trial_id = ? AND step >= ? ORDER BY path, how"
         return self.rows(rows.AccessedFileRow, "seen", where, (trial_id, since))
 
@@ -209,7 +203,6 @@ class SessionReader(RowReader):
         return self._pairs(found[0][0], f"the files of snapshot {snapshot}", int) if found else []
 
     def annotations(self, item: str | None = None) -> list[rows.AnnotationRow]:
-        """Return the remarks on one work item and its parts, or all."""
         if item is None:
             found = self.rows(rows.AnnotationRow, "annotations", "ORDER BY id")
         else:
@@ -217,19 +210,16 @@ class SessionReader(RowReader):
         return [replace(row, item=owner, part=part) for row in found for owner, part in (remarked(row.item),)]
 
     def labels(self, item: str | None = None) -> list[rows.LabelRow]:
-        """Return the tags and stars of one work item and its parts, or all, by name."""
         if item is None:
             return self.rows(rows.LabelRow, "labels", "WHERE removed_at IS NULL ORDER BY item, part, label")
         return self.rows(rows.LabelRow, "labels", "WHERE removed_at IS NULL AND item = ? ORDER BY part, label", (item,))
 
     def imported(self, item: str) -> rows.ImportedRow | None:
-        """Return where a trial, task or candidate was imported from, None if it was not."""
         return self._one(rows.ImportedRow, "imported", "WHERE item = ?", item)
 
     # -- calls
 
     def calls(self, *scopes: str) -> list[rows.CallRow]:
-        """Return the model calls of work items, oldest first."""
         where = "WHERE scope IN (SELECT value FROM json_each(?)) ORDER BY id"
         return self.rows(rows.CallRow, "calls", where, (json.dumps(scopes),))
 
@@ -252,7 +242,6 @@ class SessionReader(RowReader):
         ]
 
     def message_digests(self, call: rows.CallRow) -> list[tuple[str, str]]:
-        """Return the messages of a call as (role, digest of the content)."""
         return self._pairs(call.messages_blob, f"the messages of call {call.id}", str)
 
     def _pairs(self, digest: str, of: str, second: type[Any]) -> list[tuple[str, Any]]:
@@ -305,7 +294,6 @@ class SessionReader(RowReader):
         return self.rows(rows.StageRow, "stages", "WHERE run_id = ? ORDER BY position", (run_id,))
 
     def candidates(self, run_id: str, task_id: str | None = None) -> list[rows.CandidateRow]:
-        """Return the candidates of a run, or of one of its tasks, by evaluator and sample."""
         where, of = (
             ("WHERE run_id = ?", (run_id,))
             if task_id is None
@@ -317,7 +305,6 @@ class SessionReader(RowReader):
         return self._one(rows.CandidateRow, "candidates", "WHERE id = ?", candidate_id)
 
     def former_verdicts(self, candidate_id: str) -> list[rows.FormerVerdictRow]:
-        """Return the verdicts of a candidate that later ones replaced, oldest first."""
         return self.rows(
             rows.FormerVerdictRow, "former_verdicts", "WHERE candidate_id = ? ORDER BY number", (candidate_id,)
         )
@@ -341,7 +328,6 @@ class SessionReader(RowReader):
     # -- improved docstrings
 
     def improvements(self, run_id: str | None = None) -> list[rows.ImprovementRow]:
-        """Return the orders to improve docstrings, or those of a run; the latest comes last."""
         if run_id is None:
             return self.rows(rows.ImprovementRow, "improvements", "ORDER BY created_at, id")
         made_for = "SELECT improvement_id FROM docstring_attempts WHERE run_id = ?"
@@ -352,7 +338,6 @@ class SessionReader(RowReader):
         return self._one(rows.ImprovementRow, "improvements", "WHERE id = ?", improvement_id)
 
     def docstring_attempts(self, improvement_id: str) -> list[rows.AttemptRow]:
-        """Return the attempts of an order by task and number."""
         return self.rows(
             rows.AttemptRow,
             "docstring_attempts",
@@ -368,7 +353,6 @@ def read_blob(path: Path, digest: str) -> bytes:
 
 
 def integrity_problem(path: Path) -> str | None:
-    """Return the result of SQLite's own check of a session file, None if it is sound."""
     connection = connect(path, write=False)
     try:
         found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]

@@ -27,8 +27,7 @@ class RowReader:
     """Queries an open session file; safe to share between threads. What cannot be read is in :attr:`damage`.
 
     Rows have the types that they promise, whatever the file holds: see :mod:`workbench.session.survey`. Not
-    ``surveyed``: for reading
-    single texts at once.
+    ``surveyed``: for reading single texts at once.
     """
 
     def __init__(self, path: Path, *, surveyed: bool = True) -> None:
@@ -61,7 +60,6 @@ class RowReader:
                 self._damage |= dict.fromkeys(found.damage)
 
     def _read_copies(self) -> None:
-        """Read the recovered copies from now on: an unreadable page of an index hides rows that are there."""
         self._copied = True
         self.note_damage("the file", "a page of it is damaged; what could be read is shown")
         # Another connection: after such an error SQLite does nothing more in the transaction that met it.

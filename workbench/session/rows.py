@@ -1,7 +1,4 @@
-"""One frozen row type per table, its fields named and ordered as the columns.
-
-Blobs are digests, times unix seconds, durations seconds, costs US dollars.
-"""
+"""One frozen row type per table, as its columns. Blobs are digests, times and durations seconds, costs dollars."""
 
 from __future__ import annotations
 

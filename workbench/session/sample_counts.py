@@ -33,10 +33,6 @@ _ALIKE = " || char(31) || ".join(
 )  # fmt: skip
 
 
-def is_doubtful(row: CandidateRow) -> bool:
-    return row.doubtful is not None
-
-
 @dataclass(frozen=True, slots=True)
 class SampleCount:
     """Alike samples, and how many they are."""
@@ -72,10 +68,7 @@ class SampleCount:
 def sample_counts(
     reader: SessionReader, run_id: str, *, by_task: bool = False, since: tuple[float, float] = (1e18, 1e18)
 ) -> list[SampleCount]:
-    """Return the samples of a run's tasks, alike ones counted together.
-
-    ``since`` are two times, the later first, for :attr:`SampleCount.recent`.
-    """
+    """Return the samples of a run's tasks, alike ones together; ``since``: two times, the later first."""
     task = "tasks.id" if by_task else "''"
     rows = reader.query(
         "SELECT docs, evaluator, prompt, context, settings, docs_scope, control, "
@@ -120,7 +113,7 @@ def counts_of(reader: SessionReader, rows: Iterable[CandidateRow], tasks: Mappin
                 first=row.sample == 0,
                 state=row.state,
                 verdict=row.verdict or "",
-                doubtful=is_doubtful(row),
+                doubtful=row.doubtful is not None,
                 route=row.route or "",
                 tokens=(row.prompt_tokens or 0) + (row.completion_tokens or 0),
                 cost_usd=row.cost_usd,
@@ -154,7 +147,6 @@ class CheckRow:
 
 
 def failed_checks(reader: SessionReader, run_id: str) -> list[CheckRow]:
-    """Return the candidates that failed self-checks of a run, in the order of the tasks."""
     rows = reader.query(
         "SELECT task_id, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
         "docs, evaluator, prompt, context, settings, docs_scope, control, candidates.sample, coalesce(agrees = 0, 0) AS disagrees, verdict FROM tasks JOIN candidates ON tasks.id = task_id "

@@ -1,8 +1,7 @@
 """The tables of a session file.
 
 Times are unix seconds, durations seconds, costs US dollars, sizes bytes. Every text of any length is a blob, named by
-the SHA-256
-of its content, so a file that was read twice is stored once.
+the SHA-256 of its content, so a file that was read twice is stored once.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Check a session when it is opened, so that no reader meets a value that its column cannot hold.
 
 SQLite itself compares every row with the tables of :mod:`workbench.session.schema`; sound rows never pass through
-Python. A table
-with damaged rows is hidden behind a temporary view of the same name: wrong values are NULL if the column allows it, a
-neutral value
-if the row is still useful, and the row is left out if nothing identifies it. Nothing is written into the file.
+Python. A table with damaged rows is hidden behind a temporary view of the same name: wrong values are NULL if the
+column allows it, a neutral value if the row is still useful, and the row is left out if nothing identifies it. Nothing
+is written into the file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The sums over samples that SQLite keeps: the columns of ``verdict_counts``, and the triggers that fill it.
-
-No statement can change a candidate without its trigger, whoever writes it.
-"""
+"""The sums over samples that SQLite keeps: the columns of ``verdict_counts``, and the triggers that fill it."""
 
 from __future__ import annotations
 

@@ -34,10 +34,7 @@ def _storable(value: object) -> object:
 
 
 class SessionWriter:
-    """Writes one session file in short transactions, safe from several threads.
-
-    ReadOnly: this process may only read.
-    """
+    """Writes one session file in short transactions, from any thread. ReadOnly: this process may only read."""
 
     def __init__(self, path: Path) -> None:
         must_write("write into a session")
@@ -121,7 +118,6 @@ class SessionWriter:
             return self._original.restored(kept), kept
 
     def remember(self) -> None:
-        """Cache the file's content from now on, so that it can be saved if the file is overwritten."""
         with self._lock:
             self._original.remember(self._connection)
 
@@ -178,7 +174,6 @@ class SessionWriter:
                     self.checkpoint()
 
     def blob(self, content: str | bytes) -> str:
-        """Store a text once and return its digest."""
         with self.transaction() as connection:
             return blobs.put(connection, content)
 
@@ -232,11 +227,9 @@ class SessionWriter:
             connection.execute("UPDATE runs SET spend_usd = spend_usd + ? WHERE id = ?", (usd, run_id))
 
     def request(self, run_id: str, action: str) -> None:
-        """Send a request (``cancel``) to the engine that executes a run."""
         self.insert("requests", {"run_id": run_id, "action": action, "created_at": time.time()})
 
     def take_requests(self, run_id: str) -> list[str]:
-        """Return the open requests, and mark them handled."""
         with self._lock, translated(self.path):
             waiting = self._connection.execute(
                 "SELECT id, action FROM requests WHERE run_id = ? AND handled_at IS NULL ORDER BY id", (run_id,)
@@ -333,7 +326,6 @@ class SessionWriter:
             )
 
     def add_accessed_file(self, seen: Sequence[AccessedFileRow]) -> None:
-        """Record paths that an agent listed or read; the first time counts."""
         with self.transaction():
             for row in seen:
                 self._put("seen", row, "IGNORE")
@@ -345,8 +337,7 @@ class SessionWriter:
         """Plan a check of a trial's README; the former result by the same rules stays until the new one is there.
 
         ``key`` is trial, whether blocks are run, seconds for a step, version of the rules; ``again`` the block to run
-        once more, None for
-        all.
+        once more, None for all.
         """
         with self.transaction() as connection:
             connection.execute(
@@ -357,12 +348,10 @@ class SessionWriter:
             )
 
     def set_check(self, key: tuple[str, int, float, int], **values: object) -> None:
-        """Change a check; ``key`` as for :meth:`put_check`."""
         names = dict(zip(("trial_id", "executed", "step_seconds", "rules"), key, strict=True))
         self.update("checks", names, {**values, "at": time.time()})
 
     def set_labels(self, item: str, part: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> None:
-        """Add labels to an item (or its ``part``, see :class:`LabelRow`) and remove others."""
         now = time.time()
         with self.transaction() as connection:
             for label in add:
@@ -380,7 +369,6 @@ class SessionWriter:
     # -- studies
 
     def put_study(self, name: str, declaration: Mapping[str, object]) -> None:
-        """Record a study, or its present declaration; its problem is cleared."""
         text = json.dumps(declaration, ensure_ascii=False, sort_keys=True)
         with self.transaction() as connection:
             connection.execute(
@@ -393,7 +381,6 @@ class SessionWriter:
         self.update("studies", {"name": name}, {"problem": problem})
 
     def put_study_cells(self, cells: Iterable[StudyCellRow], *, instead_of: str) -> None:
-        """Record where the cells of a study are, replacing all former ones."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM study_cells WHERE study = ?", (instead_of,))
             for cell in cells:

@@ -1,7 +1,8 @@
-"""What may differ by chance: values of tasks in clusters that are alike inside, and how far the mean of such values is from certain.
+"""Values of tasks in clusters, and how uncertain the mean of such values is.
 
-A mean over several repositories varies with which repositories there are; a mean within one with its files, for tasks of a
-file are alike; where all are in one file only with its tasks. The unit is the coarsest of these of which there are several.
+A mean over several repositories varies with which repositories there are; a mean within one with its files, for tasks
+of a file are alike; if all are in one file, with its tasks. The unit is the coarsest of these of which there are
+several.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ OF_TRIALS = {"repository": "case", "file": "case", "task": "trial", "": ""}
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value of one task: ``repository`` and ``file`` say where it is."""
+    """A value of one task."""
 
     repository: str
     file: str
@@ -27,19 +28,12 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Values of tasks by cluster.
+    """Values of tasks by cluster."""
 
-    Attributes:
-        unit: What a cluster is: ``repository``, ``file`` or ``task``; "" where there is no value.
-        totals: Sum of the values of each cluster.
-        sizes: Weight of each cluster in the mean: 1 for repositories, which count alike, the number of tasks for files.
-        tasks: Tasks in all of them.
-    """
-
-    unit: str
-    totals: tuple[float, ...]
-    sizes: tuple[float, ...]
-    tasks: int
+    unit: str  # ``repository``, ``file`` or ``task``; "" without a value
+    totals: tuple[float, ...]  # sum of the values of each cluster
+    sizes: tuple[float, ...]  # weight in the mean: 1 for repositories, else the number of tasks
+    tasks: int  # in all of them
 
     @property
     def count(self) -> int:
@@ -47,28 +41,25 @@ class Clusters:
 
     @property
     def mean(self) -> float:
-        """The mean: of repositories' means, or of all tasks within one repository; 0.0 where there is none."""
+        """The mean of repositories' means, or of all tasks within one repository; 0.0 without any."""
         return math.fsum(self.totals) / math.fsum(self.sizes) if self.totals else 0.0
 
     @property
     def effective(self) -> float:
-        """So many clusters of equal size say as much (Kish 1965): 1 / sum of squared shares."""
+        """The effective number of equal clusters (Kish 1965): 1 / sum of squared shares."""
         whole = math.fsum(self.sizes)
         return whole * whole / math.fsum(size * size for size in self.sizes) if self.totals else 0.0
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of :attr:`variance`: clusters − 1, fewer where few of them hold most tasks."""
+        """Degrees of freedom of :attr:`variance`: clusters − 1, fewer if few of them hold most tasks."""
         return min(self.count - 1.0, self.effective)
 
     @property
     def variance(self) -> float:
         """Variance of the mean between clusters, corrected for their leverage (CR2; Bell and McCaffrey 2002).
 
-        With clusters of equal size it is the usual s²/n.
-
-        Raises:
-            ZeroDivisionError: there is one cluster only.
+        With clusters of equal size it is the usual s²/n. ZeroDivisionError: there is one cluster only.
         """
         mean, whole = self.mean, math.fsum(self.sizes)
         squares = (

@@ -1,8 +1,8 @@
-"""How two values of tasks go together: Pearson, Spearman and Kendall, each with an interval over files or repositories.
+"""Correlation of two values of tasks: Pearson, Spearman and Kendall, each with an interval over files or repositories.
 
-The interval is Student's around Fisher's z by the jackknife over clusters (Efron and Stein 1981): tasks of a file are alike, and
-Fisher's own standard error is for independent pairs. Fewer than five repositories are taken as they are: then their files are left
-out in turn, and the interval is of these repositories only. Imports numpy and scipy.
+The interval is Student's around Fisher's z by the jackknife over clusters (Efron and Stein 1981): tasks of a file are
+alike, and Fisher's own standard error is for independent pairs. Of fewer than five repositories the files are left out
+in turn, and the interval is of these repositories only. Imports numpy and scipy.
 """
 
 from __future__ import annotations
@@ -39,29 +39,19 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """A correlation; ``value`` is None where one side does not vary, the bounds where there are too few clusters.
+    """A correlation; ``value`` is None if one side does not vary, the bounds if there are too few clusters."""
 
-    Attributes:
-        kind: One of :data:`KINDS`.
-        value: From −1 to 1.
-        low: Lower bound of the 95 % interval.
-        high: Upper bound.
-        tasks: Pairs that it is of.
-        unit: What was left out in turn: ``repository``, ``file`` or ``task``.
-        units: How many of these there are.
-    """
-
-    kind: str
-    value: float | None
-    low: float | None
+    kind: str  # one of :data:`KINDS`
+    value: float | None  # from −1 to 1
+    low: float | None  # of the 95 % interval
     high: float | None
     tasks: int
-    unit: str
+    unit: str  # what was left out in turn: ``repository``, ``file`` or ``task``
     units: int
 
     @property
     def words(self) -> str:
-        """Return ``0.31 [0.12, 0.48] over 14 files``."""
+        """``0.31 [0.12, 0.48] over 14 files``."""
         if self.value is None:
             return "–"
         over = f"over {self.units:,} {PLURALS[self.unit] if self.units != 1 else self.unit}"
@@ -71,16 +61,7 @@ class Correlation:
 
 
 def correlation(pairs: Sequence[Pair], kind: str, *, level: float = LEVEL) -> Correlation:
-    """Return how the two values go together.
-
-    Args:
-        pairs: The tasks.
-        kind: One of :data:`KINDS`.
-        level: Coverage of the interval.
-
-    Raises:
-        ValueError: the kind is none of these.
-    """
+    """Return the correlation of a kind of :data:`KINDS`; ``level`` is the coverage of its interval."""
     import numpy
 
     measure = _measure(kind)
@@ -108,7 +89,7 @@ def correlation(pairs: Sequence[Pair], kind: str, *, level: float = LEVEL) -> Co
 
 
 def _unit(pairs: Sequence[Pair]) -> str:
-    """Return what is left out in turn: repositories, of fewer than :data:`FEWEST` their files, of a single file its tasks."""
+    """Return the jackknife unit: repository, else (fewer than :data:`FEWEST`) file, else (a single one) task."""
     if len({one.repository for one in pairs}) >= FEWEST:
         return "repository"
     return "file" if len({(one.repository, one.file) for one in pairs}) > 1 else "task"
@@ -143,7 +124,7 @@ def _spearman(left: Any, right: Any) -> float:
 
 
 def _kendall(left: Any, right: Any) -> float:
-    """Return tau-b; of few tasks by all pairs at once, which takes a tenth of what scipy's test of it does."""
+    """Return tau-b; of few tasks by all pairs at once, in a tenth of the time of scipy's test."""
     import numpy
 
     if len(left) > _MOST_AT_ONCE:

@@ -12,22 +12,14 @@ _MOST_TERMS = 10_000
 
 
 def normal_quantile(share: float) -> float:
-    """Return the value below which ``share`` of the standard normal distribution lies.
-
-    Raises:
-        ValueError: ``share`` is not between 0 and 1.
-    """
+    """Return the value below which ``share`` of the standard normal distribution lies."""
     if not 0 < share < 1:
         raise ValueError("a quantile is of a share between 0 and 1")
     return NormalDist().inv_cdf(share)
 
 
 def student_tail(value: float, freedom: float) -> float:
-    """Return the share of Student's distribution above ``value``; ``freedom`` need not be whole.
-
-    Raises:
-        ValueError: ``freedom`` is not above 0.
-    """
+    """Return the share of Student's distribution above ``value``; ``freedom`` need not be whole."""
     if freedom <= 0:
         raise ValueError("Student's distribution has degrees of freedom above 0")
     half = _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + value * value)) / 2
@@ -36,11 +28,7 @@ def student_tail(value: float, freedom: float) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def student_quantile(share: float, freedom: float) -> float:
-    """Return the value below which ``share`` of Student's distribution lies, by bisection of its tail.
-
-    Raises:
-        ValueError: ``share`` is not between 0 and 1, or ``freedom`` not above 0.
-    """
+    """Return the value below which ``share`` of Student's distribution lies, by bisection of its tail."""
     if not 0 < share < 1:
         raise ValueError("a quantile is of a share between 0 and 1")
     if share < 0.5:

@@ -1,4 +1,4 @@
-"""Values counted in bins of a round width, so that five thousand can be read as easily as twenty."""
+"""Values counted in bins of a round width."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NEAR = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """How many values lie from ``low`` on and below ``high``; the last bin has its upper end, too."""
+    """The number of values in ``low`` ≤ value < ``high``; the last bin includes its upper end."""
 
     low: float
     high: float
@@ -20,11 +20,7 @@ class Bin:
 
 
 def round_step(least: float) -> float:
-    """Return the smallest of 1, 2, 2.5 and 5 times a power of ten that is at least ``least``.
-
-    Raises:
-        ValueError: ``least`` is not above 0.
-    """
+    """Return the smallest of 1, 2, 2.5 and 5 times a power of ten that is at least ``least``."""
     if not least > 0:
         raise ValueError("a step is above 0")
     power = 10.0 ** math.floor(math.log10(least))
@@ -32,13 +28,7 @@ def round_step(least: float) -> float:
 
 
 def histogram(values: Iterable[float], low: float, high: float, most: int = 20) -> tuple[Bin, ...]:
-    """Return at most ``most`` bins that cover ``low`` to ``high``, empty ones included.
-
-    A value beyond an end is counted in the bin there, so that the counts add up to all values.
-
-    Raises:
-        ValueError: ``high`` is not above ``low``, or ``most`` is below 1.
-    """
+    """Return at most ``most`` bins over ``low`` to ``high``; a value beyond an end is counted in the bin there."""
     if not high > low or most < 1:
         raise ValueError("bins need a span and a number")
     width = round_step((high - low) / most)
@@ -52,13 +42,7 @@ def histogram(values: Iterable[float], low: float, high: float, most: int = 20) 
 
 
 def means_of_runs(values: Sequence[float | None], most: int) -> tuple[tuple[float | None, ...], int]:
-    """Return values in at most ``most`` runs of equal length, each by the mean of what is known of it, and that length.
-
-    The last run may be shorter; one of which nothing is known is None.
-
-    Raises:
-        ValueError: ``most`` is below 1.
-    """
+    """Return the means of at most ``most`` equal runs, None if nothing is known, and their length."""
     if most < 1:
         raise ValueError("values need at least one run")
     each = max(1, math.ceil(len(values) / most))

@@ -1,10 +1,10 @@
-"""Intervals around means of shares and of differences: by which rule, over which unit, and in which words that is said.
+"""Intervals around means of shares and of differences: the rule, the unit, and both in words.
 
 A share (pass@k) gets Wilson's score interval with the effective number of clusters in place of the trials and Student's
-quantile in place of the normal one, as survey statistics do it (Dean and Pagano 2015; Franco et al. 2019): it stays within 0
-and 1 and leans away from the nearer bound. Few clusters near a bound show too little spread, for what is rare is not among
-them; a part of the spread that is possible there is added (:data:`UNSEEN`). Nothing is drawn, so that equal data give equal
-intervals. ``tests/benchmarks/interval_coverage.py`` prints how often they hold the true mean.
+quantile in place of the normal one, as in survey statistics (Dean and Pagano 2015; Franco et al. 2019): it stays within
+0 and 1 and leans away from the nearer bound. Few clusters near a bound show too little spread, for what is rare is not
+among them; a part of the spread that is possible there is added (:data:`UNSEEN`). Nothing is drawn, so that equal data
+give equal intervals. ``tests/benchmarks/interval_coverage.py`` prints how often they hold the true mean.
 """
 
 from __future__ import annotations
@@ -27,34 +27,24 @@ UNSEEN = 0.002
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Bounds of a mean, None where there are too few clusters for any.
-
-    Attributes:
-        low: The lower bound.
-        high: The upper bound.
-        unit: What the mean varies with: ``repository``, ``file`` or ``task``; "" where there is no task at all.
-        units: How many of these there are.
-        certain: Whether all have the same value, so that only their number says how sure it is.
-        lopsided: Whether there are none because one unit holds nearly all tasks.
-        difference: Whether it is around a difference.
-    """
+    """Bounds of a mean, None if there are too few clusters."""
 
     low: float | None
     high: float | None
-    unit: str
-    units: int
-    certain: bool = False
-    lopsided: bool = False
-    difference: bool = False
+    unit: str  # what the mean varies with: ``repository``, ``file`` or ``task``; "" without a task
+    units: int  # how many of these there are
+    certain: bool = False  # all have the same value, so only their number says how sure it is
+    lopsided: bool = False  # no bounds, because one unit holds nearly all tasks
+    difference: bool = False  # around a difference
 
     @property
     def over(self) -> str:
-        """Return what the bounds rest on in two words, ``over 12 files``; "" where there are none."""
+        """The basis of the bounds, ``over 12 files``; "" without bounds."""
         return "" if self.low is None else f"over {self.units:,} {PLURALS[self.unit]}"
 
     @property
     def words(self) -> str:
-        """Return a sentence on the rule and the unit, or why there is no interval."""
+        """A sentence on the rule and the unit, or why there is no interval."""
         if not self.unit:
             return "No interval: no task has enough samples."
         count = f"{self.units:,} {PLURALS[self.unit] if self.units != 1 else self.unit}"
@@ -74,12 +64,7 @@ class Interval:
 
 
 def share_interval(values: Iterable[Value], *, level: float = LEVEL) -> Interval:
-    """Return the interval of a mean share: unweighted over repositories, over tasks within one.
-
-    Args:
-        values: Shares from 0 to 1, one for each task.
-        level: Coverage, for example 0.95.
-    """
+    """Return the interval of a mean share (0 to 1 by task): unweighted over repositories, over tasks within one."""
     return share_interval_of(clusters_of(values), level=level)
 
 
@@ -101,13 +86,9 @@ def share_interval_of(clusters: Clusters, *, level: float = LEVEL) -> Interval:
 
 
 def difference_interval(values: Iterable[Value], *, level: float = LEVEL) -> Interval:
-    """Return the interval of a mean of paired differences: unweighted over repositories, over tasks within one.
+    """Return the interval of a mean of paired differences by task, weighted as in :func:`share_interval`.
 
-    Student's with a cluster-robust variance; none where all clusters have the same difference.
-
-    Args:
-        values: Differences, one for each task that both sides have.
-        level: Coverage, for example 0.95.
+    Student's with a cluster-robust variance; none if all clusters have the same difference.
     """
     clusters = clusters_of(values)
     if (none := _too_few(clusters, difference=True)) is not None:
@@ -137,10 +118,7 @@ def wilson(share: float, size: float, quantile: float) -> tuple[float, float]:
 def newcombe(
     passed: int, samples: int, passed_after: int, samples_after: int, *, level: float = LEVEL
 ) -> tuple[float, float] | None:
-    """Return the interval of the difference of two independent shares, the second minus the first (Newcombe 1998, method 10).
-
-    None where either has fewer than :data:`FEWEST` samples.
-    """
+    """Return the interval of second − first of independent shares (Newcombe 1998, method 10); None if too few."""
     if min(samples, samples_after) < FEWEST:
         return None
     quantile = normal_quantile((1 + level) / 2)

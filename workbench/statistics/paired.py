@@ -1,16 +1,19 @@
-"""Two sides on the same tasks: the mean difference with its interval, and who wins how many tasks and repositories."""
+"""Two sides on the same tasks: the mean difference with its interval, and wins by task and repository."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeVar
 
-from workbench.statistics.clusters import Value, clusters_of
+from workbench.statistics.clusters import OF_TRIALS, Value, clusters_of
 from workbench.statistics.intervals import LEVEL, Interval, difference_interval
+from workbench.statistics.permutation import PermutationTest, permutation_test
 
+Key = TypeVar("Key", bound=Hashable)
 _EQUAL = 1e-9
 """Shares of samples that differ by less are the same: pass@k of equal counts differs in its last bits."""
 
@@ -29,25 +32,18 @@ class Tally:
 
     @property
     def words(self) -> str:
-        """Return ``16 won, 2 tied, 10 lost``."""
+        """``16 won, 2 tied, 10 lost``."""
         return f"{self.wins:,} won, {self.ties:,} tied, {self.losses:,} lost"
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A paired difference, right minus left.
+    """A paired difference, right minus left."""
 
-    Attributes:
-        value: Its mean, unweighted over repositories, over tasks within one; None without a task.
-        interval: Its interval.
-        tasks: Wins, ties and losses by task.
-        repositories: The same by repository, by the mean difference of each.
-    """
-
-    value: float | None
+    value: float | None  # mean, unweighted over repositories, over tasks within one; None without a task
     interval: Interval
-    tasks: Tally
-    repositories: Tally
+    tasks: Tally  # wins, ties and losses by task
+    repositories: Tally  # the same by the mean difference of each
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -61,12 +57,7 @@ class Difference:
 
 
 def paired_difference(differences: Iterable[Value], *, level: float = LEVEL) -> Difference:
-    """Return the mean of differences of tasks that both sides have.
-
-    Args:
-        differences: For each task the right side's value minus the left one's.
-        level: Coverage of the interval.
-    """
+    """Return the mean of right − left over the tasks that both sides have."""
     values = list(differences)
     clusters = clusters_of(values)
     by_repository: dict[str, list[float]] = defaultdict(list)
@@ -82,7 +73,6 @@ def paired_difference(differences: Iterable[Value], *, level: float = LEVEL) -> 
 
 
 def tally(differences: Iterable[float]) -> Tally:
-    """Return how many differences are above, at and below zero."""
     signs = [0, 0, 0]
     for value in differences:
         signs[0 if value > _EQUAL else 2 if value < -_EQUAL else 1] += 1
@@ -101,17 +91,84 @@ def common_tasks(sides: Iterable[Mapping[str, float | None]]) -> tuple[str, ...]
     return tuple(sorted(found or ()))
 
 
-def holm(chances: Mapping[str, float]) -> dict[str, float]:
-    """Return the p-values of several tests adjusted for their number (Holm 1979), in the order given.
-
-    Raises:
-        ValueError: one is not between 0 and 1.
-    """
+def holm(chances: Mapping[Key, float]) -> dict[Key, float]:
+    """Return the p-values of several tests adjusted for their number (Holm 1979), in the order given."""
     if any(not 0 <= chance <= 1 for chance in chances.values()):
         raise ValueError("a p-value lies between 0 and 1")
-    adjusted: dict[str, float] = {}
+    adjusted: dict[Key, float] = {}
     least = 0.0
     for place, name in enumerate(sorted(chances, key=lambda one: chances[one])):
         least = max(least, min(1.0, chances[name] * (len(chances) - place)))
         adjusted[name] = least
     return {name: adjusted[name] for name in chances}
+
+
+def difference(left: float | None, right: float | None) -> float | None:
+    """Return ``right`` minus ``left`` without the binary tail: 0.1, not 0.09999999999999964."""
+    return None if left is None or right is None else round(right - left, 6) + 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Paired:
+    """A figure over the items that both sides have, in the same order: its difference, and whether that may be chance.
+
+    ``missing`` are items of both of which one lacks the figure; of trials the clusters are called cases.
+    """
+
+    left_values: Sequence[Value]
+    right_values: Sequence[Value]
+    missing: int = 0
+    of_trials: bool = False
+
+    @cached_property
+    def means(self) -> tuple[float | None, float | None]:
+        """The means of A and B; repositories, or cases, count alike."""
+        left, right = (clusters_of(one).mean if one else None for one in (self.left_values, self.right_values))
+        return left, right
+
+    @property
+    def gap(self) -> float | None:
+        return difference(*self.means)
+
+    @property
+    def items(self) -> int:
+        return len(self.left_values)
+
+    @property
+    def _gaps(self) -> list[Value]:
+        both = zip(self.left_values, self.right_values, strict=True)
+        return [Value(a.repository, a.file, difference(a.value, b.value) or 0.0) for a, b in both]
+
+    @cached_property
+    def difference(self) -> Difference:
+        found = paired_difference(self._gaps)
+        interval = found.interval
+        return replace(found, interval=replace(interval, unit=OF_TRIALS[interval.unit])) if self.of_trials else found
+
+    @cached_property
+    def test(self) -> PermutationTest:
+        found = permutation_test(self._gaps)
+        return replace(found, unit=OF_TRIALS[found.unit]) if self.of_trials else found
+
+    @property
+    def bounds(self) -> tuple[float | None, float | None]:
+        return self.difference.interval.low, self.difference.interval.high
+
+    def words(self, adjusted: float | None, tests: int) -> str:
+        """Return ``p = 0.013 (…); 0.04 by Holm over 6 tests``."""
+        by_holm = "" if adjusted is None or tests < 2 else f"; {adjusted:.2g} by Holm over {tests:,} tests"
+        return self.test.words + by_holm
+
+    def to_json(self, adjusted: float | None, tests: int = 0) -> dict[str, Any]:
+        low, high = self.bounds
+        return {
+            "a": self.means[0],
+            "b": self.means[1],
+            "difference": self.gap,
+            "low": low,
+            "high": high,
+            "interval": self.difference.interval.words,
+            "p": self.test.p,
+            "p_holm": adjusted,
+            "test": self.words(adjusted, tests),
+        }

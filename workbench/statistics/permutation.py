@@ -1,4 +1,4 @@
-"""Could a paired difference have come about by chance? Signs of whole clusters are flipped; all ways where these are few."""
+"""Paired permutation test: signs of whole clusters are flipped; all ways if these are few."""
 
 from __future__ import annotations
 
@@ -19,21 +19,13 @@ MOST_EXACT = 16
 
 @dataclass(frozen=True, slots=True)
 class PermutationTest:
-    """A two-sided test of a mean difference of zero.
+    """A two-sided test of a mean difference of zero."""
 
-    Attributes:
-        p: The p-value; None without a difference.
-        unit: Whose signs were flipped: ``repository``, ``file`` or ``task``.
-        units: How many of these there are.
-        ways: Ways that were looked at: all of them, or so many random ones.
-        exact: Whether these were all.
-    """
-
-    p: float | None
-    unit: str
-    units: int
-    ways: int
-    exact: bool
+    p: float | None  # None without a difference
+    unit: str  # whose signs were flipped: ``repository``, ``file`` or ``task``
+    units: int  # how many of these there are
+    ways: int  # that were tried: all of them, or so many random ones
+    exact: bool  # all of them
 
     @property
     def least(self) -> float | None:
@@ -42,7 +34,7 @@ class PermutationTest:
 
     @property
     def too_few(self) -> str:
-        """Return ``3 repositories give p ≥ 0.25 at best`` where no difference could show at 0.05, else ""."""
+        """``3 repositories give p ≥ 0.25 at best`` if no difference could show at 0.05, else ""."""
         if self.least is None or self.least <= ALPHA:
             return ""
         unit, gives = (PLURALS[self.unit], "give") if self.units != 1 else (self.unit, "gives")
@@ -50,7 +42,7 @@ class PermutationTest:
 
     @property
     def words(self) -> str:
-        """Return ``p = 0.013 (paired permutation test over 28 repositories, 10,000 random ways)``."""
+        """``p = 0.013 (paired permutation test over 28 repositories, 10,000 random ways)``."""
         if self.p is None:
             return "no test: there is no pair"
         least = "p < " if not self.exact and self.p <= 1 / (self.ways + 1) else "p = "
@@ -58,7 +50,7 @@ class PermutationTest:
 
     @property
     def rule(self) -> str:
-        """Return ``paired permutation test over 28 repositories, 10,000 random ways``, "" without a test."""
+        """``paired permutation test over 28 repositories, 10,000 random ways``, "" without a test."""
         if self.p is None:
             return ""
         ways = f"all {self.ways:,} ways" if self.exact else f"{self.ways:,} random ways"
@@ -69,14 +61,10 @@ class PermutationTest:
 
 
 def permutation_test(differences: Iterable[Value], *, resamples: int = RESAMPLES, seed: int = 0) -> PermutationTest:
-    """Return how often a mean difference at least as large comes about if the sides of each cluster are swapped at random.
+    """Return how often a mean of right − left at least as large comes about if clusters are swapped at random.
 
-    Random ways count the one that was seen among them, (b + 1) / (n + 1), so that p is never 0 (Phipson and Smyth 2010).
-
-    Args:
-        differences: For each task the right side's value minus the left one's.
-        resamples: Random ways where there are too many for all.
-        seed: Of the random ways.
+    Random ways (``resamples``, if there are too many for all) count the observed one among them, (b + 1) / (n + 1), so
+    that p is never 0 (Phipson and Smyth 2010).
     """
     clusters = clusters_of(differences)
     if not clusters.count:

@@ -1,4 +1,4 @@
-"""Rankings of systems: the same under other evaluators, k, weightings? Kendall's tau, and how often pairs keep their order."""
+"""Rankings of systems under several evaluators, k, weightings: Kendall's tau, and how often pairs keep their order."""
 
 from __future__ import annotations
 
@@ -27,33 +27,19 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class PairOrder:
-    """Two systems, the better one first, and how often they keep that order.
-
-    Attributes:
-        better: The one with the higher overall value.
-        worse: The other one.
-        difference: By how much, at least 0.
-        repositories: Repositories that have it strictly so.
-        ties: Repositories in which they are equal.
-        of: All repositories.
-        resampled: Share of resamples that have it so; None where nothing was drawn.
-    """
+    """Two systems, the better one first, and how often they keep that order."""
 
     better: str
     worse: str
-    difference: float
-    repositories: int
-    ties: int
-    of: int
-    resampled: float | None = None
+    difference: float  # at least 0
+    repositories: int  # that have it strictly so
+    ties: int  # repositories in which they are equal
+    of: int  # all repositories
+    resampled: float | None = None  # share of resamples that have it so; None: nothing was drawn
 
 
 def kendall_tau(left: Sequence[float], right: Sequence[float]) -> float | None:
-    """Return Kendall's tau-b of two lists of scores of the same things; None where one has no order at all.
-
-    Raises:
-        ValueError: they differ in length.
-    """
+    """Return Kendall's tau-b of two lists of scores of the same things; None if one has no order at all."""
     same = agree = tied_left = tied_right = 0
     pairs = list(zip(left, right, strict=True))
     for (a, x), (b, y) in itertools.combinations(pairs, 2):
@@ -67,7 +53,7 @@ def kendall_tau(left: Sequence[float], right: Sequence[float]) -> float | None:
 
 
 def ranking(scores: Mapping[str, float]) -> tuple[tuple[str, ...], ...]:
-    """Return names from the best to the worst; those of equal scores stand together, sorted."""
+    """Return names from the best to the worst; those of equal scores are together, sorted."""
     places: list[list[str]] = []
     last = math.inf
     for name in sorted(scores, key=lambda one: (-scores[one], one)):
@@ -85,11 +71,7 @@ def ranking_words(places: Sequence[Sequence[str]]) -> str:
 
 
 def scores(tasks: Iterable[Measured], weighting: str = "repositories") -> dict[str, float]:
-    """Return the mean of each system over tasks that all of them have.
-
-    Raises:
-        ValueError: the weighting is none of :data:`WEIGHTINGS`, or a task lacks a system.
-    """
+    """Return the mean of each system over tasks that all of them have, by one of :data:`WEIGHTINGS`."""
     if weighting not in WEIGHTINGS:
         raise ValueError(f"a weighting is one of {', '.join(WEIGHTINGS)}")
     found = list(tasks)
@@ -109,10 +91,8 @@ def pair_orders(
 ) -> tuple[PairOrder, ...]:
     """Return each pair of systems with how often it keeps its order by repository.
 
-    Args:
-        tasks: Tasks that all systems have.
-        drawn: Gives the share of resamples in which the first system is better, see
-            :func:`workbench.statistics.resampling.drawn_orders`; None where nothing is drawn.
+    ``tasks`` are those that all systems have; ``drawn`` is :func:`workbench.statistics.resampling.drawn_orders`, None
+    to draw nothing.
     """
     found = list(tasks)
     overall = scores(found)
@@ -136,7 +116,6 @@ def pair_orders(
 
 
 def by_repository_of(tasks: Iterable[Measured]) -> dict[str, list[Measured]]:
-    """Return the tasks of each repository."""
     found: dict[str, list[Measured]] = defaultdict(list)
     for one in tasks:
         found[one.repository].append(one)

@@ -1,4 +1,4 @@
-"""Means of clusters drawn with replacement, many at once; the only place where a bootstrap is drawn. Imports numpy."""
+"""Bootstrap means of clusters, many at once; the only place where a bootstrap is drawn. Imports numpy."""
 
 from __future__ import annotations
 
@@ -13,16 +13,9 @@ _CHUNK = 4_000_000
 
 
 def resampled_means(totals: Sequence[Sequence[float]], sizes: Sequence[float], resamples: int, seed: int) -> Any:
-    """Return an array of ``resamples`` rows and a column for each series: its mean over clusters drawn with replacement.
+    """Return an array of ``resamples`` rows and a column for each series: its mean over drawn clusters.
 
-    Args:
-        totals: For each cluster the sums of its values, one for each series.
-        sizes: The weight of each cluster in the mean.
-        resamples: How often to draw.
-        seed: Of the draws; the same one gives the same means.
-
-    Raises:
-        ValueError: there is no cluster.
+    ``totals`` are the sums of each cluster by series, ``sizes`` the clusters' weights. ValueError: there is no cluster.
     """
     import numpy
 
@@ -49,17 +42,9 @@ def can_be_drawn(tasks: Iterable[Measured]) -> bool:
 
 
 def drawn_orders(tasks: Iterable[Measured], *, resamples: int, seed: int = 0) -> Callable[[str, str], float]:
-    """Return what gives the share of resamples in which one system is strictly better than another.
+    """Return a function of two systems: the share of resamples in which the first is strictly better.
 
-    Repositories are drawn; within one repository its files.
-
-    Args:
-        tasks: Tasks that all systems have.
-        resamples: How often to draw.
-        seed: Of the draws.
-
-    Raises:
-        ValueError: there is no task.
+    Repositories are drawn, within one repository its files. ValueError: there is no task.
     """
     found = list(tasks)
     systems = sorted(found[0].values) if found else []

@@ -1,7 +1,7 @@
-"""How much of the uncertainty of a mean pass@1 comes from the samples, and how much from which tasks there are.
+"""How much of the uncertainty of a mean pass@1 comes from the samples, and how much from the choice of tasks.
 
-Of a task with m samples of which c pass, c/m varies by p(1−p)/m from draw to draw, unbiasedly (c/m)(1−c/m)/(m−1). The rest of
-the variance between tasks is theirs: more samples do not lessen it, more tasks do.
+Of a task with m samples of which c pass, c/m varies by p(1−p)/m from draw to draw, unbiasedly (c/m)(1−c/m)/(m−1). The
+rest of the variance between tasks is theirs: more samples do not lessen it, more tasks do.
 """
 
 from __future__ import annotations
@@ -25,25 +25,17 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class Variances:
-    """Standard errors of a mean pass@1.
+    """Standard errors of a mean pass@1."""
 
-    Attributes:
-        mean: The mean over tasks, unweighted over repositories.
-        sampling: Standard error by the samples alone, the tasks taken as given; None where a task has one sample only.
-        total: Standard error by which repositories, files or tasks there are, samples included; None with one of them.
-        unit: What :attr:`total` is over.
-        tasks: Tasks that count.
-    """
-
-    mean: float
-    sampling: float | None
-    total: float | None
+    mean: float  # over tasks, unweighted over repositories
+    sampling: float | None  # by the samples alone; None: a task has one sample only
+    total: float | None  # by the choice of ``unit``, samples included; None: there is one only
     unit: str
-    tasks: int
+    tasks: int  # that count
 
     @property
     def between(self) -> float | None:
-        """Standard error by the tasks alone, 0 where the samples explain all; None where one of the two is unknown."""
+        """Standard error by the tasks alone, 0 if the samples explain all; None if one of the two is unknown."""
         if self.sampling is None or self.total is None:
             return None
         return math.sqrt(max(0.0, self.total**2 - self.sampling**2))

@@ -53,10 +53,7 @@ NOT_THE_PAGE = "Only the server's own page may ask for this."
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """What a request must have: the token, "" where loopback needs none, and an origin.
-
-    Under other ``origins`` a proxy shows the server. The cookie keeps the token for what the page asks for by itself.
-    """
+    """What a request must have: the token, kept in a cookie, "" where loopback needs none, and an origin, also one of a proxy."""
 
     token: str
     origins: tuple[str, ...] = ()
@@ -91,7 +88,6 @@ class Door:
 
 
 def guarded(door: Door) -> Middleware:
-    """Return the middleware that lets nothing through but what the door lets in, static files included."""
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -185,7 +181,6 @@ class AppProcess(AppService):
             await self.remote_write_bytes(b"\x1b[?1049l\x1b[2J\x1b[H" + one_line(sentence, 400).encode())
 
     async def stop(self) -> None:
-        """Ask the app to end, and end it where it does not."""
         process, task, self._task = self._process, self._task, None
         if process is None or task is None:
             return
@@ -238,7 +233,6 @@ class WorkbenchServer(Server):
         return app
 
     async def handle_index(self, request: web.Request) -> web.StreamResponse:
-        """Answer with the page, and give the browser the token for what the page asks for by itself."""
         if self._is_full:
             return web.Response(status=503, text=f"{self._full}\n")
         response = web.FileResponse(_PAGE / "index.html")
@@ -248,7 +242,6 @@ class WorkbenchServer(Server):
         return response
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """Start an app and pass on what it and its browser say, until either leaves."""
         if self._is_full:
             raise web.HTTPServiceUnavailable(text=f"{self._full}\n")
         browser = web.WebSocketResponse(heartbeat=15, max_msg_size=_LARGEST_MESSAGE)
@@ -278,7 +271,6 @@ class WorkbenchServer(Server):
         return browser
 
     async def handle_download(self, request: web.Request) -> web.StreamResponse:
-        """Answer with a file that an app delivers, once."""
         key = request.match_info["key"]
         try:
             known = await self.download_manager.get_download_metadata(key)
@@ -320,11 +312,7 @@ async def _harden(request: web.Request, response: web.StreamResponse) -> None:
 
 
 async def serve(server: WorkbenchServer, host: str, port: int, ready: Callable[[int], Any]) -> None:
-    """Serve until SIGINT or SIGTERM; ``ready`` is called with the port once browsers can come.
-
-    Raises:
-        UsageError: The port is taken or may not be used, or ``host`` is no address of this machine.
-    """
+    """Serve until a signal; ``ready`` gets the port once browsers can come. Raises UsageError for a port or host that cannot be had."""
     runner = web.AppRunner(await server._make_app(), access_log=None, handle_signals=False, shutdown_timeout=10.0)
     await runner.setup()
     ended = asyncio.Event()

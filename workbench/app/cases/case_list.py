@@ -28,7 +28,6 @@ class CaseList(RowList):
         self.marked: list[str] = []
 
     def show(self, entries: Sequence[CaseEntry]) -> None:
-        """Show these cases, keeping the cursor on the case on which it stands."""
         current = self.entry.key if self.entry is not None else ""
         rows: list[CaseEntry | str | None] = []
         for group in dict.fromkeys((*GROUPS, *(entry.case.kind for entry in entries))):

@@ -10,7 +10,7 @@ from workbench.app.cases.files import Node, Repository
 from workbench.app.cases.listing import CaseEntry, sources_of
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
-from workbench.app.toolkit.document import Document, Line, Span
+from workbench.app.toolkit.document import Document, Line, of_lines, styled
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.typed_line import FindLine, ask_line
@@ -33,7 +33,6 @@ class FileView(TextPane):
 
     @property
     def followed(self) -> str:
-        """What the line at the bottom finds in the text."""
         return self.needle
 
     def follow(self, text: str) -> None:
@@ -41,12 +40,10 @@ class FileView(TextPane):
         self.go_to_next_hit(1)
 
     def found_words(self, *, typing: bool) -> str:
-        keys = (
-            ""
-            if typing
-            else with_keys("   {file.next-hit} next, {file.previous-hit} previous, {file.forget}: none marked")
-        )
-        return f"{self.hit + 1:,} of {len(self.hits):,}{keys}" if self.hits else "nothing found" if self.needle else ""
+        if not self.hits:
+            return "nothing found" if self.needle else ""
+        keys = "   {file.next-hit} next, {file.previous-hit} previous, {file.forget}: none marked"
+        return f"{self.hit + 1:,} of {len(self.hits):,}{'' if typing else with_keys(keys)}"
 
     async def action_find(self) -> None:
         await ask_line(FindLine, self)
@@ -73,12 +70,11 @@ class FileView(TextPane):
 def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
     """Return what there is to know of a case, ground truth included: people may see it, agents never do."""
     case = entry.case
-    lines: list[Line] = [_styled(case.name, "heading"), Line(clean(case.description), indent=0), Line("")]
+    lines: list[Line] = [styled((case.name, "heading")), Line(clean(case.description), indent=0), Line("")]
 
     def fact(name: str, value: str, width: int = 14) -> None:
         if value:
-            text = f"{name:<{width}}{clean(value)}"
-            lines.append(Line(text, ((0, width, "dim"),), indent=width))
+            lines.append(styled((f"{name:<{width}}", "dim"), (clean(value), ""), indent=width))
 
     fact("kind", case.kind)
     fact("domain", case.domain)
@@ -91,7 +87,7 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
     fact("files", "here" if entry.fetched else f"not fetched yet: press {key_of('cases.fetch')}")
     fact("tests", "; ".join(case.test))
     if scores:
-        lines += [Line(""), _styled("Last scores in this session", "subheading")]
+        lines += [Line(""), styled(("Last scores in this session", "subheading"))]
         names = [shortened(score.agent, _LONGEST_NAME) for score in scores]
         width = max(14, *(len(name) + 2 for name in names))
         for name, score in zip(names, scores, strict=True):
@@ -99,10 +95,10 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
             points = f"{total.points:5.1f} / {total.out_of:g}" if total.points is not None else score.state
             own = f"{total.own[0]:5.1f} / {total.own[1]:.1f} own points, " if total.own else ""
             fact(name, own + points, width)
-    lines += [Line(""), _styled("What an agent is told", "subheading"), Line(clean(case.agent_description)), Line("")]
+    lines += [Line(""), styled(("What an agent is told", "subheading")), Line(clean(case.agent_description)), Line("")]
     facts = case.facts
     if facts is not None:
-        lines.append(_styled("Ground truth, hidden from agents", "subheading"))
+        lines.append(styled(("Ground truth, hidden from agents", "subheading")))
         fact("purpose", facts.main_purpose)
         fact("dependencies", ", ".join(facts.dependencies) or "none")
         fact("run", facts.run_command)
@@ -110,18 +106,8 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
             fact("" if number else "features", feature)
         fact("must mention", ", ".join(facts.must_mention))
     else:
-        lines.append(_styled("No ground truth: tier 3 and parts of tier 4 stay unscored.", "unscored"))
-    return Document(tuple(lines), "\n".join(line.text for line in lines))
-
-
-def sentence(text: str, style: str = "dim") -> Document:
-    lines = tuple(_styled(part, style) for part in clean(text).split("\n"))
-    return Document(lines, text)
-
-
-def _styled(text: str, style: str) -> Line:
-    spans: tuple[Span, ...] = ((0, len(text), style),) if text else ()
-    return Line(text, spans)
+        lines.append(styled(("No ground truth: tier 3 and parts of tier 4 stay unscored.", "unscored")))
+    return of_lines(lines)
 
 
 class RepositoryTree(RowList):
@@ -157,12 +143,7 @@ class RepositoryTree(RowList):
         note = " hidden" if node.hidden and width >= 34 else " ×" if node.hidden else ""
         room = max(4, width - len(lead) - len(right) - len(note) - 1)
         name = fit(one_line(node.name, 200) + ("/" if node.folder else ""), room)
-        return [
-            (lead, "dim"),
-            (name, "hidden" if node.hidden else ""),
-            (note, "hidden"),
-            (" " + right, "dim"),
-        ]
+        return [(lead, "dim"), (name, "hidden" if node.hidden else ""), (note, "hidden"), (" " + right, "dim")]
 
     def narrow(self, text: str) -> None:
         repository, before = self.repository, self.node
@@ -242,7 +223,6 @@ class RepositoryTree(RowList):
                 self._toggle(index, True)
 
     def reveal(self, path: str) -> bool:
-        """Open the folders around a path and put the cursor on it."""
         if self.narrowed:
             self.narrow("")
         parts = path.split("/")

@@ -37,10 +37,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """The files of a case, ready to be opened folder by folder: ``children`` are by folder path ("" is the root), folders first.
-
-    ``hidden`` is how many files agents do not see.
-    """
+    """The files of a case by folder path ("" is the root), folders first; ``hidden`` is how many agents do not see."""
 
     key: str
     snapshot: Snapshot
@@ -58,11 +55,7 @@ class FileShown:
 
 
 def local_snapshot(case: TestCase) -> Snapshot | None:
-    """Return the files of a case if they can be had without the network, else None.
-
-    Raises:
-        WorkbenchError: A folder cannot be read.
-    """
+    """Return the files of a case if they can be had without the network, else None."""
     store = Store(paths.cache_dir().absolute())
     for text in sources_of(case):
         source = parse_source(text)
@@ -75,11 +68,7 @@ def local_snapshot(case: TestCase) -> Snapshot | None:
 
 
 def open_repository(entry: CaseEntry) -> Repository | None:
-    """Return the files of a case, None if they must be fetched first.
-
-    Raises:
-        WorkbenchError: They are there but cannot be read.
-    """
+    """Return the files of a case, None if they must be fetched first."""
     snapshot = local_snapshot(entry.case)
     if snapshot is None:
         return None
@@ -108,11 +97,7 @@ def open_repository(entry: CaseEntry) -> Repository | None:
 
 
 def read_file(root: Path, path: str) -> FileShown:
-    """Return a file coloured, cut where it is very long, with its outline if it is Python.
-
-    Raises:
-        ViewError: It cannot be shown; the sentence says why.
-    """
+    """Return a file coloured, cut where it is very long, with its outline if it is Python; raises ViewError where it cannot be shown."""
     from workbench.app.toolkit.document import code
 
     file = read_text(root, path, limit=READ_LIMIT)
@@ -134,11 +119,7 @@ class Fetcher:
         self._running: set[subprocess.Popen[str]] = set()
 
     def fetch(self, entry: CaseEntry, progress: Callable[[str], None]) -> None:
-        """Fetch the files of a case into the cache; blocks, so call it in a thread.
-
-        Raises:
-            WorkbenchError: The sentence of what went wrong.
-        """
+        """Fetch the files of a case into the cache, in a thread; raises WorkbenchError."""
         process = subprocess.Popen(
             [sys.executable, "-m", "workbench", "cases", "--fetch", "--", entry.key],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8", errors="replace",

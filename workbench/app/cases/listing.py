@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from workbench import paths
 from workbench.catalog import TestCase, load_cases
@@ -12,19 +10,13 @@ from workbench.errors import WorkbenchError
 from workbench.repository import parse_source
 from workbench.repository.store import Store
 
-if TYPE_CHECKING:
-    pass
-
 GROUPS = ("synthetic", "real", "own")
 TITLES = {"synthetic": "Synthetic", "real": "Real projects", "own": "Your own"}
 
 
 @dataclass(frozen=True, slots=True)
 class CaseEntry:
-    """A case as listed; ``fetched`` says whether its files are here, so that browsing needs no network.
-
-    ``key`` is what a plan calls it: its id, or the source's text for one that was opened on the fly.
-    """
+    """A case as listed; ``key`` is what a plan calls it: its id, or the source's text for one that was opened on the fly."""
 
     case: TestCase
     key: str
@@ -32,7 +24,6 @@ class CaseEntry:
 
 
 def sources_of(case: TestCase) -> tuple[str, ...]:
-    """Return the sources of a case in the order in which they are tried."""
     return tuple(text for text in (case.source or f"folder:{case.repository}", *case.alternatives) if text)
 
 
@@ -52,17 +43,7 @@ def entry_of(case: TestCase, key: str = "") -> CaseEntry:
     return CaseEntry(case, key or case.id, is_here(case))
 
 
-def list_cases() -> tuple[tuple[CaseEntry, ...], tuple[str, ...]]:
-    """Return all cases of the catalog in the order of the screen, and a sentence for each broken one."""
+def list_cases() -> tuple[list[CaseEntry], tuple[str, ...]]:
+    """Return all cases of the catalog by name, and a sentence for each broken one."""
     cases, problems = load_cases()
-    return in_order(entry_of(case) for case in cases), problems
-
-
-def in_order(entries: Iterable[CaseEntry]) -> tuple[CaseEntry, ...]:
-    """Return entries by kind, then name; a kind that is not known comes last."""
-
-    def place(entry: CaseEntry) -> tuple[int, str]:
-        kind = entry.case.kind
-        return (GROUPS.index(kind) if kind in GROUPS else len(GROUPS), entry.case.name.lower())
-
-    return tuple(sorted(entries, key=place))
+    return [entry_of(case) for case in sorted(cases, key=lambda case: case.name.lower())], problems

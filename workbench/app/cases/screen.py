@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import work
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
-from workbench.app.key_table import key_of
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
-from workbench.app.toolkit.latest import Latest
+from workbench.app.toolkit.latest import Latest, Live
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.text import plural
 
 if TYPE_CHECKING:
     from workbench.app.cases.case_list import CaseList
@@ -26,18 +28,13 @@ if TYPE_CHECKING:
     from workbench.repository.functions import OutlineItem
     from workbench.results.scores import AgentScore
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import Change
 
 
 Scores = dict[str, tuple["AgentScore", ...]]
 
 
 class CasesScreen(ModeScreen):
-    """Left the cases, in the middle the files of one, right the text of one of these with its outline.
-
-    Attributes:
-        entries: The cases of the catalogue, and the repositories that a person opened.
-    """
+    """Left the cases, in the middle the files of one, right the text of one of these with its outline."""
 
     mode_name = "Cases"
     BINDINGS = bindings("cases")
@@ -50,11 +47,14 @@ class CasesScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self.entries: tuple[CaseEntry, ...] = ()
-        self._notes: dict[
-            str, tuple[str, bool]
-        ] = {}  # by case: how far a fetch is, or (True) why its files cannot be had
+        # By case: how far a fetch is, or (True) why its files cannot be had.
+        self._notes: dict[str, tuple[str, bool]] = {}
         self._fetcher: Fetcher | None = None
-        self._listing, self._scoring = Latest(self, "case-listing"), Latest(self, "case-scores")
+        # What is wrong with the file is told by the feed, and by the notice at opening.
+        self.live = Live(
+            self, "case-scores", self._read_scores, self._show_scores, lambda _: None, kinds={"score", "trial"}
+        )
+        self._listing = Latest(self, "case-listing")
         self._opening, self._reading = Latest(self, "case-files"), Latest(self, "case-file")
         self._adding = Latest(self, "case-add", every=True)
         self._shown_key: str | None = None
@@ -104,15 +104,9 @@ class CasesScreen(ModeScreen):
             self.focus_pane(self.query_one("#files"))
 
     def compose_body(self) -> Iterable[Widget]:
-        for name, title, classes in (
-            ("cases", "Cases", "pane pane-left"),
-            ("files", "Files", "pane"),
-        ):
-            pane = Container(id=name, classes=classes)
-            set_title(pane, title)
-            yield pane
-        right = Vertical(id="right", classes="pane-group")
-        yield right
+        yield set_title(Container(id="cases", classes="pane pane-left"), "Cases")
+        yield set_title(Container(id="files", classes="pane"), "Files")
+        yield Vertical(id="right", classes="pane-group")
 
     async def after_first_paint(self) -> None:
         from workbench.app.cases.case_list import CaseList
@@ -123,10 +117,8 @@ class CasesScreen(ModeScreen):
         self.file_view, self.outline = FileView(id="file-text"), Outline(id="file-outline")
         state = Static("", id="files-state", classes="state")
         state.display = False
-        text = Container(self.file_view, id="text", classes="pane")
-        set_title(text, "About")
-        outline = Container(self.outline, id="outline", classes="pane -off")
-        set_title(outline, "Functions")
+        text = set_title(Container(self.file_view, id="text", classes="pane"), "About")
+        outline = set_title(Container(self.outline, id="outline", classes="pane -off"), "Functions")
         await self.query_one("#cases").mount(self.case_list)
         await self.query_one("#files").mount(self.file_tree, state)
         await self.query_one("#right").mount(text, outline)
@@ -134,38 +126,18 @@ class CasesScreen(ModeScreen):
         if self.is_current:
             self.case_list.focus()
         self._list_cases()
-        self._read_scores()
 
-    # -- the session
-
-    def on_session_opened(self, reader: SessionReader | None) -> None:
-        self._read_scores()
-
-    def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        if any(change.kind in {"score", "trial"} for change in changes):
-            self._read_scores()
-
-    def _read_scores(self) -> None:
-        reader = self.workbench.reader
-        if not self._ready or reader is None:
-            return
-
-        def work() -> Scores | None:
-            from workbench.errors import WorkbenchError
+    def _read_scores(self, reader: SessionReader) -> Callable[[], Scores] | None:
+        def work() -> Scores:
             from workbench.results.scores import last_scores
 
-            try:
-                return last_scores(reader)
-            except (WorkbenchError, ValueError, TypeError):
-                return None  # the feed, and the notice at opening, tell what is wrong with the file
+            return last_scores(reader)
 
-        self._scoring.ask(work, self._show_scores)
+        return work if self._ready else None
 
-    def _show_scores(self, scores: Scores | None) -> None:
+    def _show_scores(self, scores: Scores) -> None:
         from workbench.app.cases.file_view import about
 
-        if scores is None:
-            return
         self.case_list.scores = scores
         self.case_list.refresh()
         if self._shown is not None and self._shown_path is None:
@@ -189,18 +161,14 @@ class CasesScreen(ModeScreen):
 
     def _show_list(self, entries: Sequence[CaseEntry]) -> None:
         """Show all cases, at first the one under the cursor."""
-        from workbench.app.cases.file_view import sentence
+        from workbench.app.toolkit.document import plain
 
         self.entries = tuple(entries)
         self.case_list.show(entries)
         self._title_list()
         if not entries:
-            self.file_view.show(
-                sentence(
-                    f"There are no test cases here.\nPress {key_of('cases.open')} to open any folder, git URL or NAME==VERSION.",
-                    "",
-                )
-            )
+            nothing = "There are no test cases here.\nPress {cases.open} to open any folder, git URL or NAME==VERSION."
+            self.file_view.show(plain(with_keys(nothing)))
         elif self._wanted_case:
             self.show_case(self._wanted_case, self._wanted_path)
         elif self.case_list.entry is not None and self.case_list.entry.key != self._shown_key:
@@ -236,11 +204,8 @@ class CasesScreen(ModeScreen):
     def on_row_list_chosen(self, message: RowList.Chosen) -> None:
         if message.row_list is self.case_list:
             self.action_run()
-        elif message.row_list is self.file_tree:
-            self._preview()
-            self.focus_pane(self.query_one("#text"))
         else:
-            self._go_to_definition()
+            self.on_row_list_moved(message)
             self.focus_pane(self.query_one("#text"))
 
     # -- files
@@ -266,24 +231,19 @@ class CasesScreen(ModeScreen):
 
             return open_repository(entry)
 
-        self._opening.ask(
-            work, lambda found: self._show_repository(entry, found), lambda said: self._note(entry, said, failed=True)
-        )
+        self._opening.ask(work, partial(self._show_repository, entry), partial(self._note, entry, failed=True))
 
     def _note(self, entry: CaseEntry, text: str, *, failed: bool = False) -> None:
-        """Say in the place of a case's files how far they are, or why there are none."""
         self._notes[entry.key] = text, failed
         if entry.key == self._shown_key:
             self._show_files_note(text, failed)
 
     def _show_repository(self, entry: CaseEntry, repository: Repository | None) -> None:
-        """Show the files of a case, None where they must be fetched first."""
         if entry.key != self._shown_key:
             return
         if repository is None:
-            self._show_files_note(
-                f"Not fetched yet.\n\nPress {key_of('cases.fetch')} to fetch it, or {key_of('cases.run')} to run an agent, which fetches it too."
-            )
+            todo = "Press {cases.fetch} to fetch it, or {cases.run} to run an agent, which fetches it too."
+            self._show_files_note(f"Not fetched yet.\n\n{with_keys(todo)}")
         elif not repository.snapshot.files:
             self._show_files_note("This repository is empty.")
         else:
@@ -292,13 +252,9 @@ class CasesScreen(ModeScreen):
             self._show_wanted_file()
             if self.focused is None and self.current_pane is self.query_one("#files"):
                 self.file_tree.focus()
-            count, hidden = len(repository.snapshot.files), repository.hidden
-            name = entry.case.name
-            self.retitle(
-                "#files",
-                f"{name} · {count:,} file{'s' if count != 1 else ''}",
-                (f"{hidden:,} hidden from agents · " if hidden else "") + "sizes in bytes",
-            )
+            hidden = f"{repository.hidden:,} hidden from agents · " if repository.hidden else ""
+            title = f"{entry.case.name} · {plural(len(repository.snapshot.files), 'file')}"
+            self.retitle("#files", title, f"{hidden}sizes in bytes")
 
     def action_fetch(self) -> None:
         entry = self.case_list.entry
@@ -319,7 +275,7 @@ class CasesScreen(ModeScreen):
 
             if self._fetcher is None:
                 self._fetcher = Fetcher()
-            self._fetcher.fetch(entry, lambda said: fetching.report(lambda said: self._note(entry, said), said))
+            self._fetcher.fetch(entry, partial(fetching.report, partial(self._note, entry)))
             return open_repository(entry)
 
         def done(repository: Repository | None) -> None:
@@ -347,13 +303,10 @@ class CasesScreen(ModeScreen):
 
             return read_file(root, path)
 
-        self._reading.ask(
-            work, lambda shown: self._show_file(key, path, shown), lambda said: self._show_file(key, path, None, said)
-        )
+        self._reading.ask(work, partial(self._show_file, key, path), partial(self._show_file, key, path, None))
 
     def _show_file(self, key: str, path: str, shown: FileShown | None, problem: str = "") -> None:
-        """Show a file and its outline, or why it cannot be shown."""
-        from workbench.app.cases.file_view import sentence
+        from workbench.app.toolkit.document import plain
 
         node = self.file_tree.node
         if key != self._shown_key or node is None or node.path != path:
@@ -361,7 +314,7 @@ class CasesScreen(ModeScreen):
         self._shown_path = path
         self.retitle("#text", path, "hidden from agents" if node.hidden else "")
         if shown is None:
-            self.file_view.show(sentence(problem, "notice"))
+            self.file_view.show(plain(problem, style="notice"))
             self._show_outline(())
         else:
             self.file_view.show(shown.document)
@@ -407,9 +360,8 @@ class CasesScreen(ModeScreen):
 
     @work
     async def action_new_study(self) -> None:
-        await self.workbench.ask_for_study(
-            [entry.key for entry in self.case_list.entries if entry.key in self.case_list.marked]
-        )
+        marked = self.case_list.marked
+        await self.workbench.ask_for_study([entry.key for entry in self.case_list.entries if entry.key in marked])
 
     @work
     async def action_open_repository(self) -> None:
@@ -443,6 +395,5 @@ class CasesScreen(ModeScreen):
                 self.action_fetch()
             self.focus_pane(self.query_one("#files"))
 
-        self._adding.ask(
-            work, done, lambda said: self.notify(said, title="Open repository", severity="error", timeout=12)
-        )
+        failed = partial(self.notify, title="Open repository", severity="error", timeout=12)
+        self._adding.ask(work, done, failed)

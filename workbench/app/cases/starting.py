@@ -12,6 +12,7 @@ from workbench.agents.names import AGENTS, agent_info, current_name
 from workbench.agents.remote_names import is_remote
 from workbench.app import runs
 from workbench.app.key_table import key_of
+from workbench.app.location import Location
 from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.ordering import Begun, OrderForm, check_named_model, may_start, remembered, run_fields
 from workbench.engine.defaults import document_plan
@@ -26,10 +27,7 @@ if TYPE_CHECKING:
 
 
 class RunDialog(OrderForm["DocumentPlan"]):
-    """Agent, model, judge and repeats of a run on ``cases``, each a key and a name.
-
-    ``session`` stands in its field at first; ``busy`` says whether a run of the open session is under way or waits.
-    """
+    """Agent, model, judge and repeats of a run on ``cases``, each a key and a name."""
 
     DIALOG = "run"
 
@@ -90,7 +88,7 @@ class RunDialog(OrderForm["DocumentPlan"]):
         path, trial = runs.begin(session, self._called, plan, self.host.warm, queue=values.get("when") == "queue")
         if trial is None:
             return partial(self.host.notify, "The run has no trials.", severity="warning")
-        return partial(self.host.open_session, path, then=partial(self.host.show_trial, trial))
+        return partial(self.host.go_to, Location(path, "trajectory", trial))
 
 
 def _about_agent(values: Values) -> str:
@@ -121,7 +119,6 @@ def defaults(settings: Settings) -> dict[str, str]:
 
 
 async def ask_and_run(host: WorkbenchApp, cases: Sequence[tuple[str, str]]) -> None:
-    """Show the dialog for cases, each a key and a name; call it from a worker."""
     if may_start(host):
         busy = await asyncio.to_thread(runs.something_runs, host.reader)
         await host.push_screen_wait(RunDialog(host, cases, runs.default_session(host.opened), busy=busy))

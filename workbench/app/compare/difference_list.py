@@ -8,16 +8,25 @@ from typing import Any
 
 from textual.strip import Strip
 
-from workbench.app.compare.text_rows import TextRows
-from workbench.app.toolkit.columns import Column, Columns
-from workbench.app.toolkit.document import Document, Line, prepared
-from workbench.app.toolkit.row_list import HeadedList, RowList
+from workbench.app.compare.text_rows import TextRows, wrapped_at
+from workbench.app.toolkit.columns import Column, Columns, fit_end
+from workbench.app.toolkit.document import prepared
+from workbench.app.toolkit.row_list import HeadedList
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.comparison import panes
+from workbench.comparison.texts import Texts
 from workbench.text import one_line, shortened
 
-_CUTS = {"end": fit, "middle": shortened}
-_SIGNS: tuple[Part, ...] = ((" A ", "only-a"), (" B ", "only-b"), ("   ", ""))
+_CUTS = {"end": fit, "middle": shortened, "start": fit_end}
+
+
+def laid_out(columns: Sequence[panes.Column[Any]], rows: Sequence[Any]) -> Columns[Any]:
+    shown = [
+        Column(title=one.title, cell=one.cell, width=one.width, widest=one.widest, text=one.text,
+               priority=one.priority, shorten=_CUTS[one.cut])
+        for one in columns
+    ]  # fmt: skip
+    return Columns(shown, rows)
 
 
 class TableRows:
@@ -26,22 +35,18 @@ class TableRows:
     fills_row = True
 
     def __init__(self, table: panes.Table[Any]) -> None:
-        self.table, self.rows, self.by_stretch, self.nothing = table, table.rows, table.by_stretch, table.nothing
-        shown = [
-            Column(title=one.title, cell=one.cell, width=one.width, widest=one.widest, text=one.text,
-                   priority=one.priority, shorten=_CUTS[one.cut])
-            for one in table.columns if not one.page.startswith("+")
-        ]  # fmt: skip
-        self.columns: Columns[Any] = Columns(shown, table.rows)
-        self.differing = [None if table.heading(row) else table.sign(row)[0] != panes.SAME[0] for row in table.rows]
+        self.rows, self.by_stretch, self.nothing = table.rows, table.by_stretch, table.nothing
+        self.columns = laid_out(table.columns, table.rows)
+        self.differing = [None if row.heading else row.sign != panes.SAME for row in table.rows]
 
     def heading(self, width: int) -> Sequence[Part]:
         return [("  ", ""), *self.columns.heading(width - 2)]
 
     def parts(self, place: int, width: int, cursor: str) -> Sequence[Part]:
-        sign, style = self.table.sign(self.rows[place])
+        row = self.rows[place]
+        sign, style = ("", "") if row.heading else row.sign
         row_style = style if (sign, style) in {panes.ONLY_A, panes.ONLY_B} else ""
-        return [(f"{sign:2}", style), *self.columns.cells(self.rows[place], width - 2, row_style)]
+        return [(f"{sign:2}", style), *self.columns.cells(row, width - 2, row_style)]
 
 
 class DifferenceList(HeadedList):
@@ -54,8 +59,9 @@ class DifferenceList(HeadedList):
 
     ALLOW_SELECT = False
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, title: str, *, id: str) -> None:
         super().__init__(id=id)
+        self.title = title
         self.pane: panes.Pane | None = None
         self.only_differences = False
         self._shown: TableRows | TextRows | None = None
@@ -64,7 +70,6 @@ class DifferenceList(HeadedList):
     # -- what is in it
 
     def put(self, pane: panes.Pane | None) -> None:
-        """Show a pane of a comparison; the cursor stays where it is."""
         place = self.place
         self.pane = pane
         self._lay_out()
@@ -72,12 +77,9 @@ class DifferenceList(HeadedList):
 
     def _lay_out(self) -> None:
         pane = self.pane
-        self._shown = (
-            TextRows(pane, self.text_width) if isinstance(pane, panes.Texts) else TableRows(pane) if pane else None
-        )
+        self._shown = TextRows(pane, self.text_width) if isinstance(pane, Texts) else TableRows(pane) if pane else None
 
     def show_only_differences(self, only: bool) -> None:
-        """Fold what is the same, or unfold it; the cursor stays on its row."""
         self.only_differences = only
         self._arrange(self.place)
 
@@ -87,24 +89,22 @@ class DifferenceList(HeadedList):
 
     @property
     def selected(self) -> Any:
-        """The row of the table under the cursor, None where there is none."""
         return self._shown.rows[self.place] if isinstance(self._shown, TableRows) and self.place >= 0 else None
 
     @property
-    def differences(self) -> int:
-        return sum(map(bool, self._differing))
-
-    @property
-    def _differing(self) -> Sequence[bool | None]:
+    def differing(self) -> Sequence[bool | None]:
         """Whether each row differs, None of a heading, which stays in sight whatever is shown and takes no cursor."""
         return self._shown.differing if self._shown is not None else ()
 
     def below(self, lines: int) -> str:
-        """Return what is said below the list of the row under the cursor, in its share of so many lines each."""
+        """Return what both sides say of the row under the cursor, each in so many lines, below a name that the list may cut."""
         pane, row, width = self.pane, self.selected, max(10, self.text_width - 1)
-        if not isinstance(pane, panes.Table) or pane.below is None or row is None:
+        if not isinstance(pane, panes.Table) or pane.says is None or row is None or row.heading:
             return ""
-        return "\n".join(_wrapped(prepared(text), width, share * lines) for text, share in pane.below(row))
+        a, b = pane.says(row.left), pane.says(row.right)
+        named = [(row.name, 1)] if len(row.name) > width // 3 else []
+        said = [(f"A and B: {a}", 2 * lines)] if a == b else [(f"A: {a}", lines), (f"B: {b}", lines)]
+        return "\n".join(_wrapped(prepared(text), width, most) for text, most in [*named, *said])
 
     def on_resize(self) -> None:
         shown = self._shown
@@ -117,12 +117,12 @@ class DifferenceList(HeadedList):
         if 0 <= self.cursor < self.page_height():
             self.scroll_to(y=0, animate=False, immediate=True)
         self.uncover_cursor()
-        if isinstance(self.pane, panes.Table) and self.pane.below is not None:
+        if isinstance(self.pane, panes.Table) and self.pane.says is not None:
             self.post_message(self.Moved(self, self.cursor))  # what is said below is wrapped anew
 
     def _arrange(self, place: int) -> None:
         self._rows = []
-        for at, differs in enumerate(self._differing):
+        for at, differs in enumerate(self.differing):
             if differs is not False or not self.only_differences:
                 self._rows.append(at)
             elif self._rows and self._rows[-1] < 0:
@@ -151,7 +151,7 @@ class DifferenceList(HeadedList):
             self.set_cursor(index + 1)
 
     def _differs(self, index: int) -> bool:
-        return self._rows[index] >= 0 and bool(self._differing[self._rows[index]])
+        return self._rows[index] >= 0 and bool(self.differing[self._rows[index]])
 
     # -- painting
 
@@ -160,7 +160,7 @@ class DifferenceList(HeadedList):
 
     def selectable(self, index: int) -> bool:
         place = self._rows[index - 1] if 0 < index <= len(self._rows) else -1
-        return place >= 0 and self._differing[place] is not None
+        return place >= 0 and self.differing[place] is not None
 
     def heading_parts(self, width: int) -> Sequence[Part]:
         return self._shown.heading(width) if self._shown is not None else ()
@@ -187,67 +187,8 @@ class DifferenceList(HeadedList):
 
 
 def _wrapped(text: str, width: int, lines: int) -> str:
-    """Return a text in at most so many lines, with an ellipsis where it goes on."""
     text = one_line(text, 2_000)
-    rows = [text[row.start : row.end].rstrip() for row in Document((Line(text),), text).rows(width)]
+    rows = [text[at] for at in wrapped_at(text, width)]
     if len(rows) > lines:
         rows[lines - 1] = fit(rows[lines - 1] + " …", width)
     return "\n".join(rows[:lines])
-
-
-class Head(RowList, can_focus=False):
-    """The figures of A, of B and of B − A, under their titles, with a note where there is a line for it; or a sentence."""
-
-    ALLOW_SELECT = False
-
-    def __init__(self, height: int, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._height = height
-        self.styles.height = height
-        self._note, self._sentence = "", ""
-        self._columns: Columns[int] | None = None
-
-    def say(self, sentence: str) -> None:
-        self._columns, self._sentence = None, sentence
-        self.rows_changed()
-
-    def show(self, head: panes.Head, note: str) -> None:
-        names: list[Part] = [(name, "strong") for name in head.names[0]]
-        names.append((" · ".join(filter(None, ("B − A", head.alike))), "dim"))
-        first: Column[int] = Column(
-            title=head.shared, cell=lambda at: names[at], width=20, widest=200, text=True, shorten=shortened
-        )
-        self._note, self._columns = note, Columns((first, *map(_column, head.figures)), range(3))
-        self.rows_changed()
-
-    def row_count(self) -> int:
-        return self._height
-
-    def selectable(self, index: int) -> bool:
-        return False
-
-    def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        if self._columns is None:
-            return [(f" {self._sentence}", "dim")] if not index else []
-        width -= 4
-        if index == 0:
-            return [("   ", ""), *self._columns.heading(width)]
-        if index < 4:
-            return [_SIGNS[index - 1], *self._columns.cells(index - 1, width)]
-        return [(fit(f"   {self._note}", width), "")]
-
-
-def _column(one: panes.Figure) -> Column[int]:
-    def styled(at: int, said: panes.Cell) -> Part:
-        return said if isinstance(said, tuple) else (said, "strong" if at == 2 else one.style)
-
-    brief = one.brief
-    return Column(
-        title=one.title,
-        cell=lambda at: styled(at, one.of[at]),
-        width=one.width,
-        widest=one.widest,
-        priority=one.priority,
-        text=one.text,
-        brief=(lambda at: styled(at, brief[at])) if brief is not None else None,
-    )

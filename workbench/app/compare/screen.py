@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,33 +13,30 @@ from textual import events, work
 from textual.containers import Container
 from textual.widget import Widget
 
-from workbench.app.compare.difference_list import DifferenceList, Head
+from workbench.app.compare.difference_list import DifferenceList, laid_out
 from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
 from workbench.app.marks import Marked, Pair
+from workbench.app.toolkit.cell_table import LinesBeside
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
 from workbench.app.toolkit.pane import PaneTabs
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.comparison import kind_of, panes
-from workbench.errors import WorkbenchError
+from workbench.comparison.texts import Texts
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
 REFRESH_SECONDS = 0.5
-"""Time between two readings of what is at work."""
 
 
 class SideBySide(ModeScreen):
-    """Two things of the open session, or of others.
-
-    Args:
-        pair: What is A, and what is B; differences are B minus A.
-    """
+    """Two things of the open session, or of others; differences are B minus A."""
 
     mode_name = "Side by side"
     CSS_PATH = "../styles/compare.tcss"
@@ -53,13 +51,14 @@ class SideBySide(ModeScreen):
         self.kind = kind_of("trials" if of_trials else pair.left.kind)
         self.add_class(f"-{self.kind.what.replace(' ', '-')}")
         # Whose docstring or prompt was looked at sees these first.
-        asked = (name for name, title in self.kind.titles.items() if title == f"{pair.about}s")
-        self.asked = next(asked, "")
-        self.first_pane = self.asked or next(iter(self.kind.titles))
-        self.comparing, self.detailing, self.choosing = (Latest(self, one) for one in ("compare", "detail", "samples"))
+        self.asked = f"{pair.about}s"
+        self.first_pane = _id(self.asked if self.asked in self.kind.titles else self.kind.titles[0])
+        self.comparing, self.detailing = Latest(self, "compare"), Latest(self, "detail")
+        self.acting = Latest(self, "act")
         self.comparison: panes.Comparison | None = None
         self.detail: Mapping[str, panes.Pane] = {}
         self.only_differences = False
+        self._why = f"Reading {self.kind.what.replace('two', 'both')}…"  # there is no comparison
         self._at = 0  # which pair of groups of two runs is shown
         # A large run takes longer to read than what changes takes to come.
         self._first = True
@@ -68,23 +67,20 @@ class SideBySide(ModeScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         found: list[Container] = []
-        for name, title in self.kind.titles.items():
-            inside = DifferenceList(id=f"{name}-list"), Static("", classes="below")
+        for title in self.kind.titles:
+            name = _id(title)
+            inside = DifferenceList(title, id=f"{name}-list"), Static("", classes="below")
             found.append(Container(*inside, id=name, classes="pane -current" if name == self.first_pane else "pane"))
             set_title(found[-1], title)
-        yield Head(self.kind.head_lines, id="head")
+        yield LinesBeside(self._head_lines, id="head")
         yield Container(*found, id="panes")
 
     def on_mount(self) -> None:
         self.set_status(f"{self.kind.what} side by side")
-        self.query_one(Head).say(f"Reading {self.kind.what.replace('two', 'both')}…")
 
     @property
     def lists(self) -> list[DifferenceList]:
         return list(self.query(DifferenceList))
-
-    def _named_lists(self) -> Iterator[tuple[str, DifferenceList]]:
-        return zip(self.kind.titles, self.lists, strict=True)
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
         self._load()
@@ -95,18 +91,19 @@ class SideBySide(ModeScreen):
         if any(change.item in mine or change.kind in kinds for change in changes):
             self.comparing.soon(self._load, REFRESH_SECONDS)
 
-    def _with_both(
-        self, read: Callable[[SessionReader, SessionReader], Any], *, surveyed: bool = False
-    ) -> Callable[[], Any]:
+    def _with_both(self, read: Callable[..., Any], *, surveyed: bool = False) -> Callable[[], Any]:
         """Return work for a thread that reads both sessions; they are surveyed where more than single texts are wanted."""
-        pair, opened = self.pair, self.workbench.reader
+        sessions, opened = (self.pair.left.session, self.pair.right.session), self.workbench.reader
 
         def work() -> Any:
-            with (
-                _reading(opened, pair.left.session, surveyed) as left,
-                _reading(opened, pair.right.session, surveyed) as right,
-            ):
-                return read(left, right)
+            from workbench.session.reader import SessionReader
+
+            with ExitStack() as stack:
+                readers = []
+                for session in sessions:
+                    known = opened if opened is not None and opened.path == session else None
+                    readers.append(known or stack.enter_context(SessionReader(session, surveyed=surveyed)))
+                return read(*readers)
 
         return work
 
@@ -116,17 +113,13 @@ class SideBySide(ModeScreen):
         def read(left: SessionReader, right: SessionReader) -> panes.Comparison:
             return self.kind.read((left, _key(pair.left)), (right, _key(pair.right)), pair.rubric, pair.judge, at)
 
-        self.comparing.ask(self._with_both(read, surveyed=True), self._show, self._show_nothing)
+        self.comparing.ask(self._with_both(read, surveyed=True), self._show, lambda why: self._show(None, why))
 
-    def _show_nothing(self, sentence: str) -> None:
-        self._show(None)
-        self.query_one(Head).say(sentence)
-
-    def _show(self, found: panes.Comparison | None) -> None:
-        self.comparison = found
-        for name, one in self._named_lists():
-            if found is None or name in found.panes:
-                one.put(None if found is None else found.panes[name])
+    def _show(self, found: panes.Comparison | None, why: str = "") -> None:
+        self.comparison, self._why = found, why
+        for one in self.lists:
+            if found is None or one.title in found.panes:
+                one.put(None if found is None else found.panes[one.title])
                 if self._first and found is not None:
                     one.go_to_first_difference()
         self._first = self._first and found is None
@@ -135,7 +128,6 @@ class SideBySide(ModeScreen):
         self.refresh_bindings()
 
     def _read_detail(self) -> None:
-        """Read what other panes show of the row under the cursor of the first one."""
         found, row = self.comparison, self.lists[0].selected
         if found is None or found.detail is None or row is None:
             self._show_detail({})
@@ -145,38 +137,55 @@ class SideBySide(ModeScreen):
 
     def _show_detail(self, detail: Mapping[str, panes.Pane]) -> None:
         self.detail = detail
-        for name, one in self._named_lists():
-            if self.comparison is None or name not in self.comparison.panes:
-                one.put(detail.get(name))
+        for one in self.lists:
+            if self.comparison is None or one.title not in self.comparison.panes:
+                one.put(detail.get(one.title))
         self.show_figures()
+
+    def _head_lines(self, width: int) -> Sequence[list[Part]]:
+        """Return the figures of A, of B and of B − A, under their titles, with a note where there is one; or a sentence."""
+        found = self.comparison
+        if found is None:
+            return [[(f" {self._why}", "dim")], [], [], []]
+        head, width = found.head, width - 4
+        names = [
+            *((name, "strong") for name in head.names[0]),
+            (" · ".join(filter(None, ("B − A", head.alike))), "dim"),
+        ]
+        name: panes.Column[int] = panes.texts(head.shared, names.__getitem__, 20, 200)
+        columns = laid_out([name, *head.columns], range(3))
+        signs = (" A ", "only-a"), (" B ", "only-b"), ("   ", "")
+        which = f"pair {self._at % found.of + 1} of {found.of}, [ ] turns" if found.of > 1 else ""
+        note = " · ".join(filter(None, (which, head.note)))
+        return [
+            [("   ", ""), *columns.heading(width)],
+            *([sign, *columns.cells(at, width)] for at, sign in enumerate(signs)),
+            *([[(fit(f"   {note}", width), "")]] if note else []),
+        ]
 
     def show_figures(self) -> None:
         """Show the head, and in each pane's title what it says; texts that are the same may take no room unless they were asked for."""
-        found = self.comparison
-        if found is None:
+        self.query_one(LinesBeside).again()
+        if self.comparison is None:
             return
-        head = found.head(self.size.width)
-        which = f"pair {self._at % found.of + 1} of {found.of}, [ ] turns" if found.of > 1 else ""
-        self.query_one(Head).show(head, " · ".join(filter(None, (which, head.note))))
-        if head.status:
-            self.set_status(f"side by side · {head.status}")
+        if status := self.comparison.head.status:
+            self.set_status(f"side by side · {status}")
         folded = "only what differs" if self.only_differences else ""
-        for name, one in self._named_lists():
-            pane, shown, title = self.query_one(f"#{name}"), one.pane, self.kind.titles[name]
-            off = isinstance(shown, panes.Texts) and shown.optional and shown.pair.same and name != self.asked
-            pane.set_class(off, "-off")
-            set_title(pane, f"{title} · {shown.said}" if shown is not None and shown.said else title, folded)
+        for one in self.lists:
+            pane, shown = self.query_one(f"#{_id(one.title)}"), one.pane
+            pane.set_class(
+                isinstance(shown, Texts) and shown.optional and shown.same and one.title != self.asked, "-off"
+            )
+            set_title(pane, " · ".join(filter(None, (one.title, shown.summary if shown is not None else ""))), folded)
         self._refresh_tabs()
         self.show_below()
 
     def show_below(self) -> None:
-        """Say more of the rows under the cursors."""
         lines = 4 if self.has_class("-h-tall") else 2
-        for one in self.lists:
-            if one.parent is not None:
-                below, text = one.parent.query_one(".below", Static), one.below(lines)
-                below.display = bool(text)
-                below.update(text)
+        for one, below in zip(self.lists, self.query(".below").results(Static), strict=True):
+            text = one.below(lines)
+            below.display = bool(text)
+            below.update(text)
 
     def on_row_list_moved(self, message: RowList.Moved) -> None:
         if message.row_list is self.lists[0] and self.comparison is not None and self.comparison.detail is not None:
@@ -188,8 +197,10 @@ class SideBySide(ModeScreen):
 
     def _refresh_tabs(self) -> None:
         # Where only one pane has room there is none for counts either.
-        tabs = [(self.kind.titles[pane.id or ""], pane.has_class("-current")) for pane in self.panes]
-        self.query_one(PaneTabs).tabs = tuple(tabs)
+        titles = {_id(title): title for title in self.kind.titles}
+        self.query_one(PaneTabs).tabs = tuple(
+            (titles[pane.id or ""], pane.has_class("-current")) for pane in self.panes
+        )
 
     # -- what one can do
 
@@ -220,84 +231,66 @@ class SideBySide(ModeScreen):
 
     @work
     async def action_export(self) -> None:
-        """Ask for a file and write the comparison there, as ``workbench compare`` prints it."""
-        if self.comparison is None:
+        found, pair, host = self.comparison, self.pair, self.workbench
+        if found is None:
             self.notify("There is nothing to export yet.", timeout=3)
             return
         from workbench.app.toolkit.form import AskText
         from workbench.app.toolkit.report_dialog import hand_over, place_of, suggested_place
-
-        host, problem = self.workbench, ""
-        suggested = suggested_place(host, f"{self.pair.left.kind.rstrip('s')}s-side-by-side.md")
-        while True:
-            note = "\n".join(filter(None, (problem, "It is written as Markdown; a file of that name is replaced.")))
-            question = AskText("Export comparison", note, suggested, paths=not host.in_browser)
-            answer = await host.push_screen_wait(question)
-            if not answer or self.comparison is None:
-                return
-            try:
-                out = await asyncio.to_thread(self._write, place_of(host, answer), self.comparison)
-            except WorkbenchError as error:
-                suggested, problem = answer, f"✗ {error}"
-                continue
-            hand_over(host, out, "comparison")
-            return
-
-    def _write(self, out: Path, comparison: panes.Comparison) -> Path:
         from workbench.reports.comparison_page import comparison_page
         from workbench.reports.page_markdown import page_markdown
         from workbench.reports.writing import check_place, write_atomically
 
-        for side in (self.pair.left, self.pair.right):
-            check_place(out, side.session)
-        return write_atomically(out, [page_markdown(comparison_page(self.kind, [comparison]))])
+        def check(name: str) -> None:
+            for side in (pair.left, pair.right):
+                check_place(place_of(host, name), side.session)
+
+        def write(name: str) -> Path:
+            return write_atomically(place_of(host, name), [page_markdown(comparison_page([found]))])
+
+        note = "It is written as Markdown; a file of that name is replaced."
+        suggested = suggested_place(host, f"{pair.left.kind.rstrip('s')}s-side-by-side.md")
+        question = AskText("Export comparison", note, suggested, paths=not host.in_browser, check=check)
+        if answer := await host.push_screen_wait(question):
+            self.acting.ask(lambda: write(answer), lambda out: hand_over(host, out, "comparison"))
 
     def action_open_item(self) -> None:
-        found, rows = self.comparison, {name: one.selected for name, one in self._named_lists()}
-        first = next(iter(rows.values()))
-        if found is not None and found.choose is not None and first is not None:
-            choose = found.choose
-            choosing = self._with_both(lambda left, right: choose(left, right, first))
-            self.choosing.ask(choosing, self._open, lambda why: self.notify(why, timeout=4))
-        else:
-            pane = (self.focused.id or "").removesuffix("-list") if self.focused is not None else ""
-            self._open(found.leads(pane, rows) if found is not None else ())
+        """Go to a row's item in its mode, from which the way back leads here, or show two of them side by side."""
+        found, current = self.comparison, self.focused
+        if found is None:
+            self._open(())
+        elif found.choose is not None:
+            choose, rows = found.choose, {one.title: one.selected for one in self.lists}
+            choosing = self._with_both(lambda left, right: choose(left, right, rows))
+            self.acting.ask(choosing, self._open, lambda why: self.notify(why, timeout=4))
+        elif isinstance(current, DifferenceList):
+            row, pane = current.selected, current.pane
+            lead = found.leads[pane.of_b if isinstance(pane, Texts) else row is not None and row.left is None]
+            if isinstance(pane, panes.Table) and pane.number is not None and row is not None:
+                lead = replace(lead, number=pane.number(row))
+            self._open((lead,))
 
     def _open(self, leads: panes.Leads) -> None:
-        """Go to a row's item in its mode, from which the way back leads here, or show two of them side by side."""
-        marked = [
-            Marked((self.pair.right if one.of_b else self.pair.left).session, one.kind, one.key, run=one.run)
-            for one in leads
-        ]
-        if len(marked) == 2 and self.comparison is not None:
+        sides = [self.pair.right if one.of_b else self.pair.left for one in leads]
+        if len(leads) == 2 and self.comparison is not None:
+            marked = [Marked(of.session, one.kind, one.key, run=one.run) for one, of in zip(leads, sides, strict=True)]
             self.workbench.show_pair(Pair(marked[0], marked[1], *self.comparison.scale))
-        elif len(marked) == 1:
-            self.go_to(leads[0], marked[0].session)
+        elif leads:
+            (lead,) = leads
+            place = Place(lead.number, item=lead.item) if lead.number is not None else None
+            mode = "trajectory" if lead.kind == "trial" else "regeneration"
+            item = lead.key if lead.kind in {"trial", "run"} else lead.run
+            self.workbench.go_to(Location(sides[0].session, mode, item, place, lead.evaluator))
         else:
             self.notify("There is nothing to open here.", timeout=3)
-
-    def go_to(self, lead: panes.Lead, session: Path) -> None:
-        place = Place(lead.number, item=lead.item) if lead.number is not None else None
-        mode = "trajectory" if lead.kind == "trial" else "regeneration"
-        item = lead.key if lead.kind in {"trial", "run"} else lead.run
-        self.workbench.go_to(Location(session, mode, item, place, lead.evaluator))
 
     def location(self) -> Location | None:
         return Location(self.workbench.session_path, str(self.app.current_mode), pair=self.pair)
 
 
+def _id(title: str) -> str:
+    return "-".join(re.findall(r"\w+", title.lower()))
+
+
 def _key(one: Marked) -> Any:
-    """Return what a comparison calls something marked in its session."""
     return (one.run, one.key) if one.kind == "group" else (one.key, one.title) if one.kind == "trials" else one.key
-
-
-@contextlib.contextmanager
-def _reading(opened: SessionReader | None, session: Path, surveyed: bool) -> Iterator[SessionReader]:
-    """Give a reader of a session: that of the open one, else one for the time being; not ``surveyed`` where single texts are wanted."""
-    if opened is not None and opened.path == session:
-        yield opened
-        return
-    from workbench.session.reader import SessionReader
-
-    with SessionReader(session, surveyed=surveyed) as reader:
-        yield reader

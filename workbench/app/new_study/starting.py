@@ -16,6 +16,7 @@ from workbench.agents.names import AGENTS as AGENT_INFOS
 from workbench.app import runs
 from workbench.app.key_table import key_of
 from workbench.app.keys import bindings
+from workbench.app.location import Location
 from workbench.app.toolkit import ordering
 from workbench.app.toolkit.fields import Field, Offer, Values
 from workbench.app.toolkit.form import AskText, Confirm
@@ -193,7 +194,7 @@ class NewStudyDialog(ordering.OrderForm[Study]):
         place = _place_of(values["session"], study.name)
         order_study(place, study)
         launch_study(place, study.name)
-        return partial(self.host.open_session, place, then=partial(self.host.show_study, study.name))
+        return partial(self.host.go_to, Location(place, "study", study.name))
 
     def keep(self, values: Values) -> None:
         plain = defaults(values["compare"], self.host.settings)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.app.location import Location
 from workbench.app.toolkit.actions import RunActions
 from workbench.session.groups import CONTROLS
 
@@ -45,9 +46,9 @@ class Actions(RunActions):
             return estimate_again(measure(session), again)
 
         def do(own: Path, _: RunView) -> None:
-            from workbench.engine.rerunning import rerun_items
+            from workbench.engine.rerunning import rerun_orders
 
-            rerun_items(own, item, failed=failed, warm=warm)
+            rerun_orders(own, item, failed=failed, warm=warm)
 
         if self._shown.view is not None:
             self.when_agreed(estimate, lambda: self._do(do, f"{said}; answers that are there are kept."))
@@ -119,4 +120,6 @@ class Actions(RunActions):
         if view is None:
             self._host.notify("No run is shown.")
         else:
-            self.on_own(lambda own: work(own, view), lambda _: said, lambda _: self._host.show_run(view.run.id))
+            self.on_own(
+                lambda own: work(own, view), lambda _: said, lambda own, _: Location(own, "regeneration", view.run.id)
+            )

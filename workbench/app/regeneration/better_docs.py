@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from textual import work
 
 from workbench.app.keys import bindings
+from workbench.app.location import Location
 from workbench.app.regeneration.findings import Entry, FindingsScreen, Listing, Texts, columns
 from workbench.app.regeneration.sample_content import title_of
 from workbench.app.toolkit.document import Document, Line, heading, joined, note, of_lines, plain, prepared, styled
@@ -241,7 +242,7 @@ class ImprovingScreen(FindingsScreen):
             host, run = self.workbench, one.attempt.run
             self.dismiss()
             host.leave_place()
-            self.app.call_later(host.show_run, run, one.plan.base.evaluator)
+            host.go_to(Location(None, "regeneration", run, evaluator=one.plan.base.evaluator))
 
     def action_resume(self) -> None:
         from workbench.engine.improvement_client import launch_improvement

@@ -157,7 +157,7 @@ def _why_none(functions: str, lines: Sequence[TaskLine]) -> str:
 def _plan(session: Path, view: RunView, values: Values, tasks: Sequence[str]) -> ImprovementPlan:
     from workbench.engine.improvement_client import resolved_improvement
     from workbench.engine.plan import ImprovementPlan, RegenerationPlan
-    from workbench.reports.wording import picked
+    from workbench.session.json_forms import picked
     from workbench.settings import load
 
     run = RegenerationPlan.from_json(view.run.config)

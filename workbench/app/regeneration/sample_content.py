@@ -26,7 +26,7 @@ from workbench.app.toolkit.document import (
     styled,
 )
 from workbench.app.toolkit.pane import COPIED_AT_MOST
-from workbench.comparison.line_diff import line_diff, without_margin
+from workbench.comparison.diff import line_diff, without_margin
 from workbench.glyphs import DOUBTFUL, VERDICTS, WAITING
 from workbench.results.samples import Sample, read_sample
 from workbench.session.labels import in_words
@@ -200,9 +200,9 @@ def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: 
     before, after = texts[task.body_blob], texts[candidate.body_blob or ""]
     whole = len(before) + len(after) <= _SHORT
     # Tabs and spaces that look the same are no difference.
-    diff = line_diff([*map(prepared, before)], [*map(prepared, after)], _SHORT if whole else 3)
-    if diff.hunks:
-        return joined([difference(diff, before, after, places=not whole)], cut=cut)
+    diff = line_diff(before, after, _SHORT if whole else 3, prepared)
+    if diff:
+        return joined([difference(diff, places=not whole)], cut=cut)
     same = plain("The candidate is the original body, line for line.", style="dim")
     return joined([same, plain(""), plain("\n".join(f"  {line}" for line in after))], cut=cut)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.app import runs
 from workbench.app.key_table import key_of
+from workbench.app.location import Location
 from workbench.app.toolkit.fields import Field, Values
 from workbench.app.toolkit.ordering import Begun, OrderForm, check_named_model, may_start, remembered, run_fields
 from workbench.documenters.names import SCOPES
@@ -129,7 +130,7 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
         if values.get("when") == "queue":
             enqueue(path, order.run)
         launching.launch(path, order.run, host.warm)
-        return partial(host.open_session, path, then=partial(host.show_run, order.run, order.ask.evaluator))
+        return partial(host.go_to, Location(path, "regeneration", order.run, evaluator=order.ask.evaluator))
 
 
 def _check_scope(scope: str) -> None:
@@ -161,7 +162,7 @@ async def ask_and_start(host: WorkbenchApp, source: str = "", docs: str = "") ->
 def defaults(settings: Settings) -> dict[str, str]:
     """Return what stands in the dialog where nothing was answered before: what the command line takes."""
     from workbench.engine.defaults import regeneration_plan
-    from workbench.reports.wording import picked
+    from workbench.session.json_forms import picked
 
     plan = picked(regeneration_plan(settings), "source", "docs", "docs_scope:scope", "evaluator", "samples", "limit")
     return {name: str(value or "") for name, value in plan.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from textual import getters
 from textual.containers import Container
 from textual.widget import Widget
 
@@ -73,12 +74,9 @@ class CostsScreen(ModeScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         pane = Container(CostsTable(), Static("", id="costs-line"), id="costs", classes="pane")
-        set_title(pane, "Costs")
-        yield pane
+        yield set_title(pane, "Costs")
 
-    @property
-    def table(self) -> CostsTable:
-        return self.query_one(CostsTable)
+    table = getters.query_one(CostsTable)
 
     async def after_first_paint(self) -> None:
         self.table.focus()
@@ -98,6 +96,3 @@ class CostsScreen(ModeScreen):
     def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
         shown, total = self.table.narrow_counts()
         self.retitle("#costs", f"Costs {shown:,} of {total:,}" if self.table.narrowed else "Costs")
-
-    def action_leave(self) -> None:
-        self.dismiss()

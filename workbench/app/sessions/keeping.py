@@ -18,11 +18,7 @@ from workbench.session.placing import move
 
 
 def rename(path: Path, target: Path) -> Path:
-    """Give a session another name, in its file's name and in what it calls itself.
-
-    Raises:
-        SessionError: A run writes it, the name is taken, or the disk refuses.
-    """
+    """Give a session another name, in its file's name and in what it calls itself."""
     move(path, target)
     # A damaged file keeps what it calls itself.
     with contextlib.suppress(SessionError), SessionWriter(target) as writer, writer.transaction():
@@ -31,13 +27,7 @@ def rename(path: Path, target: Path) -> Path:
 
 
 def imported(place: str, session: Path | None, importer: str = "") -> tuple[Path, str]:
-    """Have files of other programs read into a session, None for a new one; returns it and what came of it.
-
-    An ``importer`` of another package, by name or dotted path, reads them all where one is named. It is another process: reading thousands of files would make the app stutter, and goes on when the app is closed.
-
-    Raises:
-        WorkbenchError: Nothing could be read.
-    """
+    """Have files of other programs read into a session, None for a new one, by a process that goes on when the app is closed."""
     into = ["--session", str(session)] if session is not None else []
     by = ["--format", importer] if importer else []
     done = subprocess.run(
@@ -57,7 +47,6 @@ def imported(place: str, session: Path | None, importer: str = "") -> tuple[Path
 
 
 def import_form(place: str, into: str) -> Form[Values]:
-    """Return the question which ``file`` or folder is read, by an importer of which ``format``; ``into`` stands for the session."""
     known = names("importer")
 
     def check(importer: str) -> None:

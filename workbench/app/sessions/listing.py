@@ -20,12 +20,7 @@ from workbench.session.placing import Deleted, deleted_sessions
 
 @dataclass(frozen=True, slots=True)
 class SessionEntry:
-    """A session file as listed; ``facts`` are None while it is being read and where ``problem`` says why it cannot be.
-
-    ``changed_at`` is unix seconds: when something was recorded in it last, of a file that was not looked into when it was
-    written last; ``size`` is in bytes; ``warnings`` tell of files beside it; ``labels`` are its star and tags; ``identity`` is
-    another once the file was written; ``deleted`` says where it was, of one in the trash.
-    """
+    """A session file as listed. ``facts`` are None while it is read and where there is a ``problem``; ``identity`` is another once it was written."""
 
     path: Path
     example: bool
@@ -128,7 +123,6 @@ class Remembered:
         self._dirty = False
 
     def recall(self, entry: SessionEntry) -> SessionEntry | None:
-        """Return the entry with what was found in that very file, None where it must be looked into."""
         known = self._all().get(str(entry.path))
         if known is None or known[0] != entry.identity:
             return None
@@ -168,32 +162,23 @@ def _place() -> Path:
     return paths.cache_dir() / "session-facts.json"
 
 
+_KEPT = ("changed_at", "labels", "remarks", "warnings")
+
+
 def _values(entry: SessionEntry) -> dict[str, Any]:
     assert entry.facts is not None
     facts = asdict(entry.facts)
     del facts["path"]
-    return {
-        "facts": facts,
-        "changed_at": entry.changed_at,
-        "labels": entry.labels,
-        "remarks": entry.remarks,
-        "warnings": entry.warnings,
-    }
+    return {"facts": facts} | {name: getattr(entry, name) for name in _KEPT}
 
 
 def _with_values(entry: SessionEntry, values: dict[str, Any]) -> SessionEntry | None:
     try:
-        facts = dict(values["facts"])
-        for name in ("models", "running", "about"):
-            facts[name] = tuple(facts[name])
-        facts["states"] = tuple((state, count) for state, count in facts["states"])
-        return replace(
-            entry,
-            facts=SessionFacts(path=entry.path, **facts),
-            changed_at=float(values["changed_at"]),
-            labels=tuple(values["labels"]),
-            remarks=tuple(values["remarks"]),
-            warnings=tuple(values["warnings"]),
-        )
-    except (KeyError, TypeError, ValueError):
+        facts = SessionFacts(path=entry.path, **{name: _frozen(value) for name, value in values["facts"].items()})
+        return replace(entry, facts=facts, **{name: _frozen(values[name]) for name in _KEPT})
+    except (KeyError, TypeError, AttributeError):
         return None
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value

@@ -8,29 +8,35 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textual import work
-from textual.containers import Container
+from textual import getters, work
+from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from workbench import paths
-from workbench.app.key_table import key_of
+from workbench.app import runs
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location
-from workbench.app.sessions.listing import Remembered
+from workbench.app.sessions.costs import CostsScreen
+from workbench.app.sessions.keeping import import_form, imported, rename
+from workbench.app.sessions.listing import Remembered, SessionEntry, deleted_entries, found_sessions, looked_into
+from workbench.app.sessions.table import SessionTable, about, sentence
 from workbench.app.toolkit.actions import Labelled
+from workbench.app.toolkit.form import AskText
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.mode_screen import ModeScreen
+from workbench.app.toolkit.report_dialog import ask_and_export
+from workbench.app.toolkit.texts import Static
+from workbench.engine.session_names import named, plain_name
 from workbench.errors import UsageError
+from workbench.session import create
 from workbench.session.labels import SESSION
+from workbench.session.placing import Deleted, delete, deleted_sessions, restore
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.app.sessions.listing import SessionEntry
-    from workbench.app.sessions.table import SessionTable
-    from workbench.app.toolkit.row_list import RowList
     from workbench.engine.merging import Merged
-    from workbench.session.placing import Deleted
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
@@ -61,15 +67,8 @@ class SessionsScreen(ModeScreen):
         return Location(self.workbench.session_path, "sessions")
 
     def compose_body(self) -> Iterable[Widget]:
-        from textual.containers import Vertical
-
-        from workbench.app.sessions.table import SessionTable
-        from workbench.app.toolkit.texts import Static
-
-        pane = Container(SessionTable(id="session-table"), id="sessions", classes="pane")
-        set_title(pane, "Sessions")
-        details = Static("", id="session-details")
-        yield Vertical(pane, details, id="session-column")
+        pane = set_title(Container(SessionTable(id="session-table"), id="sessions", classes="pane"), "Sessions")
+        yield Vertical(pane, Static("", id="session-details"), id="session-column")
 
     async def after_first_paint(self) -> None:
         self.table.focus()
@@ -79,11 +78,7 @@ class SessionsScreen(ModeScreen):
         if self.is_mounted and self.query("#session-table"):
             self.action_reload()
 
-    @property
-    def table(self) -> SessionTable:
-        from workbench.app.sessions.table import SessionTable
-
-        return self.query_one("#session-table", SessionTable)
+    table = getters.query_one("#session-table", SessionTable)
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
         self.table.open_path = reader.path if reader is not None else None
@@ -100,9 +95,6 @@ class SessionsScreen(ModeScreen):
         listing, remembered, with_deleted = self._listing, self._remembered, self._with_deleted
 
         def work() -> tuple[tuple[SessionEntry, ...], Path | None]:
-            from workbench.app import runs
-            from workbench.app.sessions.listing import deleted_entries, found_sessions, looked_into
-
             found = found_sessions(also)
             recalled = [remembered.recall(entry) for entry in found]
             deleted = deleted_entries() if with_deleted else []
@@ -139,8 +131,6 @@ class SessionsScreen(ModeScreen):
         self._say()
 
     def _say(self) -> None:
-        from workbench.app.sessions.table import sentence
-
         table = self.table
         deleted = sum(entry.deleted is not None for entry in table.rows)
         shown, total = table.narrow_counts()
@@ -153,24 +143,17 @@ class SessionsScreen(ModeScreen):
         self._show_details()
         self.refresh_bindings()
 
-    def on_row_list_moved(self, message: RowList.Moved) -> None:
+    def on_row_list_moved(self) -> None:
         self._say()
 
-    def on_row_list_narrowed(self, message: RowList.Narrowed) -> None:
-        self._say()
+    on_row_list_narrowed = on_table_arranged = on_row_list_moved
 
     def _show_details(self) -> None:
-        from workbench.app.sessions.table import about
-        from workbench.app.toolkit.texts import Static
-
         entry, narrowed = self.table.selected, self.table.narrowed
         text = about(entry, is_chosen=entry is not None and entry.path == self.table.next_path)
         if entry is None and narrowed:
             text = f"No session holds “{narrowed}”: {key_of('list.all')} shows all."
         self.query_one("#session-details", Static).update(text)
-
-    def on_table_arranged(self) -> None:
-        self._say()
 
     def action_all(self) -> None:
         self._with_deleted = not self._with_deleted
@@ -199,7 +182,7 @@ class SessionsScreen(ModeScreen):
     def labels_written(self) -> None:
         self.action_reload()
 
-    def on_row_list_chosen(self, message: RowList.Chosen) -> None:
+    def on_row_list_chosen(self) -> None:
         entry = self.table.selected
         if entry is not None and entry.deleted is not None:
             self._bring_back(entry.deleted)
@@ -207,8 +190,6 @@ class SessionsScreen(ModeScreen):
             self.workbench.open_session(entry.path, show=True)
 
     def action_use(self) -> None:
-        from workbench.app import runs
-
         entry = self.table.selected
         if entry is None or not self._allowed(entry) or entry.problem:
             return
@@ -216,10 +197,10 @@ class SessionsScreen(ModeScreen):
 
         def done(_: None) -> None:
             name = one_line(entry.path.stem, 60)
-            said = (
+            goes = (
                 f"→ The next run goes into {name}." if chosen else f"{name} is no longer what the next run goes into."
             )
-            self.notify(said, timeout=4)
+            self.notify(goes, timeout=4)
             self.action_reload()
 
         self._keeping.ask(lambda: runs.choose_session(chosen), done)
@@ -238,10 +219,8 @@ class SessionsScreen(ModeScreen):
         if entry.example:
             self.notify("The example that came with the program is only read.", severity="warning")
         elif entry.deleted is not None:
-            self.notify(
-                f"It was deleted: {key_of('sessions.delete')} or {key_of('sessions.bring-back')} brings it back.",
-                severity="warning",
-            )
+            said = with_keys("It was deleted: {sessions.delete} or {sessions.bring-back} brings it back.")
+            self.notify(said, severity="warning")
         return not entry.example and entry.deleted is None
 
     # -- whole files
@@ -263,9 +242,6 @@ class SessionsScreen(ModeScreen):
         self._keeping.ask(what, after, failed)
 
     async def _ask_name(self, title: str, note: str, value: str, folder: Path | None = None) -> Path | None:
-        from workbench.app.toolkit.form import AskText
-        from workbench.engine.session_names import named, plain_name
-
         def place(name: str) -> Path:
             return (folder or paths.sessions_dir()) / named(Path(plain_name(name)))
 
@@ -283,9 +259,6 @@ class SessionsScreen(ModeScreen):
 
     @work
     async def action_new(self) -> None:
-        from workbench.app import runs
-        from workbench.session import create
-
         place = await self._ask_name("New session", "Type its name, then enter. The next run goes into it.", "")
         if place is None:
             return
@@ -303,17 +276,11 @@ class SessionsScreen(ModeScreen):
 
     @work
     async def action_name(self) -> None:
-        from workbench.app import runs
-        from workbench.app.sessions.keeping import rename
-
         entry = self.table.selected
         if entry is None or not self._allowed(entry) or self._is_written(entry):
             return
-        path, was_open, was_chosen = (
-            entry.path,
-            entry.path == self.workbench.session_path,
-            entry.path == self.table.next_path,
-        )
+        path = entry.path
+        was_open, was_chosen = path == self.workbench.session_path, path == self.table.next_path
         place = await self._ask_name("Rename session", f"Its file stays in {path.parent}.", path.stem, path.parent)
         if place is None:
             return
@@ -326,28 +293,21 @@ class SessionsScreen(ModeScreen):
                 runs.choose_session(place)
             return place
 
-        def reopen(now: Path) -> None:
+        def done(now: Path) -> None:
+            self._arrived(now, f"{one_line(path.stem, 60)} is called {one_line(now.stem, 60)} now.")
             if was_open:
                 self.workbench.open_session(now)
 
-        def done(now: Path) -> None:
-            self._arrived(now, f"{one_line(path.stem, 60)} is called {one_line(now.stem, 60)} now.")
-            reopen(now)
-
-        self._keep(work, done, lambda: reopen(path))
+        self._keep(work, done, lambda: self.workbench.open_session(path) if was_open else None)
 
     def _is_written(self, entry: SessionEntry) -> bool:
         running = entry.facts is not None and entry.facts.state in {"running", "queued"}
         if running:
-            self.notify(
-                f"{entry.path.name} is being written; cancel its run first ({key_of('sessions.cancel')}).",
-                severity="warning",
-            )
+            said = f"{entry.path.name} is being written; cancel its run first ({key_of('sessions.cancel')})."
+            self.notify(said, severity="warning")
         return running
 
     def action_delete(self) -> None:
-        from workbench.session.placing import delete
-
         entry = self.table.selected
         if entry is None:
             return
@@ -367,8 +327,6 @@ class SessionsScreen(ModeScreen):
         self._bring_back(None)
 
     def _bring_back(self, deleted: Deleted | None) -> None:
-        """Bring a session back, by default the one that was deleted last."""
-        from workbench.session.placing import deleted_sessions, restore
 
         def work() -> Path | None:
             newest = deleted or next(iter(deleted_sessions(paths.sessions_dir())), None)
@@ -387,8 +345,7 @@ class SessionsScreen(ModeScreen):
         sources = list(self.table.marked)
         if len(sources) < 2:
             self.notify(
-                f"Mark two sessions or more with {key_of('sessions.mark')}, then press {key_of('sessions.merge')}.",
-                timeout=6,
+                with_keys("Mark two sessions or more with {sessions.mark}, then press {sessions.merge}."), timeout=6
             )
             return
         names = ", ".join(one_line(path.stem, 40) for path in sources[:4]) + (", …" if len(sources) > 4 else "")
@@ -411,8 +368,6 @@ class SessionsScreen(ModeScreen):
 
     @work
     async def action_import_files(self) -> None:
-        from workbench.app.sessions.keeping import import_form, imported
-
         entry = self.table.selected
         sound = entry is not None and not entry.example and not entry.problem and entry.deleted is None
         into = entry.path if entry is not None and sound else None
@@ -424,14 +379,10 @@ class SessionsScreen(ModeScreen):
             self._keep(lambda: imported(place, into, importer), lambda result: self._arrived(*result))
 
     def action_costs(self) -> None:
-        from workbench.app.sessions.costs import CostsScreen
-
         self.app.push_screen(CostsScreen())
 
     @work
     async def action_export(self) -> None:
-        from workbench.app.toolkit.report_dialog import ask_and_export
-
         entry = self.table.selected
         if entry is not None and not entry.problem and entry.deleted is None:
             await ask_and_export(self.workbench, entry.path)

@@ -41,7 +41,6 @@ def words(entry: SessionEntry) -> str:
 
 
 def sentence(entries: Sequence[SessionEntry]) -> str:
-    """Return how many sessions there are and how many are in each state that asks for something."""
     kept = [entry for entry in entries if entry.deleted is None]
     counts = Counter(map(state_of_entry, kept))
     telling = [state for state in STATES if counts[state] and state != "done"]

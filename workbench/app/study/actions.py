@@ -55,7 +55,7 @@ class StudyActions:
                 return
             host.notify(f"Going on: {plural(lacking, 'run')} lack something.", title=study)
             if own != host.session_path:
-                host.open_session(own, then=lambda: host.show_study(study))
+                host.go_to(Location(own, "study", study))
 
         self._jobs.ask(work, done)
 
@@ -116,7 +116,7 @@ class StudyActions:
             for item in items
         ]
         if own is not None:
-            back = partial(host.open_session, own, then=partial(host.show_study, study))
+            back = partial(host.go_to, Location(own, "study", study))
             locations = locations or [Location(session, "regeneration", cell.run, None, work.group[0])]
             host.follow(ResultList(lambda at: back(), locations, row="item"), at)
 

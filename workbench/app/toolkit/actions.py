@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import key_of
+from workbench.app.location import Location
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.errors import WorkbenchError
 from workbench.session.labels import STAR, check_remark, differences, parse_tags
@@ -118,13 +119,13 @@ class RunActions:
         self,
         work: Callable[[Path], Any],
         say: Callable[[Any], str],
-        elsewhere: Callable[[Any], object],
+        elsewhere: Callable[[Path, Any], Location],
         here: Callable[[Any], object] = lambda value: None,
     ) -> None:
         """Do something that writes into the session, or into a copy of an example, which is only read.
 
-        ``work`` is called with that in a thread, ``say`` with the result. ``here`` shows the result in the session, ``elsewhere``
-        in the copy, once that is open.
+        ``work`` is called with that in a thread, ``say`` with the result. ``here`` shows the result in the session; in the
+        copy that is at ``elsewhere``.
         """
         host = self._host
         session = host.session_path
@@ -144,7 +145,7 @@ class RunActions:
             if own == session:
                 here(value)
             else:
-                host.open_session(own, then=lambda: elsewhere(value))
+                host.go_to(elsewhere(own, value))
                 said += f" In a copy of the example: {own.stem}."
             host.notify(said)
 

@@ -15,7 +15,6 @@ from typing import Any
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
-from workbench.comparison.line_diff import ADDED, REMOVED, SAME, LineDiff
 from workbench.reports import page
 from workbench.text import clean
 
@@ -153,26 +152,12 @@ def closed(lines: tuple[Line, ...], cut: str | None) -> tuple[Line, ...]:
     return (*lines, Line(""), Line(cut, ((0, len(cut), "notice"),))) if cut else lines
 
 
-_SIGNS = {SAME: ("  ", ""), REMOVED: ("- ", "removed"), ADDED: ("+ ", "added")}
-
-
-def difference(diff: LineDiff, before: Sequence[str], after: Sequence[str], *, places: bool = True) -> Document:
-    """Return how two texts differ, with ``places`` above each stretch where it stands in both; copied, lines are as they were."""
-    lines, copied = [], []
-    for hunk in diff.hunks:
-        (first, last), (begins, ends) = hunk.before, hunk.after
-        if places:
-            copied.append(f"@@ lines {first}–{last} → {begins}–{ends} @@")
-            lines.append(styled((copied[-1], "hunk")))
-        old, new = iter(before[first - 1 : last]), iter(after[begins - 1 : ends])
-        for sign, _ in hunk.lines:
-            margin, style = _SIGNS[sign]
-            line = next(new if sign == ADDED else old)
-            if sign == SAME:
-                next(new)
-            copied.append(margin + line)
-            lines.append(styled((margin + prepared(line), style), indent=2))
-    return Document(tuple(lines), "\n".join(copied))
+def difference(diff: Sequence[str], *, places: bool = True) -> Document:
+    """Return the lines of :func:`workbench.comparison.diff.line_diff`, with ``places`` where they stand; copied, they are as they were."""
+    styles = {"@": "hunk", "-": "removed", "+": "added"}
+    shown = [line for line in diff if places or line[0] != "@"]
+    lines = (styled((line[:2] + prepared(line[2:]), styles.get(line[0], "")), indent=2) for line in shown)
+    return Document(tuple(lines), "\n".join(shown))
 
 
 def _wrap(line: Line, width: int) -> list[tuple[int, int]]:

@@ -168,17 +168,18 @@ class Live(Latest, Generic[ReadT]):
 
     ``read`` is called on the app's loop with the open session and returns what reads it in a thread, or None. ``show`` gets what was
     read, unless another session is open by then, or ``nothing`` where none is; ``failed`` a sentence where it cannot be read. It is
-    read again after changes of ``kinds``, at most every some ``seconds``, more rarely where reading takes long.
+    read again after changes of ``kinds``, at most every some ``seconds``, with at most this ``share`` of the time spent on reading.
     """
 
     def __init__(
-        self, screen: Widget, group: str, read: Callable[[SessionReader], Callable[[], ReadT] | None],
+        self, screen: App[Any] | Widget, group: str, read: Callable[[SessionReader], Callable[[], ReadT] | None],
         show: Callable[[ReadT], None], failed: Failed = None, *,
-        kinds: Collection[str] = (), seconds: float = 0.5, nothing: ReadT | None = None,
+        kinds: Collection[str] = (), seconds: float = 0.5, share: float = 0.2, nothing: ReadT | None = None,
     ) -> None:  # fmt: skip
         super().__init__(screen, group)
         self._read, self._show, self._failed = read, show, failed
         self._kinds, self._seconds, self._nothing = kinds, seconds, nothing
+        self._rests = 1 / share - 1  # times as long as the last reading took
 
     @property
     def settled(self) -> bool:
@@ -200,7 +201,7 @@ class Live(Latest, Generic[ReadT]):
         self.soon(now, 0.001 if at_once else max(0.001, self._rest()))
 
     def _rest(self) -> float:
-        return max(self._seconds, 4 * self.took) - (perf_counter() - self.ended)
+        return max(self._seconds, self._rests * self.took) - (perf_counter() - self.ended)
 
     def refresh(self) -> None:
         app = cast("WorkbenchApp", self._node.app)

@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from textual.color import Color
     from textual.fuzzy import Matcher
 
+WidgetT = TypeVar("WidgetT", bound=Widget)
+
 
 def literal(text: str, style: str = "") -> Content:
     return Content.styled(clean(text), style) if style else Content(clean(text))
 
 
-def set_title(widget: Widget, title: str, subtitle: str | None = None) -> None:
+def set_title(widget: WidgetT, title: str, subtitle: str | None = None) -> WidgetT:
     """Set what stands in a widget's border, where it is not there already; None leaves the subtitle as it is."""
     if title_of(widget) != (shown := one_line(title, 400)):
         widget._border_title = literal(shown)
@@ -43,6 +45,7 @@ def set_title(widget: Widget, title: str, subtitle: str | None = None) -> None:
         if widget._border_subtitle is None or widget._border_subtitle.plain != wanted.plain:
             widget._border_subtitle = wanted
             _repaint_border(widget, -1)
+    return widget
 
 
 def _repaint_border(widget: Widget, row: int) -> None:

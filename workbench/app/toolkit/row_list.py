@@ -23,17 +23,7 @@ class RowList(VirtualView):
     DEFAULT_CSS = """
     RowList {
         background: $background; height: 1fr;
-        & > .row--passed, & > .row--good { color: $verdict-passed; }
-        & > .row--failed, & > .row--poor { color: $verdict-failed; }
-        & > .row--waiting { color: $verdict-waiting; }
-        & > .row--paused { color: $verdict-unscored; }
         & > .row--running { color: $verdict-running; text-style: bold; }
-        & > .row--hidden { color: $text-dim; text-style: italic; }
-        & > .row--marked { color: $accent; text-style: bold; }
-        & > .row--group { color: $primary; text-style: bold; }
-        & > .row--score { color: $foreground; text-style: bold; }
-        & > .row--only-a { color: $text-primary; text-style: bold; }
-        & > .row--only-b { color: $text-warning; text-style: bold; }
     }
     """
     BINDINGS = bindings("list/rows")

@@ -56,6 +56,16 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         & > .row--hit { background: $warning-muted; color: $text-warning; }
         & > .row--hit-now { background: $warning; color: auto; text-style: bold; }
         & > .row--evidence { background: $accent-muted; color: $foreground; text-style: bold; }
+        & > .row--passed, & > .row--good { color: $verdict-passed; }
+        & > .row--failed, & > .row--poor { color: $verdict-failed; }
+        & > .row--waiting { color: $verdict-waiting; }
+        & > .row--paused { color: $verdict-unscored; }
+        & > .row--hidden { color: $text-dim; text-style: italic; }
+        & > .row--marked { color: $accent; text-style: bold; }
+        & > .row--group { color: $primary; text-style: bold; }
+        & > .row--score { color: $foreground; text-style: bold; }
+        & > .row--only-a { color: $text-primary; text-style: bold; }
+        & > .row--only-b { color: $text-warning; text-style: bold; }
         & > .row--bar { color: $primary; }
         & > .row--thumb { color: $foreground 35%; }
         & > .row--bar-rest { color: $foreground 20%; }

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import key_of
+from workbench.app.location import Location
 from workbench.app.toolkit.actions import RunActions, edited_text
 from workbench.app.toolkit.fields import Completion, Field, Values
 from workbench.app.toolkit.form import Form
@@ -47,13 +48,15 @@ class Actions(RunActions):
 
     def _start(self, work: Callable[[Path], str], said: str) -> None:
         """Start a trial, which ``work`` returns, and show it."""
-        self.on_own(work, lambda trial: said, self._host.show_trial, self._shown.show_trial)
+        self.on_own(
+            work, lambda trial: said, lambda own, trial: Location(own, "trajectory", trial), self._shown.show_trial
+        )
 
     def _of_shown(self, work: Callable[[Path, TrialState], Any], say: Callable[[Any], str]) -> None:
         """Do something with the trial that is shown."""
         state = self._shown.state
         if state is not None:
-            self.on_own(lambda own: work(own, state), say, lambda _: self._host.show_trial(state.trial.id))
+            self.on_own(lambda own: work(own, state), say, lambda own, _: Location(own, "trajectory", state.trial.id))
 
     def rerun(self) -> None:
         state = self._shown.state

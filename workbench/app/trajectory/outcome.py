@@ -35,7 +35,6 @@ from workbench.app.trajectory.check_list import CheckList, ShownCheck, load_chec
 from workbench.app.trajectory.loading import TrialState, state_of, why_not
 from workbench.app.trajectory.step_content import cut_of
 from workbench.app.trajectory.why import GroundingList
-from workbench.comparison.line_diff import line_diff
 from workbench.reports import page
 
 if TYPE_CHECKING:
@@ -177,24 +176,27 @@ def locate(document: Document, readme: str, start: int, end: int) -> list[tuple[
 
 def _difference(reader: SessionReader, state: TrialState) -> Document:
     """Lay out how the trial differs from the one before it, as ``workbench compare`` says it, and the lines of its README."""
-    from workbench.comparison.trials import TRIALS, read_trials
+    from workbench.comparison.diff import line_diff, line_diff_words
+    from workbench.comparison.texts import Texts
+    from workbench.comparison.trials import read_trials
     from workbench.reports.comparison_page import comparison_page
 
     if state.place.previous is None:
         again = with_keys("Press {trajectory.rerun} to run it again and compare.")
         return note("This is the first trial of its case in this session.", again)
     found = read_trials((reader, state.place.previous), (reader, state.trial.id))
-    whole = comparison_page(TRIALS, [found])
+    whole = comparison_page([found])
     parts = [*whole.lead, *(part for one in whole.sections for part in (page.Heading(one.title), *one.parts))]
-    readmes = [side.readme for side in (found.left, found.right)]
+    texts = found.panes["README"]
+    readmes = (texts.left, texts.right) if isinstance(texts, Texts) else ()
     old, new = ((one.text or "").splitlines() for one in readmes)
     diff = line_diff(old, new, 2)
-    said = diff.words if diff.hunks or new else "neither trial wrote one"
+    said = line_diff_words(diff) if diff or new else "neither trial wrote one"
     parts += [
         page.Heading("README", said),
         *(page.Note(f"Only the beginning of {one.title} is compared.") for one in readmes if one.cut),
     ]
-    return joined([of_page(parts), difference(diff, old, new)])
+    return joined([of_page(parts), difference(diff)])
 
 
 class OutcomePane(TabbedText):

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.document import Document, Line, prepared
 from workbench.app.toolkit.virtual_view import fit
-from workbench.comparison.criteria import criteria_of
-from workbench.comparison.panes import change_cell, difference
+from workbench.comparison.panes import change_cell
+from workbench.comparison.points import criteria_of
 from workbench.reports import wording
 from workbench.reports.wording import points
 from workbench.rubric.scorecard import missing_points
 from workbench.rubric.spread import PointSpread, own_points
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import LIMIT, OFFLINE, in_words, is_offline
+from workbench.statistics.paired import difference
 from workbench.text import one_line
 
 if TYPE_CHECKING:

@@ -50,7 +50,6 @@ def environment(program: Installable, version: str = "") -> Path:
 
 
 def installed(program: Installable, version: str = "") -> Installed | None:
-    """Return the installed program, None if there is none or its installation did not end."""
     folder = environment(program, version)
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         record = json.loads((folder / "complete.json").read_text(encoding="utf-8"))
@@ -71,10 +70,7 @@ def interpreter(program: Installable, version: str = "") -> Path:
 
 
 def install(program: Installable, say: Callable[[str], None]) -> Installed:
-    """Install a program, or resume an interrupted installation; a complete one stays.
-
-    WorkbenchError says why it failed.
-    """
+    """Install a program, or resume an interrupted installation. WorkbenchError says why it failed."""
     if (found := installed(program)) is not None:
         return found
     folder = environment(program)
@@ -102,7 +98,6 @@ def install(program: Installable, say: Callable[[str], None]) -> Installed:
 
 
 def remove(program: Installable) -> bool:
-    """Remove a program's environment; return whether there was one."""
     folder = environment(program)
     there = folder.exists()
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,7 +1,4 @@
-"""Another program as a doc system: run once on a copy of the repository, its docstrings extracted and cached.
-
-Its only network is :class:`workbench.models.endpoint.ChatEndpoint`, so that the session has every request.
-"""
+"""Another program as a doc system: run once on a copy, with only a ``ChatEndpoint`` as network, and cached."""
 
 from __future__ import annotations
 
@@ -42,8 +39,7 @@ class DocProgram:
     """A program that documents a repository, by default ``confined`` to a sandbox.
 
     ``sampled_as`` is the model whose answers are replayed, for their token limit; ``summary`` says how much it
-    documented and what that
-    took, once :meth:`prepare` is through.
+    documented and what that took, once :meth:`prepare` is through.
     """
 
     def __init__(
@@ -284,7 +280,6 @@ def doc_program(
 
 
 def kept_place(docs: DocsName, snapshot: Snapshot) -> Path:
-    """Return the path of the cached output of a program for a repository."""
     adapter = _adapter(docs)
     return WorkFolder(snapshot, adapter.name, adapter.basis).folder / KEPT
 

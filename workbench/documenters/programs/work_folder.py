@@ -95,7 +95,6 @@ class WorkFolder:
             os.close(lock)
 
     def save(self, documented: Documented) -> None:
-        """Save the result, and remove the copy and whatever is beside it."""
         data = asdict(documented)
         for name in _BY_DEFINITION:
             data[name] = [[path, *key, text] for (path, key), text in getattr(documented, name).items()]
@@ -109,8 +108,7 @@ class WorkFolder:
         """Copy the repository as a git repository with one commit that holds every file; return the folder.
 
         Always anew: a program that starts again from the same files repeats its requests, and the session has the
-        answers. In a half edited
-        copy it would ask, and be paid for, something else.
+        answers. In a half edited copy it would ask, and be paid for, something else.
         """
         remove_tree(self.area)
         for entry in self._snapshot.files:
@@ -196,10 +194,7 @@ def kept() -> list[Kept]:
 
 
 def forget(names: Sequence[str]) -> list[Kept]:
-    """Remove work folders by the first characters of their names, or "all", and return them.
-
-    UsageError: a name fits none or several, or an engine is using one; nothing is removed then.
-    """
+    """Remove work folders by name prefix, or "all", and return them. UsageError: no match, several, or one in use."""
     every = kept()
     chosen: dict[Path, Kept] = {}
     for name in names:

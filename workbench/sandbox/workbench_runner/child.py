@@ -1,10 +1,8 @@
 """The process in which one candidate is tested: pytest, with a plugin that reports every test over a pipe.
 
 ``warm`` forks it from the server, ``cold`` starts it in a fresh interpreter, ``hot`` forks it after collection. It
-always ends with
-``os._exit`` once the report is written: a thread that outlives the tests does not change a verdict (a rule, not an
-accident: it
-would otherwise hang on one route and pass on another).
+always ends with ``os._exit`` once the report is written: a thread that outlives the tests does not change a verdict (a
+rule, not an accident: it would otherwise hang on one route and pass on another).
 """
 
 from __future__ import annotations
@@ -83,7 +81,6 @@ def enter(spec: dict[str, Any], descriptor: int, keep: Collection[int] = ()) -> 
 
 
 def check_syntax(spec: dict[str, Any], wire: Wire) -> None:
-    """Report ``invalid`` and end the process if the candidate's file does not parse."""
     if not spec["path"].endswith((".py", ".pyi")):
         return
     with open(os.path.join(spec["root"], spec["path"]), "rb") as file:
@@ -109,10 +106,7 @@ def arguments(spec: dict[str, Any]) -> list[str]:
 
 
 def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
-    """Test the candidate; never returns.
-
-    ``start`` is the process before the repository is imported, which may call the candidate already.
-    """
+    """Test the candidate; ``start`` is the process before the repository is imported, which may call it already."""
     from . import processes
 
     words = spec.get("words")
@@ -151,7 +145,6 @@ def candidate(spec: dict[str, Any]) -> tuple[str, str]:
 
 
 def finish(wire: Wire, reporter: Reporter, code: int) -> NoReturn:
-    """Write the last event and end the process with pytest's status."""
     if reporter.tracer is not None:
         wire.emit("trace", trace=reporter.tracer.result())
     wrong = reporter.modules.wrong()
@@ -205,7 +198,6 @@ class Reporter:
         self.select(items)
 
     def select(self, items: list[Any]) -> None:
-        """Keep only the required tests, in the given or in a random order."""
         self.collected = len(items)
         wanted = set(self.spec["tests"])
         if wanted:
@@ -316,11 +308,7 @@ class Reporter:
 
 
 def refusal(text: str, whole: str) -> str:
-    """Return in one line why something cannot be collected.
-
-    ``text`` is its traceback without pytest's own frames, or pytest's message of several lines; ``whole`` has all
-    frames.
-    """
+    """Return why something cannot be collected, by its traceback without pytest's frames, and the ``whole`` one."""
     lines = [line for line in text.splitlines() if line.strip()]
     if any(line.startswith(("Traceback", '  File "')) for line in lines):
         reason = lines[-1].removeprefix("E ").strip()
@@ -333,7 +321,6 @@ def refusal(text: str, whole: str) -> str:
 
 
 def _without_framework(text: str) -> str:
-    """Return a native traceback without the frames of pytest and pluggy."""
     kept, hidden = [], False
     for line in text.splitlines(keepends=True):
         if line.startswith('  File "'):

@@ -1,9 +1,8 @@
 """What a Linux process can give up for good without a daemon and without namespaces: Landlock, seccomp, its user id.
 
 ``python -I -S confine.py PLAN -- COMMAND…`` gives up what the plan says and becomes the command, before a line of the
-environment's
-or the repository's code runs. A measure that fails ends it. Sources: ``linux/landlock.h``, ``linux/seccomp.h``,
-``linux/capability.h``; numbers of system calls from ``asm/unistd.h``.
+environment's or the repository's code runs. A measure that fails ends it. Sources: ``linux/landlock.h``,
+``linux/seccomp.h``, ``linux/capability.h``; numbers of system calls from ``asm/unistd.h``.
 """
 
 from __future__ import annotations
@@ -73,7 +72,6 @@ def _prctl(*values: int) -> int:
 
 @functools.lru_cache(maxsize=1)
 def landlock_abi() -> int:
-    """Return the version of the kernel's Landlock interface; 0 if there is none."""
     if not sys.platform.startswith("linux"):
         return 0
     try:

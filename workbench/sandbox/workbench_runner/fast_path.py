@@ -1,9 +1,8 @@
 """What a hot candidate's process leaves out of pytest because nobody reads it, and no test can tell that it is missing.
 
 Every test asks thrice which hooks hold for its file, every phase empties the captured output into a report that nobody
-prints, and
-every failure becomes a traceback of which only the first ones are kept. What another version of pytest names
-differently stays.
+prints, and every failure becomes a traceback of which only the first ones are kept. What another version of pytest
+names differently stays.
 """
 
 from __future__ import annotations
@@ -64,10 +63,7 @@ def begin_capture(manager: Any) -> None:
 
 
 class Capture:
-    """Captures output once for all tests and discards it, instead of collecting it after every phase of a test.
-
-    AttributeError: pytest's capture manager is of another version, or captures in another way than by descriptors.
-    """
+    """Captures output once for all tests and discards it. AttributeError: pytest captures in another way."""
 
     def __init__(self, manager: Any) -> None:
         self._manager = manager

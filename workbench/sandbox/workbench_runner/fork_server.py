@@ -129,8 +129,6 @@ class ForkServer:
 
 
 class _Answer:
-    """The end of a process that is the hot process's child."""
-
     def __init__(self, hot: Hot) -> None:
         self._hot = hot
         self.descriptor: int | None = hot.answers

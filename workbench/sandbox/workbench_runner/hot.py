@@ -1,10 +1,8 @@
 """The hot process: the repository imported, its tests collected; a fork per candidate patches a function and runs T_i.
 
 It is pytest itself, stopped where the tests would start: a plugin's ``pytest_runtestloop`` waits for commands. In a
-forked child it
-returns None, and pytest goes on with the selected tests. The fork is made ahead: it waits, ready but for the patch,
-while the
-candidate before it runs.
+forked child it returns None, and pytest goes on with the selected tests. The fork is made ahead: it waits, ready but
+for the patch, while the candidate before it runs.
 """
 
 from __future__ import annotations
@@ -172,7 +170,6 @@ class Hot:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The processes that must survive a candidate: this one, and the fork that waits for the next."""
         return (self.pid, self.spare) if self.spare else (self.pid,)
 
     @property
@@ -200,7 +197,6 @@ class Hot:
         return answer
 
     def drain(self) -> None:
-        """Discard what a former candidate left in the report's pipe."""
         while select.select([self.reader], [], [], 0)[0]:
             if not os.read(self.reader, 1 << 20):
                 return

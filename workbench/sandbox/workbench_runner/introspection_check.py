@@ -1,8 +1,8 @@
 """Code that looks into its own process is never given the hot one, whose memory once held the original body.
 
 A repository that was imported leaves pieces of its bytecode in freed memory, and a fork inherits them. On the cold
-route the
-interpreter has never seen the original. The rule reads the text only: what it suspects wrongly just takes longer.
+route the interpreter has never seen the original. The rule reads the text only: what it suspects wrongly just takes
+longer.
 """
 
 from __future__ import annotations
@@ -23,8 +23,5 @@ _OPENS = re.compile(rb"\b(?:open|fdopen|FileIO|read_bytes|read_text|preadv?)\b")
 
 
 def uses_introspection(text: bytes, original: bytes) -> bool:
-    """Return whether a function's text names something by which a process can look at its own memory or frames.
-
-    A function that opens files in ``original`` may go on doing so.
-    """
+    """Return whether a function's text, unlike its original's, may look at its own memory or frames."""
     return _WORDS.search(text) is not None or (_OPENS.search(text) is not None and _OPENS.search(original) is None)

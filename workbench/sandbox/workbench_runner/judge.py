@@ -1,8 +1,7 @@
 """The verdict on a candidate by what its process reported and how it ended. Pure functions: no processes, no files.
 
 Passed means: the report is complete and carries the job's nonce, every required test ran and passed, pytest's own exit
-status is
-0, the process's exit status is the same, the tested module came from the tree, and pytest is unpatched.
+status is 0, the process's exit status is the same, the tested module came from the tree, and pytest is unpatched.
 """
 
 from __future__ import annotations

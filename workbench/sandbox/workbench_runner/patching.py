@@ -1,12 +1,9 @@
 """When patching a function in memory is provably the same as importing the changed file, and how it is done.
 
 The unit of patching is the outermost function around the changed body: its code object contains those of all functions
-inside. The
-file must be the pristine one but for the unit's lines; the unit must parse by itself to exactly one function with the
-same
-decorators and parameters; its code must have the same free variables and be the same kind (plain, generator,
-coroutine). Functions
-that run at import are excluded by the caller, who has traced them.
+inside. The file must be the pristine one but for the unit's lines; the unit must parse by itself to exactly one
+function with the same decorators and parameters; its code must have the same free variables and be the same kind
+(plain, generator, coroutine). Functions that run at import are excluded by the caller, who has traced them.
 """
 
 from __future__ import annotations

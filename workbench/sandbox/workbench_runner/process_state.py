@@ -1,14 +1,12 @@
 """What a candidate changed in its own process: classes, modules, functions, ``sys``; and which files it opened.
 
 Library calls set attributes of any name, so a body that looks harmless can exchange the ``==`` of a class, and what it
-returns is
-then equal to whatever a test expects. No rule about its text can know that; the process can be compared. A body may
-also take from
-the tests' data what they expect, or put it there.
+returns is then equal to whatever a test expects. No rule about its text can know that; the process can be compared. A
+body may also take from the tests' data what they expect, or put it there.
 
 CPython numbers every change of a class and of a dictionary. All numbers are read in half a millisecond, and attributes
-are compared
-only where one moved: reading attributes counts references, and every count costs a fork the page it stands on.
+are compared only where one moved: reading attributes counts references, and every count costs a fork the page it stands
+on.
 """
 
 from __future__ import annotations
@@ -130,8 +128,7 @@ class ProcessState:
         """Record what can be seen only when it happens: functions that become others, classes that come and go, files.
 
         ``emit`` reports an event at once: what is written into the tree may be run, and could take any note back.
-        ``function`` is the
-        qualified name of the candidate's function; special methods that it defines count.
+        ``function`` is the qualified name of the candidate's function; special methods that it defines count.
         """
         self._body = (file, f"{function}.<locals>.")
         self._emit = emit

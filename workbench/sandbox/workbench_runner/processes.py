@@ -52,7 +52,6 @@ def soften_child() -> None:
 
 
 def limit_child(limits: dict[str, Any], address_space_mb: int | None, processes: int | None) -> None:
-    """Set the resource limits of the calling process; they are inherited by everything that it starts."""
     limit_work(limits)
     confine_child(address_space_mb, processes)
 
@@ -64,10 +63,7 @@ def limit_work(limits: dict[str, Any]) -> None:
 
 
 def confine_child(address_space_mb: int | None, processes: int | None) -> None:
-    """Set the limits that are the same for every candidate.
-
-    From here on it can signal nobody but itself and its children where the kernel knows how (Landlock 6).
-    """
+    """Set the limits of every candidate, which can then signal only itself and its children (Landlock 6)."""
     _limit(resource.RLIMIT_CORE, 0)
     if hasattr(resource, "RLIMIT_MSGQUEUE"):
         _limit(resource.RLIMIT_MSGQUEUE, 0)  # queues stay, and nobody can list them
@@ -96,7 +92,6 @@ def own_limits() -> list[tuple[str, tuple[int, int]]]:
 
 
 def wake(pids: Iterable[int]) -> None:
-    """Continue processes that a candidate may have stopped."""
     for pid in pids:
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGCONT)
@@ -172,10 +167,7 @@ def _proportional(pid: int) -> int:
 
 
 def end_all(keep: Collection[int] = (), patience: float = 2.0) -> bool:
-    """Kill everything that came from here except ``keep``; True if nothing is left.
-
-    Stops before it kills, so that a fork bomb cannot outrun the walk through ``/proc``.
-    """
+    """Kill everything that came from here, stopped first, for fork bombs; True if nothing but ``keep`` is left."""
     deadline = time.monotonic() + patience
     while True:
         pids = others(keep)
@@ -224,5 +216,4 @@ def reap(keep: Collection[int] = ()) -> dict[int, tuple[int, int]]:
 
 
 def peak(usage: resource.struct_rusage) -> int:
-    """Return the most memory that a process used, in bytes."""
     return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)

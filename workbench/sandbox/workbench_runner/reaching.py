@@ -1,10 +1,8 @@
 """Checks at run time: what a body reaches by a name or through a value that its text does not show.
 
 A body that asks for an attribute by a computed name is mostly honest, and reading it cannot tell. So it is tested once
-more with
-such places rewritten to call :class:`Reach` (:mod:`workbench.sandbox.plain`). What leads to frames, modules, the
-reporter or the
-tests is refused; a body that passes without it needs none of it.
+more with such places rewritten to call :class:`Reach` (:mod:`workbench.sandbox.plain`). What leads to frames, modules,
+the reporter or the tests is refused; a body that passes without it needs none of it.
 """
 
 from __future__ import annotations

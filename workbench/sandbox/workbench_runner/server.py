@@ -1,8 +1,8 @@
 """The server inside a sandbox: keeps the pristine tree, starts a process per candidate, watches it and decides.
 
 It never executes the repository's code. It preloads pytest and third-party packages; the repository's own modules are
-blocked while
-it does (a preloaded copy would make every candidate pass). Speaks JSON lines on its standard input and output.
+blocked while it does (a preloaded copy would make every candidate pass). Speaks JSON lines on its standard input and
+output.
 """
 
 from __future__ import annotations

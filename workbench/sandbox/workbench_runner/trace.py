@@ -102,8 +102,7 @@ class _Ledger:
     """Takes the measured arcs from coverage.py at every switch of the context, before they go into its database.
 
     The database would take several times as long as the tests. If a version of coverage.py does not hand the arcs over
-    in this way,
-    they are read from its database at the end.
+    in this way, they are read from its database at the end.
     """
 
     def __init__(self, data: Any) -> None:

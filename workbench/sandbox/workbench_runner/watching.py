@@ -28,10 +28,7 @@ class Outcome(NamedTuple):
 
 
 class End(Protocol):
-    """How to notice that a process ended.
-
-    ``descriptor``, if there is one, becomes readable then; ``peak`` is then the most memory that it used, in bytes.
-    """
+    """The end of a process; ``descriptor``, if any, becomes readable then, and ``peak`` (bytes) is known."""
 
     descriptor: int | None
     peak: int
