@@ -41,14 +41,8 @@ if TYPE_CHECKING:
     from workbench.grounding import Why
     from workbench.session.reader import SessionReader
 
-README, CHECK, METADATA, DIFFERENCE, GROUNDING, EXPLORATION = TABS = (
-    "README",
-    "Check",
-    "Metadata",
-    "Diff to previous",
-    "Grounding",
-    "Explored",
-)
+TABS = ("README", "Check", "Metadata", "Diff to previous", "Grounding", "Explored")
+README, CHECK, METADATA, DIFFERENCE, GROUNDING, EXPLORATION = TABS
 SHOWN_AT_FIRST = 256_000
 _NAMES_LIMIT = 300
 
