@@ -26,7 +26,7 @@ import workbench.app
 from workbench.app.cases.file_view import FileView, RepositoryTree
 from workbench.app.cases.screen import CasesScreen
 from workbench.app.compare.screen import SideBySide
-from workbench.app.help import HelpScreen
+from workbench.app.help import HelpScreen, KeyList
 from workbench.app.marked import MarkedScreen
 from workbench.app.marks import Marked, Pair
 from workbench.app.regeneration.findings import FindingList
@@ -292,11 +292,12 @@ async def test_help_shows_the_keys_that_hold_a_word(tmp_path: Path) -> None:
         await pilot.press("question_mark")
         await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen), "the help")
         await pilot.press("slash", *"evidence")
-        await until(pilot, lambda: " keys; esc shows all." in screen_text(pilot.app), "the count")
+        keys = pilot.app.screen.query_one(KeyList)
+        await until(pilot, lambda: keys.narrowed == "evidence", "the keys with this word")
         assert "trajectory.evidence" in screen_text(pilot.app)
         assert "trajectory.cancel" not in screen_text(pilot.app)
         await pilot.press("escape")
-        await until(pilot, lambda: "esc shows all" not in screen_text(pilot.app), "all keys")
+        await until(pilot, lambda: not keys.narrowed and keys.has_focus, "all keys")
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(pilot.app.screen, HelpScreen), "back")
 

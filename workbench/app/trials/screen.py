@@ -311,13 +311,6 @@ class TrialsScreen(ModeScreen):
             FilterDialog(self.table.trials.lines, self.table.filter, self.filter_trials, "trial", names)
         )
 
-    @work
-    async def action_export(self) -> None:
-        from workbench.app.toolkit.report_dialog import ask_and_export
-
-        if self.workbench.session_path is not None:
-            await ask_and_export(self.workbench, self.workbench.session_path)
-
     def action_clear_filter(self) -> None:
         self.filter_trials(self.table.filter.cleared())
 
