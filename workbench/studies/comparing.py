@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from workbench.session.json_forms import picked
 from workbench.statistics.clusters import Value
 from workbench.statistics.paired import Difference, paired_difference
 from workbench.statistics.rankings import (
@@ -23,10 +24,9 @@ from workbench.statistics.rankings import (
     ranking_words,
     scores,
 )
-from workbench.studies.cells import as_trials
+from workbench.studies.cells import CUT, DOUBTFUL, REPAIRED, SHARES, as_trials, pass_of, value_of
 from workbench.studies.conditions import apart, classes, comparable_rows, difference_words, rows_apart
 from workbench.studies.declaration import AGENTS, Column, InJson
-from workbench.studies.items import CUT, DOUBTFUL, REPAIRED, SHARES, pass_of, value_of
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import CellWork
 
@@ -230,9 +230,8 @@ class Ranking(InJson):
         return ranking_words([[told.get(name, name) for name in place] for place in self.places])
 
     def to_json(self) -> dict[str, Any]:
-        names = {name: name for name in ("better", "worse", "difference", "repositories", "ties", "of", "resampled")}
-        names["repositories"] = "rows"
-        orders = [{key: getattr(one, name) for name, key in names.items()} for one in self.orders]
+        names = ("better", "worse", "difference", "repositories:rows", "ties", "of", "resampled")
+        orders = [picked(one, *names) for one in self.orders]
         return {**InJson.to_json(self), "orders": orders}
 
 
