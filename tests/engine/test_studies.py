@@ -92,7 +92,7 @@ def test_what_a_session_has_already_needs_no_key(
     order_study(session, AGENTS)
     with SessionReader(session) as reader:
         assert pending_runs(reader, "mine") == []
-        assert MODEL in [option.name for option in offered("agents", reader).models]
+        assert MODEL in [option.name for option in offered("agents", reader)["models"]]
     assert estimate_study(measured_in([]), session, resolved_study(AGENTS, session), 4).count == 0
     for study, place in ((replace(AGENTS, repeats=3), session), (AGENTS, tmp_path / "other.session")):
         with pytest.raises(UsageError, match="needs a key"):
