@@ -54,7 +54,7 @@ def session(tmp_path: Path, home: Path) -> Path:
 
 
 def looked_up(screen) -> bool:
-    return quiet(screen) and screen.outcome.why_loader.idle and screen.outcome.why is not None
+    return quiet(screen) and screen.outcome.why is not None
 
 
 async def test_w_marks_the_items_with_signs_and_counts_and_lights_what_a_step_gave(session: Path) -> None:

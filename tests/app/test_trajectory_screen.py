@@ -56,12 +56,13 @@ async def test_steps_contents_and_tabs(two_trials: Path) -> None:
         assert screen.content.tab == "Action"
         await press(pilot, screen, "h", "h", "right_square_bracket", "right_square_bracket")
         assert screen.content.tab == "Prompt"
-        assert "1,064 tokens sent" in screen.content.text.document.text
+        sent = screen.content.text.document.text
+        assert "1,064 tokens sent" in sent
+        assert recorded.SYSTEM in sent
+        assert recorded.TASK in sent
         await press(pilot, screen, "right_square_bracket")
         assert screen.content.tab == "Raw"
         raw = screen.content.text.document.text
-        assert recorded.SYSTEM in raw
-        assert recorded.TASK in raw
         assert "temperature 0.3" in raw
         assert "1,064 in · 40 out" in raw
 

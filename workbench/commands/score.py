@@ -16,8 +16,8 @@ from workbench.errors import UsageError
 from workbench.files import parse_json, read_bytes
 from workbench.models import Gateway, Limits
 from workbench.models.memory import MemoryCallLog
+from workbench.reports import wording
 from workbench.reports.session_page import criteria
-from workbench.reports.wording import score as score_in_words
 from workbench.rubric import Judge, Scorecard, make_judge, parse_judge, rubrics, score
 from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.session.json_forms import picked
@@ -116,6 +116,6 @@ async def _score(readme: str, metadata: object, arguments: argparse.Namespace) -
 
 def print_card(card: Scorecard) -> None:
     printer = Printer()
-    points = score_in_words(card.total, card.out_of, card.given)
+    points = f"{wording.points(card.total)} of {wording.points(card.out_of)} points"
     printer.title(f"{points} · rubric {card.rubric} · judge {with_limit(card.judge, card.judge)}")
     printer.parts([criteria(card)])

@@ -231,7 +231,6 @@ def candidate_values(reader: SessionReader, candidate: CandidateRow) -> Values:
         **picked(candidate, "sample", "state", "verdict", "again"),
         "plain": None if candidate.plain is None else bool(candidate.plain),
         **picked(candidate, "doubtful", "verdict_reason", "route"),
-        "path_taken": candidate.route,  # the former name, for one version
         "tested_s": candidate.tested_s,
         "answer": reader.kept(candidate.answer_blob, f"the answer of {of}"),
         "body": reader.kept(candidate.body_blob, f"the body of {of}"),
@@ -246,7 +245,6 @@ def candidate_values(reader: SessionReader, candidate: CandidateRow) -> Values:
 def former_values(reader: SessionReader, former: FormerVerdictRow) -> Values:
     return {
         **picked(former, "verdict", "verdict_reason", "route"),
-        "path_taken": former.route,  # the former name, for one version
         **picked(former, "tested_s", "backend"),
         "failing_tests": [failing_values(reader, test) for test in former_failing(reader, former)],
         **_moments(former, "at", "replaced_at"),

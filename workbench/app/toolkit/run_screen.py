@@ -248,6 +248,13 @@ class RunScreen(ModeScreen):
 
     # -- keys
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in _WHILE_READING or action == "export":
+            return self.offers(action)
+        if action == "hit":
+            return self.finder.found is not None or self.workbench.goes_through_hits
+        return super().check_action(action, parameters)
+
     def action_search(self) -> None:
         self.workbench.forget_hits()
         self.query_one(PromptLine).ask(self.search_for)

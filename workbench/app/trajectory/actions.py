@@ -15,6 +15,7 @@ from workbench.app.toolkit.form import Form
 from workbench.app.toolkit.ordering import check_named_model
 from workbench.app.trajectory.loading import state_of
 from workbench.errors import UsageError
+from workbench.text import plural
 
 if TYPE_CHECKING:
     from workbench.app.app import WorkbenchApp
@@ -80,27 +81,32 @@ class Actions(RunActions):
 
         self._start(work, f"Started the same agent on the case with {model or 'the same model'} once more.")
 
-    async def ask_and_rerun(self, state: TrialState) -> None:
-        """Ask for another model and run the trial once more with it, everything else the same; call it from a worker."""
-        trial = state.trial
-        case = trial.case_name or trial.case_id
+    def rerun_model(self) -> None:
+        """Ask for another model and run the trial once more with it, everything else the same."""
+        if (state := self._shown.state) is None:
+            return
+        of = f"{state.trial.case_name or state.trial.case_id} × {state.trial.agent}"
 
         def says(model: str, measured: Measured) -> str:
-            return f"{case} × {trial.agent} × {model} = {self._estimate(state, model, measured).sentence()}."
+            return f"{of} × {model} = {self._estimate(state, model, measured).sentence()}."
 
-        dialog = ModelDialog(self._host, f"Run once more: {case} · {trial.agent}", trial.model, says)
-        model = await self._host.push_screen_wait(dialog)
-        if model is not None:
-            self.when_agreed(
-                lambda: self._estimate(state, model),
-                lambda: self._run_again(state, "" if model == trial.model else model),
-            )
+        def start(model: str | None) -> None:
+            if model is not None:
+                other = "" if model == state.trial.model else model
+                self.when_agreed(lambda: self._estimate(state, model), lambda: self._run_again(state, other))
 
-    async def edit_and_fork(self, state: TrialState, step: StepRow, tab: str) -> None:
-        """Let a person edit what a step says, ask with which model to go on, and start the fork; call it from a worker.
+        self._host.push_screen(ModelDialog(self._host, f"Run once more: {of}", state.trial.model, says), start)
+
+    def fork(self) -> None:
+        """Let a person edit what a step says, ask with which model to go on, and start the fork.
 
         With Thought or Action as the tab that is shown the model's message is edited, else the observation.
         """
+        state, step = self._shown.state, self._shown.step_list.selected
+        if state is not None and step is not None:
+            self._shown.run_worker(self._edit_and_fork(state, step, self._shown.content.tab))
+
+    async def _edit_and_fork(self, state: TrialState, step: StepRow, tab: str) -> None:
         from workbench.engine import trial_orders
         from workbench.engine.estimate import estimate_fork
         from workbench.engine.measured import measure
@@ -134,10 +140,11 @@ class Actions(RunActions):
             return estimate_fork(measured, model, left, same=model == trial.model)
 
         def says(model: str, measured: Measured) -> str:
-            steps = "1 step" if step.number == 1 else f"{step.number} steps"
             edited = f"the {what} of step {step.number} edited" if changed else "nothing edited"
             took = estimate(model, measured).sentence()
-            return f"Takes over {steps}, {edited}; then {trial.agent} goes on with {model}: {took}."
+            return (
+                f"Takes over {plural(step.number, 'step')}, {edited}; then {trial.agent} goes on with {model}: {took}."
+            )
 
         def refused(model: str) -> str:
             if not changed and model == trial.model:

@@ -27,8 +27,8 @@ from workbench.rubric.works import counting
 from workbench.text import clean, one_line
 
 if TYPE_CHECKING:
+    from workbench.app.trajectory.loading import TrialState
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import TrialRow
 
 
 SIGNS: dict[str, tuple[str, str]] = {
@@ -141,12 +141,9 @@ class ShownCheck:
     brief: str = ""
 
 
-def load_check(reader: SessionReader, trial: TrialRow) -> ShownCheck:
-    """Read the latest check of a trial's README.
-
-    Raises:
-        SessionError: The session cannot be read at all.
-    """
+def load_check(reader: SessionReader, state: TrialState) -> ShownCheck:
+    """Read the latest check of a trial's README."""
+    trial = state.trial
     readme = reader.shown(trial.readme_blob, f"the README of trial {trial.id}", MOST_CHARACTERS)
     rows = reader.checks(trial.id)
     if not readme.strip():
@@ -159,10 +156,8 @@ def load_check(reader: SessionReader, trial: TrialRow) -> ShownCheck:
         checked = from_json(row.partial) if row.partial else result_of(reader, row)
     except CheckDamaged as error:
         return ShownCheck(readme, None, str(error))
-    run = reader.run(row.run_id)
-    coming = row.state == "queued" and run is not None and reader.run_state(run) in ("queued", "running")
     again = key_of("trajectory.check")
-    if coming or (row.state in ("queued", "running") and reader.holder(row.run_id) is not None):
+    if row.state in ("queued", "running") and row.run_id == state.check_run:
         known = f"{len(checked.blocks) - len(checked.waiting):,} of {len(checked.blocks):,} blocks" if checked else ""
         said = " · ".join(filter(None, (row.problem or "an engine is starting…", known)))
         return ShownCheck(readme, checked, f"Checking: {said}")
@@ -205,15 +200,6 @@ class CheckList(HeadedList):
     def number(self) -> int:
         """The line of the README under the cursor, 0 for none."""
         return self.current.number if self.current else 0
-
-    def plain_text(self) -> str:
-        if self.shown is None:
-            return ""
-        lines = lines_of(self.shown.readme, self.shown.checked, self._opened)
-        signs = (SIGNS[line.word][0] if line.number and line.word else " " for line in lines)
-        return "\n".join(
-            [self.shown.sentence, *(f"{sign} {line.text}" for sign, line in zip(signs, lines, strict=True))]
-        )
 
     @property
     def alarms(self) -> list[int]:

@@ -11,6 +11,7 @@ from workbench.app.key_table import key_of, with_keys
 from workbench.app.toolkit.amounts import money
 from workbench.app.toolkit.header import Header, Part
 from workbench.app.trajectory.repository_pane import Entry, entries_of
+from workbench.app.trajectory.scores import shown_card
 from workbench.glyphs import STATES
 from workbench.rubric.works import works_by_trial
 from workbench.session.labels import STAR, in_words, labels_by_part
@@ -19,6 +20,7 @@ from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.app.toolkit.run_screen import Needle
+    from workbench.results.scores import ImportedScore
     from workbench.results.trials import TrialOrder
     from workbench.rubric.scorecard import Scorecard
     from workbench.rubric.spread import Agreement
@@ -44,7 +46,7 @@ class TrialState:
     marks the content where another trial of the same name has other content; ``agreement`` is that of the session's judges,
     where several scored this trial, as of ``scored`` (number of scorecards, time of the last); ``works`` is how much of its
     README holds, None where that was not checked; ``check_run`` is the run that checks it now, "" for none; ``imported_scores``
-    are those of the file from which it was imported, in words.
+    are those of the file from which it was imported.
     """
 
     trial: TrialRow
@@ -63,7 +65,7 @@ class TrialState:
     scored: tuple[int, float] = (0, 0.0)
     works: Works | None = None
     check_run: str = ""
-    imported_scores: tuple[str, ...] = ()
+    imported_scores: tuple[ImportedScore, ...] = ()
 
     @property
     def live(self) -> bool:
@@ -73,7 +75,7 @@ class TrialState:
 def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None = None) -> TrialState | None:
     """Read a trial; what cannot have changed since ``before`` is taken from there. None if it is not in the file."""
     # Imported in the threads that read: the first paint does without.
-    from workbench.results.scores import agreement_on, cards_of, scores_version
+    from workbench.results.scores import agreement_on, cards_of, imported_scores, scores_version
     from workbench.results.trials import step_count, trial_order
 
     trial = reader.trial(trial_id)
@@ -86,7 +88,7 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
         files = before.files
     else:
         files = tuple(reader.files_of(trial.snapshot)[:FILES_LIMIT]) if trial.snapshot else ()
-    cards = cards_of(reader, reader.scores(trial_id))
+    cards = tuple(map(shown_card, cards_of(reader, reader.scores(trial_id))))
     scored = scores_version(reader)
     return TrialState(
         trial=trial,
@@ -105,25 +107,14 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
         scored=scored,
         works=works_by_trial(reader, trial_id).get(trial_id),
         check_run=_check_run(reader, trial_id),
-        imported_scores=_imported_scores(reader, trial_id) if run and is_imported(run) else (),
-    )
-
-
-def _imported_scores(reader: SessionReader, trial_id: str) -> tuple[str, ...]:
-    from workbench.results.scores import imported_scores
-
-    return tuple(
-        one_line(f"{one.scorer} {one.value}" + (f": {one.explanation}" if one.explanation else ""), 400)
-        for one in imported_scores(reader, trial_id)
+        imported_scores=imported_scores(reader, trial_id) if run and is_imported(run) else (),
     )
 
 
 def _check_run(reader: SessionReader, trial_id: str) -> str:
-    for row in reversed(reader.checks(trial_id)):
-        run = reader.run(row.run_id) if row.state in {"queued", "running"} else None
-        if run is not None and reader.run_state(run) in {"queued", "running"}:
-            return run.id
-    return ""
+    going = {"queued", "running"}
+    runs = (reader.run(row.run_id) for row in reversed(reader.checks(trial_id)) if row.state in going)
+    return next((run.id for run in runs if run is not None and reader.run_state(run) in going), "")
 
 
 def _seen(reader: SessionReader, trial_id: str, before: TrialState | None) -> Mapping[tuple[str, str], AccessedFileRow]:
@@ -236,18 +227,14 @@ def why_not(state: TrialState, before: str) -> tuple[str, ...]:
     """Return why a trial ended before something, and what to do about it; () where it did not end early."""
     shown = state_of(state)
     if shown == "interrupted" and _not_taken_up(state):
-        said = ("No engine took the run up.", "Press {trajectory.resume} to start one.")
-    elif shown == "interrupted":
-        said = (f"The engine stopped before {before}.", "Press {trajectory.resume} to resume.")
-    elif shown == "cancelled":
-        said = (f"The trial was cancelled before {before}.", "Press {trajectory.rerun} to run it again.")
-    elif shown == "failed":
-        return f"The trial failed before {before}: {_reason(state)}", with_keys(
-            "Press {trajectory.rerun} to run it again."
-        )
-    else:
-        return ()
-    return said[0], with_keys(said[1])
+        return "No engine took the run up.", with_keys("Press {trajectory.resume} to start one.")
+    said = {
+        "interrupted": f"The engine stopped before {before}.",
+        "cancelled": f"The trial was cancelled before {before}.",
+        "failed": f"The trial failed before {before}: {_reason(state)}",
+    }.get(shown)
+    key = "{trajectory.resume} to resume." if shown == "interrupted" else "{trajectory.rerun} to run it again."
+    return (said, with_keys(f"Press {key}")) if said else ()
 
 
 def waiting_for(state: TrialState, waited: float = 0.0) -> str:
@@ -269,32 +256,19 @@ def marks_of_steps(state: TrialState) -> dict[int, str]:
 
 
 def header(state: TrialState, score: str = "", waited: float = 0.0) -> Header:
-    """Return the header: agent, model, case, which trial, score, spend and state.
-
-    Args:
-        state: The trial.
-        score: Its score as it is shown, "" where it has none.
-        waited: Seconds for which its first step has been waited for.
-    """
-    trial = state.trial
-    order = state.place.order
+    """Return the header: agent, model, case, which trial, ``score``, spend and state; its first step was ``waited`` seconds for."""
+    trial, order = state.trial, state.place.order
     at = order.index(trial.id) + 1 if trial.id in order else 1
-    shown, resume = state_of(state), key_of("trajectory.resume")
-    words = shown
-    if waiting := waiting_for(state, waited):
-        words = f"live: {waiting}" if shown == "running" else waiting
-    elif shown == "running":
-        words = "live"
-    elif shown == "interrupted":
-        words = (
-            f"no engine took it up — press {resume}"
-            if _not_taken_up(state)
-            else f"interrupted — press {resume} to resume"
-        )
-    elif shown == "unscored":
-        words = f"unscored — press {resume} to ask the judge again. {state.problem}"
-    elif shown == "failed":
-        words = f"failed: {_reason(state)}"
+    shown, resume, waiting = state_of(state), key_of("trajectory.resume"), waiting_for(state, waited)
+    words = {
+        "running": f"live: {waiting}" if waiting else "live",
+        "queued": waiting or shown,
+        "interrupted": f"no engine took it up — press {resume}"
+        if _not_taken_up(state)
+        else f"interrupted — press {resume} to resume",
+        "unscored": f"unscored — press {resume} to ask the judge again. {state.problem}",
+        "failed": f"failed: {_reason(state)}",
+    }.get(shown, shown)
     model = trial.model.rpartition("/")[2] if trial.model.startswith("local/") else trial.model
     of = f"trial {order.index(trial.parent) + 1}" if trial.parent in order else trial.parent[:8]
     return (

@@ -1,16 +1,23 @@
-"""What a trial brought: its README, its metadata and how it differs from the trial before, as documents."""
+"""What a trial brought: its README, metadata, difference from the trial before and exploration as documents, its items and check as lists."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.widget import Widget
 
 from workbench.app.key_table import with_keys
 from workbench.app.toolkit.document import (
     Document,
     Line,
+    Range,
+    Subject,
     code,
     difference,
     joined,
@@ -20,10 +27,15 @@ from workbench.app.toolkit.document import (
     prepared,
     styled,
 )
+from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine, Target
+from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory import markdown
 from workbench.app.trajectory import why as wording
+from workbench.app.trajectory.check_list import CheckList, ShownCheck, load_check
 from workbench.app.trajectory.loading import TrialState, state_of, why_not
 from workbench.app.trajectory.step_content import cut_of
+from workbench.app.trajectory.why import GroundingList
+from workbench.comparison.diff import line_diff
 from workbench.reports import page
 
 if TYPE_CHECKING:
@@ -46,13 +58,15 @@ _NAMES_LIMIT = 300
 class Outcome:
     """The document of a tab; ``readme`` is the text that offsets of evidence count in, ``raw`` how it is shown.
 
-    ``places`` are those of items that are marked in it: line, from, to, number of the item.
+    ``places`` are those of items that are marked in it: line, from, to, number of the item; ``why`` says what these are.
     """
 
     document: Document
     readme: str = ""
     raw: bool = False
     places: tuple[tuple[int, int, int, int], ...] = ()
+    why: Why | None = None
+    check: ShownCheck | None = None
 
 
 def load_outcome(
@@ -69,8 +83,10 @@ def load_outcome(
         return Outcome(_metadata(reader, state, limit))
     if tab == DIFFERENCE:
         return Outcome(_difference(reader, state))
-    if tab == EXPLORATION:
-        return Outcome(wording.exploration(why) if why is not None else note("Looking what the agent saw…"))
+    if tab == CHECK:
+        return Outcome(note(""), check=load_check(reader, state))
+    if tab in {GROUNDING, EXPLORATION}:
+        return Outcome(wording.exploration(why) if why is not None else note("Looking where it comes from…"), why=why)
     readme = reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", limit)
     if not readme.strip():
         return Outcome(_no_readme(state))
@@ -78,9 +94,9 @@ def load_outcome(
     raw = raw or len(readme) > markdown.RENDER_LIMIT
     document = (markdown.source if raw else markdown.render)(readme, step_of=_step_finder(state), cut=cut)
     if why is None or why.grounding is None:
-        return Outcome(document, readme, raw)
+        return Outcome(document, readme, raw, why=why)
     document, places = wording.marked(document, readme, why.grounding)
-    return Outcome(document, readme, raw, places)
+    return Outcome(document, readme, raw, places, why)
 
 
 def _step_finder(state: TrialState) -> markdown.StepOf:
@@ -161,7 +177,7 @@ def locate(document: Document, readme: str, start: int, end: int) -> list[tuple[
 
 def _difference(reader: SessionReader, state: TrialState) -> Document:
     """Lay out how the trial differs from the one before it, as ``workbench compare`` says it, and the lines of its README."""
-    from workbench.comparison.diff import line_diff, line_diff_words
+    from workbench.comparison.diff import line_diff_words
     from workbench.comparison.texts import Texts
     from workbench.comparison.trials import read_trials
     from workbench.reports.comparison_page import comparison_page
@@ -182,3 +198,159 @@ def _difference(reader: SessionReader, state: TrialState) -> Document:
         *(page.Note(f"Only the beginning of {one.title} is compared.") for one in readmes if one.cut),
     ]
     return joined([of_page(parts), difference(diff)])
+
+
+class OutcomePane(TabbedText):
+    """What the trial brought."""
+
+    short = "README"
+    at_first = SHOWN_AT_FIRST
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.raw = self.marking = False
+        self.why: Why | None = None
+        self._why_of: tuple[object, ...] = ()  # what it rests on
+        self._now: tuple[SessionReader, TrialState] | None = None
+        self._outcome = Outcome(note(""))
+        self._step = 0
+
+    def compose(self) -> ComposeResult:
+        yield TabLine(TABS, id="outcome-tabs")
+        yield TextPane(id="outcome-text")
+        yield GroundingList(id="grounding")
+        yield CheckList(id="check")
+
+    def on_mount(self) -> None:
+        self.items.display = self.checks.display = False
+
+    items = getters.query_one(GroundingList)
+    checks = getters.query_one(CheckList)
+
+    @property
+    def tab(self) -> str:
+        return self.wanted or README
+
+    @property
+    def _marks(self) -> bool:
+        """Whether items are marked in the README."""
+        return self.marking and self.tab == README
+
+    def show_trial(self, reader: SessionReader, state: TrialState) -> None:
+        if self._now is None or self._now[1].trial.id != state.trial.id:
+            self._limit = SHOWN_AT_FIRST
+            self.checks.begin()
+        self._now = (reader, state)
+        self._ask()
+
+    def reading_all(self) -> Callable[[], Document] | None:
+        if self._now is None:
+            return None
+        (reader, state), tab = self._now, self.tab
+        return lambda: load_outcome(reader, state, tab, raw=True, limit=COPIED_AT_MOST).document
+
+    def subject(self) -> Subject:
+        """Return the tab that is shown, as it is copied."""
+        tab = self.tab
+        if tab == CHECK:
+            return Subject("the check", self.checks.plain_text(), ".txt")
+        suffix = {README: ".md", METADATA: ".json"}.get(tab, ".diff")
+        return Subject(tab, self.text.document.text, suffix, self.whole)
+
+    def toggle_raw(self) -> None:
+        """Show the README as it is written, or rendered again."""
+        self.raw = not self.raw
+        self.go(README)
+
+    def toggle_marks(self) -> None:
+        """Mark in the README where its items come from, or mark nothing again."""
+        self.marking = not self._marks
+        self.go(README)
+
+    def on_resize(self) -> None:
+        self._title()
+
+    def _title(self) -> None:
+        shown = self.why if self._marks or self.tab == GROUNDING else None
+        self.titled("Outcome" if shown is None else wording.sentence(shown, self.size.width - 4))
+
+    def light(self, step: int) -> None:
+        """Mark what a step gave to the README."""
+        if step != self._step:
+            self._step = step
+            self.items.light(step)
+            self._light()
+
+    def _light(self) -> None:
+        found = self.why.grounding if self.why is not None else None
+        if found is not None and (places := self._outcome.places):
+            mine = {number for number, item in enumerate(found.items) if self._step in item.steps}
+            self.text.light([Range(line, start, end) for line, start, end, number in places if number in mine])
+
+    def _ask(self) -> None:
+        if self._now is None:
+            return
+        reader, state = self._now
+        trial, tab, raw, limit = state.trial, self.tab, self.raw, self._limit
+        of_steps = state.step_count, len(state.seen), len(state.files)
+        rests_on = (trial.id, trial.readme_blob, trial.snapshot, trial.state, *of_steps)
+        if self._why_of[:2] != rests_on[:2]:
+            self.why, self._why_of = None, ()
+        grounds, before, is_new = self._marks or tab in {GROUNDING, EXPLORATION}, self.why, self._why_of != rests_on
+        self._title()
+        seen = len(state.seen) if trial.readme_blob else 0
+        says = trial.readme_blob, trial.metadata_blob, state_of(state), trial.error, len(state.cards), seen
+        key = (trial.id, tab, raw, limit, *says, grounds and rests_on)
+        if tab == CHECK:
+            self.loader.asked = ()  # what an engine writes of it meanwhile is not in the state
+
+        def work() -> Outcome:
+            from workbench.grounding import read_trial
+
+            why = before if grounds else None
+            if grounds and is_new:
+                if before is None:  # it takes its time: the text is there meanwhile
+                    self.loader.report(show, load_outcome(reader, state, tab, raw=raw, limit=limit))
+                why = read_trial(reader, trial)
+            return load_outcome(reader, state, tab, raw=raw, limit=limit, why=why)
+
+        def show(found: Outcome) -> None:
+            if key != self.loader.asked:
+                return
+            self._outcome = found
+            if found.why is not None and found.why is not self.why:
+                self.why, self._why_of = found.why, rests_on
+                empty = found.why.note or "The README names nothing that could be looked up."
+                self.items.show(found.why.grounding, empty if found.why.grounding else "There is no README.")
+                self._title()
+            if found.check is not None and found.check != self.checks.shown:
+                self.checks.show(found.check)
+            tabs = self.query_one(TabLine)
+            tabs.current = tab
+            tabs.remark = "" if not found.readme else "m rendered" if found.raw else "m source"
+            lists = self.items if tab == GROUNDING and found.why is not None else self.text
+            self._show_instead(self.checks if found.check is not None else lists)
+            self.text.show(found.document, keep_place=key[:3] == self.loader.shown[:3])
+            self._light()
+
+        self.load(key, work, show, lambda sentence: Outcome(note(sentence)))
+
+    def _show_instead(self, here: Widget) -> None:
+        """Show a text or a list instead of the others; what had the focus hands it on."""
+        others = [one for one in (self.items, self.checks, self.text) if one is not here]
+        had = any(other.has_focus for other in others)
+        here.display = True
+        for other in others:
+            other.display = False
+        if had:
+            self.screen.set_focus(here)
+
+    def bring_into_sight(self, target: Target) -> None:
+        if target.span is None:
+            super().bring_into_sight(target)
+        elif readme := self._outcome.readme:
+            document = self._outcome.document
+            marks = [Range(*place) for place in locate(document, readme, *target.span)]
+            self.text.mark_evidence(marks)
+            if not marks:
+                self.text.go_to(document.line_at(position(readme, target.span[0])[0]))

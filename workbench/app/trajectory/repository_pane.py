@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from textual import events
 from textual.message import Message
 
+from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.text import shortened
 
@@ -73,13 +75,12 @@ class RepositoryPane(RowList):
     ALLOW_SELECT = False
     narrows = False
 
+    @dataclass
     class Opened(Message):
         """A file was chosen; ``step`` is where the agent met it."""
 
-        def __init__(self, path: str, step: int | None) -> None:
-            super().__init__()
-            self.path = path
-            self.step = step
+        path: str
+        step: int | None
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -88,8 +89,10 @@ class RepositoryPane(RowList):
         self._empty = ""
         self._places: dict[str, int] = {}
 
-    def show(self, entries: list[Entry], empty: str) -> None:
-        """Show these rows; ``empty`` stands there if there are none."""
+    def show(self, entries: list[Entry], legend: str, empty: str) -> None:
+        """Show these rows, and below them a legend; ``empty`` stands there if there are none."""
+        below = self.query_ancestor(Pane).query_one("#legend", Static)
+        below.update(legend, layout=below.size.height != legend.count("\n") + 1)
         if entries == self.entries and empty == self._empty:
             return
         chosen = self.current.path if self.current is not None else ""

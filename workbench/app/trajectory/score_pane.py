@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual import events
 
-from workbench.app.key_table import with_keys
+from workbench.app.key_table import key_of
 from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
@@ -15,14 +15,16 @@ from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.app.trajectory import scores
 from workbench.app.trajectory.loading import TrialState, state_of, why_not
-from workbench.app.trajectory.scores import CRITERIA, MISSING, VIEWS, Row, Tier, points, scale_of, wrapped
+from workbench.app.trajectory.scores import CRITERIA, MISSING, VIEWS, Row, scale_of, wrapped
+from workbench.reports import wording
+from workbench.reports.wording import points
 from workbench.session.judges import in_words, is_offline
 from workbench.session.labels import STAR, criterion_of, criterion_part
 from workbench.session.labels import in_words as in_label_words
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.rubric.scorecard import Criterion, Scorecard
+    from workbench.rubric.scorecard import Criterion, Evidence, Scorecard
     from workbench.rubric.spread import PointSpread
     from workbench.session.reader import SessionReader
 
@@ -53,10 +55,10 @@ class ScorePane(RowList):
         self._state: TrialState | None = None
         self._repeats: Repeats = {}
         self._known: tuple[object, ...] = ()
-        self._tiers: tuple[Tier, ...] = ()
         self._items: list[Criterion] = []
         self._rows: list[Row] = []
         self._places: dict[tuple[int, str], int] = {}
+        self._evidence: tuple[Criterion | None, int] = None, -1  # that was shown last
         self._item = -1  # the criterion under the cursor; none until the cursor was moved
 
     @property
@@ -119,8 +121,7 @@ class ScorePane(RowList):
         if known == self._known:
             return
         self._known, chosen, self.card = known, self.selected, card
-        self._tiers = scores.tiers_of(card) if card else ()
-        self._items = [item for tier in self._tiers for item in tier.criteria]
+        self._items = [one for tier in card.tiers for one in card.criteria if one.tier == tier] if card else []
         self._places = {(item.tier, item.key): at for at, item in reversed(list(enumerate(self._items)))}
         self._item = next((at for at, item in enumerate(self._items) if chosen and item.key == chosen.key), -1)
         self._build()
@@ -176,11 +177,19 @@ class ScorePane(RowList):
             self._wanted = scale_of(cards[(at + 1) % len(cards)])
             self._show()
 
-    def choose_with_evidence(self) -> Criterion | None:
-        """Return the selected criterion, or select the first that has evidence."""
+    def next_evidence(self) -> tuple[str, Evidence | None]:
+        """Return the next piece of evidence of the criterion under the cursor, else of the first that has some, and which one it is."""
         if self.selected is None:
             self._go_to(next((at for at, item in enumerate(self._items) if item.evidence), -1))
-        return self.selected
+        item = self.selected
+        if item is None:
+            return "No criterion with evidence is shown yet." if self.card is None else "No evidence.", None
+        if not item.evidence:
+            return f"{item.title}: no evidence was given; {item.reason}", None
+        before, at = self._evidence
+        at = (at + 1) % len(item.evidence) if before == item else 0
+        self._evidence = item, at
+        return f"evidence {at + 1} of {len(item.evidence)}: {item.title}", item.evidence[at]
 
     def on_click(self, event: events.Click) -> None:
         event.prevent_default()  # a click on what is said of a criterion selects that, too
@@ -212,25 +221,27 @@ class ScorePane(RowList):
             return []
         if card is None:
             waiting = state_of(state) in {"queued", "running"}
-            said = (
-                [with_keys("Scores come when the README is there.")] if waiting else list(why_not(state, "its score"))
-            )
+            said = ("Scores come when the README is there.",) if waiting else why_not(state, "its score")
             if state.imported_scores:
-                said = ["Scores of the imported file, not of ours:", *state.imported_scores]
-            return [row for line in said or ["There are no scores."] for row in wrapped(line, width)]
+                words = (
+                    ": ".join(filter(None, (f"{one.scorer} {one.value}", one.explanation)))
+                    for one in state.imported_scores
+                )
+                said = "Scores of the imported file, not of ours:", *(one_line(one, 400) for one in words)
+            return [row for line in said or ("There are no scores.",) for row in wrapped(line, width)]
         rows = wrapped(given, width, "warn") if (given := scores.given_of(card)) else []
         if self.view == MISSING:
             return rows + scores.what_it_takes(card, self._places, width)
         if self.view != CRITERIA:
             cards = (card, *(one for one in state.cards if one is not card))
             return rows + scores.side_by_side(cards, self._repeats.get(scale_of(card), ()), self._places, width)
-        index = 0
-        for tier in self._tiers:
-            rows.append(Row(_tier_parts(tier, width)))
-            for item in tier.criteria:
-                rows += self._criterion(state, index, item, width)
-                index += 1
-        if works := scores.works_line(card, state.works):
+        for index, item in enumerate(self._items):
+            if not index or self._items[index - 1].tier != item.tier:
+                rows.append(Row(_tier_parts(card, item.tier, width)))
+            rows += self._criterion(state, index, item, width)
+        if card.rubric == "strict":  # beside this one it is shown
+            unchecked = f"not checked yet; {key_of('trajectory.check')} checks the README"
+            works = state.works.words() if state.works is not None else unchecked
             rows += [Row(((" Works", "strong"), ("  in no points", "dim"))), *wrapped(works, width, "", indent=5)]
         return rows + [row for line in scores.agreement_lines(state.agreement, card) for row in wrapped(line, width)]
 
@@ -274,7 +285,7 @@ class ScorePane(RowList):
             by = in_words(item.judged_by) if is_offline(item.judged_by) else f"judged by {item.judged_by}"
             rows += more(f"{by}{spread}")
         for proof in item.evidence[:6]:
-            text = fit(f"{scores.place_of(proof)}  {one_line(proof.text, 300)}", width - 8)
+            text = fit(one_line(wording.evidence(proof), 400), width - 8)
             rows.append(Row((("     ▸ ", "bullet"), (text, "em")), index))
         return rows + (more(f"  and {len(item.evidence) - 6} more") if len(item.evidence) > 6 else [])
 
@@ -288,10 +299,10 @@ class ScorePane(RowList):
         return f"over {one.n} repeats: {one.mean:.1f} ± {one.sd:.1f} ({points(one.low)} to {points(one.high)})"
 
 
-def _tier_parts(tier: Tier, width: int) -> tuple[Part, ...]:
-    name = f" {fit(f'{tier.number} {tier.name}', _name_width(width) + 2)}"
+def _tier_parts(card: Scorecard, number: int, width: int) -> tuple[Part, ...]:
+    tier, name = card.tiers[number], f" {fit(scores.tier_name(number), _name_width(width) + 2)}"
     if tier.points is None:
-        why = one_line(tier.why, max(1, width - len(name) - 14))
+        why = one_line(scores.why_unscored(card, number), max(1, min(200, width - len(name) - 14)))
         return (name, "strong"), ("? unscored", "unscored"), (f" ({why})", "dim")
     bar = max(4, min(BAR, width - len(name) - 13))
     full = round(bar * tier.points / tier.maximum) if tier.maximum else 0

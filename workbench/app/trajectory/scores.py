@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of
 from workbench.app.toolkit.document import Document, Line, prepared
+from workbench.app.toolkit.virtual_view import fit
+from workbench.comparison.panes import change_cell
 from workbench.comparison.points import criteria_of
-from workbench.rubric.scorecard import Evidence, missing_points
+from workbench.reports import wording
+from workbench.reports.wording import points
+from workbench.rubric.scorecard import missing_points
 from workbench.rubric.spread import PointSpread, own_points
 from workbench.session.json_forms import TIER_NAMES
 from workbench.session.judges import LIMIT, OFFLINE, in_words, is_offline
@@ -17,13 +21,12 @@ from workbench.statistics.paired import difference
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.rubric.scorecard import Criterion, Scorecard
+    from workbench.rubric.scorecard import Criterion, Scorecard, TierScore
     from workbench.rubric.spread import Agreement
-    from workbench.rubric.works import Works
+
+    Judged = TierScore | Criterion | None
 
 CRITERIA, MISSING, BESIDE = VIEWS = ("criteria", "what it takes", "side by side")
-Sum = tuple[float | None, float]
-"""Points, None where something is unscored, and what they are out of."""
 _POINTS, _GAP, _SPREAD, _LEAST = 8, 6, 11, 14
 
 
@@ -36,46 +39,32 @@ class Row:
     head: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Tier:
-    """One tier; ``points`` is None when it is unscored, and ``why`` then says the reason."""
-
-    number: int
-    name: str
-    points: float | None
-    maximum: float
-    why: str
-    criteria: tuple[Criterion, ...]
+def shown_card(card: Scorecard) -> Scorecard:
+    """Return a scorecard with its texts made ready to be shown."""
+    return replace(card, criteria=tuple(map(_shown, card.criteria)))
 
 
-def tiers_of(card: Scorecard) -> tuple[Tier, ...]:
-    """Return the tiers of a scorecard, its texts made ready to be shown."""
-    tiers = []
-    for number, sums in card.tiers.items():
-        criteria = tuple(_prepared(one) for one in card.criteria if one.tier == number)
-        reasons = (one.reason for one in criteria if one.points is None and one.reason)
-        why = next(reasons, "no reason was recorded") if sums.points is None else ""
-        name = TIER_NAMES.get(number, f"Tier {number}")
-        tiers.append(Tier(number, name, sums.points, sums.maximum, one_line(why, 200), criteria))
-    return tuple(tiers)
-
-
-def _prepared(one: Criterion) -> Criterion:
+def _shown(one: Criterion) -> Criterion:
+    evidence = (
+        replace(proof, text=prepared(proof.text), path=proof.path and prepared(proof.path)) for proof in one.evidence
+    )
     return replace(
         one,
         title=one_line(prepared(one.title or one.key or "?"), 60),
         reason=one_line(prepared(one.reason), 2000),
         judged_by=one_line(prepared(one.judged_by or "rule"), 60),
-        evidence=tuple(
-            replace(each, text=prepared(each.text), path=prepared(each.path) if each.path else None)
-            for each in one.evidence
-        ),
+        evidence=tuple(evidence),
     )
 
 
-def points(value: float | None) -> str:
-    """Return points for reading: ``12``, ``7.5``, ``?`` when unscored."""
-    return "?" if value is None else f"{round(value, 1):g}"
+def tier_name(number: int) -> str:
+    return f"{number} {TIER_NAMES.get(number, f'Tier {number}')}"
+
+
+def why_unscored(card: Scorecard, tier: int) -> str:
+    """Return why a tier has no sum, "" where it has one."""
+    missing = [one.reason for one in card.criteria if one.tier == tier and one.points is None]
+    return next(filter(None, missing), "no reason was recorded") if missing else ""
 
 
 def title(card: Scorecard) -> str:
@@ -83,9 +72,7 @@ def title(card: Scorecard) -> str:
     if card.total is None:
         return "? unscored"
     own = own_points(card.total, card.out_of, card.given)
-    return ("" if own is None else f"{points(own[0])} / {points(own[1])} own, ") + (
-        f"{points(card.total)} / {points(card.out_of)}"
-    )
+    return ("" if own is None else f"{wording.of(*own)} own, ") + wording.of(card.total, card.out_of)
 
 
 def headline(card: Scorecard) -> str:
@@ -96,19 +83,13 @@ def headline(card: Scorecard) -> str:
 def plain_text(card: Scorecard) -> str:
     """Return a scorecard as text to copy: each tier, each criterion with its reason and evidence."""
     lines = [f"{title(card)} · {card.rubric} · {judge_of(card)}"]
-    for tier in tiers_of(card):
-        lines += ["", f"{tier.number} {tier.name}  {points(tier.points)} / {points(tier.maximum)}"]
-        lines += [f"  ({tier.why})"] if tier.why else []
-        for item in tier.criteria:
-            lines.append(f"  {item.title}  {points(item.points)} / {points(item.maximum)}  {item.reason}".rstrip())
-            for proof in item.evidence:
-                lines.append(f"    {place_of(proof)}: {one_line(proof.text, 2000)}")
+    for number, tier in card.tiers.items():
+        lines += ["", f"{tier_name(number)}  {wording.of(tier.points, tier.maximum)}"]
+        lines += [f"  ({why})"] if (why := why_unscored(card, number)) else []
+        for item in (one for one in card.criteria if one.tier == number):
+            lines.append(f"  {item.title}  {wording.of(item.points, item.maximum)}  {item.reason}".rstrip())
+            lines += [f"    {one_line(wording.evidence(proof), 2000)}" for proof in item.evidence]
     return "\n".join(lines) + "\n"
-
-
-def place_of(proof: Evidence) -> str:
-    """Return what a piece of evidence is of: ``file setup.py:12``."""
-    return proof.kind + (f" {proof.path}" + (f":{proof.line}" if proof.line else "") if proof.path else "")
 
 
 def scale_of(card: Scorecard) -> tuple[str, str]:
@@ -128,13 +109,6 @@ def given_of(card: Scorecard) -> str:
     """Return how many of the points the answer's format gave, as a sentence; "" where the answer was free."""
     said = f"{points(card.given)} of these points were given by the format that the answer was held to"
     return "" if card.given is None else said
-
-
-def works_line(card: Scorecard, works: Works | None) -> str:
-    """Return how much of the README holds, by the rubric beside which that is shown; "" beside the others."""
-    if card.rubric != "strict":
-        return ""
-    return f"not checked yet; {key_of('trajectory.check')} checks the README" if works is None else works.words()
 
 
 def agreement_lines(agreement: Sequence[Agreement], card: Scorecard) -> tuple[str, ...]:
@@ -175,11 +149,11 @@ def what_it_takes(card: Scorecard, places: Mapping[tuple[int, str], int], width:
         scored = one.points is not None
         score = f"{points(one.points)} / {points(one.maximum)}  {f'→ {points(one.total)}' if scored else 'unscored'} "
         gain = f"{f'+{points(one.missing)}' if scored else '?':>6}  "
-        title = _cut(one_line(prepared(one.title), 60), max(8, width - len(gain) - len(score) - 1))
+        title = fit(one.title, max(8, width - len(gain) - len(score) - 1))
         item = places.get((one.tier, one.key))
         parts = ((gain, "bad" if scored else "unscored"), (title, "strong"), (score, "dim"))
         rows.append(Row(parts, item, head=item is not None))
-        reason = one_line(prepared(one.reason), 2000).removeprefix("offline judge: ") or "no reason was recorded"
+        reason = one.reason.removeprefix("offline judge: ") or "no reason was recorded"
         rows += wrapped(reason, width, "", indent=8, item=item)
     return rows
 
@@ -208,20 +182,17 @@ def side_by_side(
     rows.append(Row(((head + "".join(f"{one:>{_POINTS}}{f'{one} − a':>{_GAP}}" for one in letters[1:]), "dim"),)))
     lying = {(one.tier, one.criterion): one for one in spreads}
 
-    def row(name: str, style: str, sums: Sequence[Sum | None], spread: PointSpread | None, item: int | None) -> Row:
-        own, *others = sums
-        parts = [(_cut(name, names), style), (_sum(own), "strong")]
+    def row(name: str, style: str, of: Sequence[Judged], spread: PointSpread | None, item: int | None = None) -> Row:
+        own, *others = of
+        parts = [(fit(name, names), style), (_sum(own), "strong")]
         if spreads:
-            said = (
-                ""
-                if spread is None
-                else f"{spread.mean:.1f}" + (f" ± {spread.sd:.1f}" if spread.sd is not None else "")
-            )
-            parts.append((f"{said:>{_SPREAD}}", "dim"))
+            sd = f" ± {spread.sd:.1f}" if spread and spread.sd is not None else ""
+            parts.append((f"{f'{spread.mean:.1f}{sd}' if spread else '':>{_SPREAD}}", "dim"))
         for one in others:
             # Points out of different sums have no difference.
-            gap = difference(own[0], one[0]) if own and one and own[1] == one[1] else None
-            parts += [(_sum(one), style), (f"{_gap(gap):>{_GAP}}", "dim" if not gap else "ok" if gap > 0 else "bad")]
+            alike = own is not None and one is not None and own.maximum == one.maximum
+            gap, colour = change_cell(difference(own.points, one.points) if own and one and alike else None, 1, "")
+            parts += [(_sum(one), style), (f"{gap:>{_GAP}}", colour)]
         return Row(tuple(parts), item, head=item is not None)
 
     criteria = [criteria_of(one) for one in shown]
@@ -229,27 +200,15 @@ def side_by_side(
     for number in sorted({name[0] for name in known}):
         # Each card's own sum, also over criteria that the others do not have.
         tiers = [one.tiers.get(number) for one in shown]
-        sums = [None if one is None else (one.points, one.maximum) for one in tiers]
-        title = f" {number} {TIER_NAMES.get(number, f'Tier {number}')}"
-        rows.append(row(title, "strong", sums, lying.get((number, "")), None))
+        rows.append(row(f" {tier_name(number)}", "strong", tiers, lying.get((number, ""))))
         for name in (name for name in known if name[0] == number):
             judged = [each.get(name) for each in criteria]
             either = next(one for one in judged if one is not None)
-            title = f"  {one_line(prepared(either.title or either.key), 60)}"
-            spread = lying.get((number, either.key or either.title)) if judged[0] is not None else None
-            item = places.get((number, either.key)) if judged[0] is not None else None
-            sums = [None if one is None else (one.points, one.maximum) for one in judged]
-            rows.append(row(title, "", sums, spread, item))
+            spread, item = lying.get((number, either.key or either.title)), places.get((number, either.key))
+            own = (spread, item) if judged[0] is not None else (None, None)
+            rows.append(row(f"  {either.title}", "", judged, *own))
     return rows
 
 
-def _sum(found: Sum | None) -> str:
-    return f"{'–' if found is None else f'{points(found[0])}/{points(found[1])}':>{_POINTS}}"
-
-
-def _gap(value: float | None) -> str:
-    return "" if value is None else "0" if not round(value, 1) else f"{'+' if value > 0 else '−'}{points(abs(value))}"
-
-
-def _cut(text: str, width: int) -> str:
-    return f"{text if len(text) <= width else text[: width - 1] + '…':<{width}}"
+def _sum(found: Judged) -> str:
+    return f"{'–' if found is None else f'{points(found.points)}/{points(found.maximum)}':>{_POINTS}}"

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from textual import events, work
+from textual import events, getters
+from textual.widget import Widget
 
 from workbench.app.key_table import with_keys
-from workbench.app.location import Place
+from workbench.app.keys import bindings
+from workbench.app.location import Location, Place
+from workbench.app.toolkit.actions import Labelled
+from workbench.app.toolkit.document import Subject
 from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.pane import Pane, Target
 from workbench.app.toolkit.row_list import RowList
+from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.toolkit.texts import Static
+from workbench.app.toolkit.virtual_view import VirtualView
 from workbench.app.trajectory import loading
 from workbench.app.trajectory.actions import Actions
 from workbench.app.trajectory.check_list import CheckList
 from workbench.app.trajectory.loading import Hit, Look, TrialState
-from workbench.app.trajectory.outcome import CHECK, METADATA, README
+from workbench.app.trajectory.outcome import CHECK, METADATA, README, OutcomePane
 from workbench.app.trajectory.repository_pane import RepositoryPane
 from workbench.app.trajectory.score_pane import ScorePane
-from workbench.app.trajectory.scores import headline, place_of
+from workbench.app.trajectory.scores import headline, plain_text
+from workbench.app.trajectory.step_content import ContentPane
 from workbench.app.trajectory.step_list import StepList
-from workbench.app.trajectory.trial_panes import TrialPanes
 from workbench.app.trajectory.why import GroundingList, needles_of
 from workbench.grounding.items import TASK
+from workbench.session.labels import criterion_of
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.rubric.scorecard import Criterion
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
@@ -41,11 +47,14 @@ TREE_SECONDS = 0.5
 """Time between two looks at the repository of a live trial: its tree may have thousands of files."""
 
 
-class TrajectoryScreen(TrialPanes):
+class TrajectoryScreen(RunScreen):
     """Steps of a trial, what the agent saw, what it wrote and how that was scored."""
 
+    BINDINGS = bindings("trajectory")
     mode_name = "Trajectory"
+    first_pane = "steps-pane"
     actions: Actions
+    state: TrialState | None = None
     CSS_PATH = "../styles/trajectory.tcss"
     no_session = (
         "No session is open: press {app.sessions} to choose one, or {app.cases} to pick a case and start a run."
@@ -56,14 +65,47 @@ class TrajectoryScreen(TrialPanes):
         self.actions = Actions(self)
         self.looking = Live(self, "look", self._look, self._looked, seconds=REFRESH_SECONDS)
         self._tree: tuple[TrialState | None, float] = None, 0.0  # the state whose tree is shown, and since when
-        self._evidence: tuple[Criterion | None, int] = (None, -1)  # that was shown last
         self._state_shown = ""
-        self._legend_lines = 0
         self._waiting_since = monotonic()  # since when the trial's first step is waited for here
 
-    def on_mount(self) -> None:
-        for pane in self.query(Pane):
-            pane.titled(pane.short)
+    def compose_body(self) -> Iterable[Widget]:
+        tree = RepositoryPane(id="tree"), Static("", id="legend")
+        yield Pane(*tree, short="Repository", id="repository", classes="pane pane-left")
+        yield Pane(StepList(id="steps"), short="Steps", id="steps-pane", classes="pane")
+        yield ContentPane(id="content", classes="pane")
+        yield OutcomePane(id="outcome", classes="pane")
+        scores = ScorePane(id="criteria"), Static("", id="score-remarks")
+        yield Pane(*scores, short="Score", id="score", classes="pane")
+        yield Static("", id="nothing", classes="state")
+
+    @property
+    def step_number(self) -> int:
+        selected = self.step_list.selected
+        return selected.number if selected is not None else 0
+
+    steps = getters.query_one("#steps-pane", Pane)
+    step_list = getters.query_one(StepList)
+    repository = getters.query_one(RepositoryPane)
+    score = getters.query_one("#score", Pane)
+    score_pane = getters.query_one(ScorePane)
+    content = getters.query_one(ContentPane)
+    outcome = getters.query_one(OutcomePane)
+
+    def _make_current(self, current: Widget) -> None:
+        super()._make_current(current)
+        # Reasons are read, not glanced at: the scores take more room while they have the focus.
+        self.set_class(current is self.score, "-at-score")
+
+    def focus_pane(self, pane: Widget) -> None:
+        super().focus_pane(pane)
+        inside = next((view for view in pane.query(VirtualView) if view.display), None)
+        if inside is not None and inside.focusable:
+            self.set_focus(inside)
+
+    def uncover(self, pane: Widget) -> None:
+        """Bring a pane to the front where only one has room."""
+        if self.has_class("-w-tabs") or self.has_class("-h-tabs"):
+            self.focus_pane(pane)
 
     # -- the trial
 
@@ -141,18 +183,11 @@ class TrajectoryScreen(TrialPanes):
             self._waiting_since = monotonic()
         self.state = state
         known = len(step_list.steps)
-        step_list.put(look.steps, after=look.after)
-        step_list.show_state(state)
-        step_list.go_to_newest()
-        more = len(step_list.steps) < state.step_count
-        step_list.following = step_list.following and (state.live or more)
+        step_list.show(state, look.steps, after=look.after)
         if look.tree is not None:
             self._tree = state, monotonic()
-            entries, legend = look.tree
             waiting = "waiting for the engine…" if loading.state_of(state) == "queued" else "nothing was seen yet"
-            self.repository.show(entries, waiting)
-            same, self._legend_lines = legend.count("\n") == self._legend_lines, legend.count("\n")
-            self.query_one("#legend", Static).update(legend, layout=not same)
+            self.repository.show(*look.tree, waiting)
             self.query_one("#repository", Pane).titled(one_line(state.trial.case_name or "Repository", 20))
         self._show_step()
         self.steps.titled(*step_list.titles(state))
@@ -162,7 +197,7 @@ class TrajectoryScreen(TrialPanes):
         if loading.state_of(state) != self._state_shown:
             self._state_shown = loading.state_of(state)
             self.refresh_bindings()
-        if more and len(step_list.steps) > known:
+        if known < len(step_list.steps) < state.step_count:
             self.looking.refresh_soon()
         self.go_on_to_place()
 
@@ -256,19 +291,11 @@ class TrajectoryScreen(TrialPanes):
 
     def action_evidence(self) -> None:
         """Show the next piece of evidence of the criterion under the cursor."""
-        item = self.score_pane.choose_with_evidence()
-        if item is None:
-            shown = self.score_pane.card is not None
-            self.notify("No evidence." if shown else "No criterion with evidence is shown yet.")
+        said, proof = self.score_pane.next_evidence()
+        if proof is None:
+            self.notify(one_line(said, 300))
             return
-        if not item.evidence:
-            self.notify(one_line(f"{item.title}: no evidence was given; {item.reason}", 300))
-            return
-        before, at = self._evidence
-        at = (at + 1) % len(item.evidence) if before == item else 0
-        self._evidence = item, at
-        proof = item.evidence[at]
-        self.set_remark(f"evidence {at + 1} of {len(item.evidence)}: {item.title}")
+        self.set_remark(said)
         row = self.state.seen.get((proof.path or "", "read")) if self.state and proof.kind == "file" else None
         if proof.kind == "readme" and proof.start is not None:
             end = proof.end if proof.end is not None else proof.start
@@ -278,23 +305,77 @@ class TrajectoryScreen(TrialPanes):
         elif proof.kind == "metadata":
             self.go_to_outcome(METADATA, Target(texts=(f'"{(proof.path or "").rpartition(".")[2]}"',)))
         else:
-            self.notify(one_line(proof.text, 600), title=place_of(proof), timeout=8)
+            self.notify(one_line(proof.text, 600), title=f"{proof.kind} {proof.path or ''}", timeout=8)
+
+    # -- what is selected
+
+    def files(self) -> Iterable[str]:
+        return [path for path, *_ in self.state.files] if self.state is not None else ()
+
+    @property
+    def files_of(self) -> str:
+        return self.state.trial.case_name or self.state.trial.case_id if self.state is not None else ""
+
+    def go_to_file(self, path: str) -> None:
+        self.workbench.leave_place()
+        self.repository.point_at(path)
+        self.repository.action_choose()
+
+    @property
+    def _chosen(self) -> tuple[str, str] | None:
+        """The title of the criterion under the cursor and the part of the trial that it is, where the scores have the focus."""
+        return self.score_pane.chosen_part if self.current_pane is self.score else None
+
+    def location(self) -> Location | None:
+        if self.state is None:
+            return None
+        chosen = self._chosen
+        place = Place(self.step_number, item=chosen[1] if chosen and criterion_of(chosen[1]) else "")
+        somewhere = place if place != Place() else None
+        return Location(self.workbench.session_path, "trajectory", self.state.trial.id, somewhere)
+
+    def labelled(self) -> Labelled | None:
+        state, step, current = self.state, self.step_list.selected, self.current_pane
+        if state is None:
+            return None
+        if step is not None and current in (self.steps, self.content):
+            return Labelled(f"step {step.number}", state.trial.id, str(step.number))
+        if chosen := self._chosen:
+            return Labelled(chosen[0], state.trial.id, chosen[1])
+        return Labelled(f"{self.files_of} · {state.trial.agent}", state.trial.id)
+
+    def action_tab(self, step: int) -> None:
+        current = self.current_pane
+        (self.score_pane if current is self.score else self.outcome if current is self.outcome else self.content).turn(
+            step
+        )
+
+    def subject(self) -> Subject:
+        """Return what has the focus: the scores, the outcome, the files, else the selected step."""
+        current = self.current_pane
+        if current is self.score:
+            card = self.score_pane.card
+            return Subject("the scores", plain_text(card) if card is not None else "", ".txt")
+        if current is self.outcome:
+            return self.outcome.subject()
+        if current is not None and current.id == "repository":
+            return Subject("the files", self.repository.plain_text(), ".txt")
+        return self.content.subject()
 
     # -- keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in {"resume", "cancel", "rerun", "rerun_model", "fork", "export", "remark"}:
-            return self.offers(action)
+        if action == "remark":
+            return self.state is not None
         if action == "check_readme":
             return self.state is not None and self.state.trial.readme_blob is not None
         if action == "check_block":
             return isinstance(self.focused, CheckList)
-        if action == "hit":
-            alarms = isinstance(self.focused, CheckList) and bool(self.focused.alarms)
-            return alarms or self.finder.found is not None or self.workbench.goes_through_hits
+        if action == "hit" and isinstance(self.focused, CheckList) and self.focused.alarms:
+            return True
         if action == "trials":
             return self.state is not None and len(self.state.place.order) > 1
-        return True
+        return super().check_action(action, parameters)
 
     def action_step(self, step: int) -> None:
         self.step_list.action_move(step)
@@ -345,21 +426,10 @@ class TrajectoryScreen(TrialPanes):
             self._show_header(self.state)
 
     def action_rerun_model(self) -> None:
-        self.do("rerun_model", self._rerun_model)
+        self.do("rerun_model", self.actions.rerun_model)
 
     def action_fork(self) -> None:
-        self.do("fork", self._fork)
-
-    @work
-    async def _rerun_model(self) -> None:
-        if self.state is not None:
-            await self.actions.ask_and_rerun(self.state)
-
-    @work
-    async def _fork(self) -> None:
-        state, step = self.state, self.step_list.selected
-        if state is not None and step is not None:
-            await self.actions.edit_and_fork(state, step, self.content.tab)
+        self.do("fork", self.actions.fork)
 
     def action_where(self) -> None:
         self.outcome.toggle_marks()

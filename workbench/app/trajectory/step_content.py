@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
@@ -17,6 +19,7 @@ from workbench.app.toolkit.document import (
     COLOURED_AT_MOST,
     Document,
     Line,
+    Subject,
     code,
     heading,
     joined,
@@ -30,6 +33,7 @@ from workbench.app.toolkit.pane import COPIED_AT_MOST, TabbedText, TabLine
 from workbench.app.toolkit.text_pane import TextPane
 from workbench.app.trajectory.loading import TrialState, waiting_for, why_not
 from workbench.reports import page
+from workbench.reports.wording import decoded
 from workbench.results.sent import Sent, SentPart, read_sent
 from workbench.session.forks import inheritance
 from workbench.session.labels import in_words
@@ -72,13 +76,7 @@ def load_content(
 ) -> StepContent:
     """Read and lay out the wanted tab of a step, or the one that says most if that is empty or none is wanted.
 
-    Args:
-        reader: The session.
-        step: The step.
-        wanted: A name of :data:`TABS`, None for what tells most.
-        limit: Bytes of a content that are read.
-        coloured: Characters of an observation that get their colours now.
-        remarks: What people said of the step, which stands above it.
+    ``limit`` bytes of it are read, ``coloured`` characters of an observation get their colours now, ``remarks`` stand above it.
     """
     answer = reader.shown(step.answer_blob, f"the answer of {_named(step)}", _ANSWER_LIMIT)
     thought, action = split_answer(answer)
@@ -153,8 +151,12 @@ def _with_more(said: str) -> str:
     return f"… {said} Press {key_of('trajectory.more')} for more."
 
 
-def _message(reader: SessionReader, title: Document, digest: str, size: int, room: int) -> tuple[list[Document], int]:
-    """Return a text under its title, and how many of its bytes are shown."""
+def _message(
+    reader: SessionReader, role: str, detail: str, digest: str, size: int, room: int
+) -> tuple[list[Document], int]:
+    """Return a text of some bytes under who said it, and how many of them are shown."""
+    behind = "  ".join(filter(None, (size_of(size), detail)))
+    title = of_lines([styled((f"▎{role}", "role"), (f"  {behind}", "dim"))])
     text = reader.shown(digest, "a message of a request", room)
     shown = len(text.encode("utf-8", "replace"))
     return [note(""), title, plain(text, cut=cut_of(size, shown) if size > shown + 8 else None)], shown
@@ -167,18 +169,10 @@ def _raw(reader: SessionReader, step: StepRow, answer: str, limit: int) -> Docum
     parts = [_facts(call), note("", "What was sent stands under Prompt.")]
     if call.error:
         parts += [note(""), heading("error", call.error_kind or ""), plain(call.error, style="bad")]
-    for name, blob, detail in (
-        ("reasoning", call.reasoning_blob, ""),
-        ("answer", call.answer_blob, call.finish_reason),
-    ):
-        if blob:
-            parts += _message(reader, _role(name, reader.size(blob), detail or ""), blob, reader.size(blob), limit)[0]
+    said = ("reasoning", "", call.reasoning_blob), ("answer", call.finish_reason or "", call.answer_blob)
+    for role, detail, blob in said:
+        parts += _message(reader, role, detail, blob, reader.size(blob), limit)[0] if blob else []
     return joined(parts)
-
-
-def _role(role: str, size: int, detail: str = "") -> Document:
-    behind = "  ".join(filter(None, (size_of(size), detail)))
-    return of_lines([styled((f"▎{role}", "role"), (f"  {behind}", "dim"))])
 
 
 def _facts(call: CallRow) -> Document:
@@ -187,11 +181,11 @@ def _facts(call: CallRow) -> Document:
     if call.prompt_tokens is not None:
         cached = f" ({call.cached_tokens:,} cached)" if call.cached_tokens else ""
         tokens = f"{call.prompt_tokens:,} in{cached} · {call.completion_tokens or 0:,} out"
-    attempts = _decoded(call.attempts)
+    attempts = decoded(call.attempts)
     if isinstance(attempts, list):
         errors = [str(item.get("error")) for item in attempts if isinstance(item, dict) and item.get("error")]
         attempts = f"{len(attempts)}" + (f": {'; '.join(errors)}" if errors else "")
-    settings = _decoded(call.sampling)
+    settings = decoded(call.sampling)
     if isinstance(settings, dict):
         given = [f"{key} {value}" for key, value in settings.items() if value not in (None, [], "")]
         settings = " · ".join(given) or "the provider's defaults"
@@ -204,13 +198,6 @@ def _facts(call: CallRow) -> Document:
         ("attempts", str(attempts)),
         ("source", call.source),
     ))])  # fmt: skip
-
-
-def _decoded(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _named(step: StepRow) -> str:
@@ -234,8 +221,8 @@ def _prompt(reader: SessionReader, step: StepRow, limit: int) -> Document:
             parts += [note(""), heading(since)]
         elif first:
             parts += [note(""), heading("as before")]
-        role = _role(one_line(part.role, 20), part.size, _name_of(part))
-        more, shown = _message(reader, role, part.digest, part.size, min(room, part.size + 400))
+        role, most = one_line(part.role, 20), min(room, part.size + 400)
+        more, shown = _message(reader, role, _name_of(part), part.digest, part.size, most)
         parts += more[first:]  # the first one stands right below its heading
         room -= shown
     document = joined(parts)
@@ -320,6 +307,13 @@ class ContentPane(TabbedText):
         tab = self.tab
         return lambda: load_content(reader, step, tab, COPIED_AT_MOST).document
 
+    def subject(self) -> Subject:
+        """Return the tab that is shown, as it is copied."""
+        step, tab = self._now[2] if self._now is not None else None, self.tab
+        named = Path(step.target).suffix if step is not None and tab == "Observation" else ""
+        of = f"the {tab.lower()} of step {step.number}" if step is not None else "the step"
+        return Subject(of, self.text.document.text, named if named[1:].isalnum() else ".txt", self.whole)
+
     @property
     def is_cut(self) -> bool:
         return super().is_cut or self.tab in {"Prompt", "Raw"}
@@ -333,6 +327,7 @@ class ContentPane(TabbedText):
             remarks = (in_words(labels), *remarks)
         wanted, limit = self.wanted, self._limit
         key = (state.trial.id, step, wanted, limit, remarks)
+        read = partial(load_content, reader, step, wanted, limit, remarks=remarks)
 
         def show(loaded: StepContent) -> None:
             tabs = self.query_one(TabLine)
@@ -344,20 +339,13 @@ class ContentPane(TabbedText):
 
         def colour() -> None:
             if key == self.loader.asked and self.loader.idle:
-                self.loader.ask(
-                    lambda: load_content(reader, step, wanted, limit, COLOURED_AT_MOST, remarks=remarks), coloured
-                )
+                self.loader.ask(partial(read, coloured=COLOURED_AT_MOST), coloured)
 
         def coloured(loaded: StepContent) -> None:
             if key == self.loader.asked:
                 self.text.recolour(loaded.document)
 
-        self.load(
-            key,
-            lambda: load_content(reader, step, wanted, limit, remarks=remarks),
-            show,
-            lambda sentence: StepContent(wanted or self.tab, note(sentence)),
-        )
+        self.load(key, read, show, lambda sentence: StepContent(wanted or self.tab, note(sentence)))
 
 
 def _took(step: StepRow) -> str:

@@ -57,44 +57,36 @@ class StepList(HeadedList):
         self._resized()
         self.scroll_to(y=0, animate=False, immediate=True)
 
-    def show_state(self, state: TrialState) -> None:
-        """Show what there is to know of a trial beside its steps."""
-        self._live = state.live
-        inherited = state.trial.fork_step or 0 if state.trial.parent else 0
-        looks = marks_of_steps(state), inherited, state.trial.state == "running" == state.run_state
-        if looks != (self._marks, self._inherited, self._is_working):
-            self._marks, self._inherited, self._is_working = looks
-            self._resized()
-
-    def put(self, fresh: list[StepRow], *, after: int) -> None:
-        """Replace everything behind the first ``after`` steps."""
-        if self.steps[after:] == fresh:
-            return
-        looks = self._looks()
+    def show(self, state: TrialState, fresh: list[StepRow], *, after: int) -> None:
+        """Show how a trial stands, all behind the first ``after`` steps anew; the newest is selected where that is followed."""
+        looks, changed = self._looks(), self.steps[after:] != fresh
         below = self.scroll_offset.y + self.page_height() <= min(after, len(self.steps)) + 1
-        self.steps[after:] = fresh
-        self._costs = self._costs or any(step.cost_usd for step in fresh)
-        most = self._most if after else (0.0, 0.0, 0.0)
-        tokens, seconds, dollars = zip(most, *map(_took, fresh), strict=True)
-        self._most = max(tokens), max(seconds), max(dollars)
-        self.cursor = max(min(1, len(self.steps)), min(self.cursor, len(self.steps)))
-        if below and looks == self._looks():
-            self.grow_below(self.row_count())
-        else:
+        self._live, self._marks = state.live, marks_of_steps(state)
+        self._inherited = state.trial.fork_step or 0 if state.trial.parent else 0
+        self._is_working = state.trial.state == "running" == state.run_state
+        if changed:
+            self.steps[after:] = fresh
+            self._costs = self._costs or any(step.cost_usd for step in fresh)
+            most = self._most if after else (0.0, 0.0, 0.0)
+            tokens, seconds, dollars = zip(most, *map(_took, fresh), strict=True)
+            self._most = max(tokens), max(seconds), max(dollars)
+            self.cursor = max(min(1, len(self.steps)), min(self.cursor, len(self.steps)))
+        if looks != self._looks() or (changed and not below):
             self._resized()
+        elif changed:
+            self.grow_below(self.row_count())
+        if self.following:
+            super().set_cursor(len(self.steps))
+            self.following = state.live or len(self.steps) < state.step_count
 
     def _looks(self) -> tuple[object, ...]:
-        return self.cursor, self._costs, self._most, self._number_width()
+        beside = self._marks, self._inherited, self._is_working
+        return self.cursor, self._costs, self._most, self._number_width(), *beside
 
     def known_tail(self) -> tuple[int, int]:
         """Return how many steps need no re-check and the number of the last of them."""
         keep = max(0, len(self.steps) - _TAIL)
         return keep, self.steps[keep - 1].number if keep else 0
-
-    def go_to_newest(self) -> None:
-        """Go to the newest step, where that is followed."""
-        if self.following:
-            super().set_cursor(len(self.steps))
 
     def set_cursor(self, index: int, step: int = 1) -> None:
         super().set_cursor(index, step)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -64,13 +65,8 @@ def _found_in(text: str, wanted: Sequence[tuple[int, str, int]]) -> list[tuple[i
 
 
 def _whole(text: str, name: str, start: int) -> int:
-    at = text.find(name, start)
-    while at >= 0:
-        before, behind = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
-        if not (before.isalnum() or before == "_" or behind.isalnum() or behind == "_"):
-            return at
-        at = text.find(name, at + 1)
-    return -1
+    found = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)").search(text, start)
+    return found.start() if found else -1
 
 
 def _with_signs(line: Line, found: Sequence[tuple[int, int, int]], items: Sequence[Item]) -> Line:
@@ -153,13 +149,12 @@ class GroundingList(Table[Item]):
 
     LEAD = 1
 
+    @dataclass
     class Followed(Message):
         """The cursor stands on an item, or (``chosen``) enter was pressed on it."""
 
-        def __init__(self, item: Item, chosen: bool) -> None:
-            super().__init__()
-            self.item = item
-            self.chosen = chosen
+        item: Item
+        chosen: bool
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(COLUMNS, key=lambda item: (item.kind, item.text), id=id)
