@@ -78,12 +78,13 @@ class SearchScreen(ModeScreen):
             LineInput(self._last.text, placeholder="what to look for", id="search-text", compact=True), id="search-line"
         )
         inside = HitList(id="hits"), Static(_TIP, id="search-tip"), Static("", id="search-note")
-        hits = Pane(*inside, short="Hits", id="hits-pane", classes="pane")
+        hits = Pane(*inside, id="hits-pane", classes="pane")
         facets = Pane(FacetList(id="facets"), short="Narrow down", id="facets-pane", classes="pane")
         yield Container(hits, facets, id="found")
 
     def on_mount(self) -> None:
         self.query_one("#search-text", Input).select_all()
+        self.retitle("#hits-pane", "Hits")
         self.add_class("-nothing-asked")
         self._say("")
 
