@@ -14,7 +14,7 @@ labels
   -remark                     a                       remark                  remark
 pane
   next/previous               tab/shift+tab           next_pane(±1)           next pane/previous pane
-  -copy                       y                       copy                    Copy what has the focus | copy this pane's text
+  -copy                       y                       copy                    copy what has the focus | copy this pane's text
 app
   -cases                      1                       mode('cases')           Cases
   -trajectory                 2                       mode('trajectory')      Trajectory
@@ -28,16 +28,16 @@ app
   !-palette                   ctrl+p                  command_palette         all commands
   -search                     ctrl+f                  search                  search all
   -help                       question_mark,f1        help                    help
-  -theme                      ctrl+t                  next_theme              Next theme
+  -theme                      ctrl+t                  next_theme              next theme
   !-leave-tour                escape                  leave_tour              leave the tour
-  -quit                       q                       quit                    Quit
-  !-interrupt                 ctrl+c                  interrupt               Copy what is selected, twice: quit
+  -quit                       q                       quit                    quit
+  !-interrupt                 ctrl+c                  interrupt               copy what is selected, twice: quit
 cases/list
   run                         enter                   choose                  run
   mark                        space                   mark                    mark
   test-docs                   V                       screen.test_docs        test docs
   study                       X                       screen.new_study        study | new study of the marked cases
-  -mark-all                   A                       mark_all                Mark all
+  -mark-all                   A                       mark_all                mark all
   fetch                       f5                      screen.fetch            fetch
   -files                      l,right                 screen.next_pane(1)     files
 cases
@@ -57,13 +57,13 @@ compare
 confirm
   no                          escape,n                dismiss(False)          no
   yes                         y                       dismiss(True)           yes
-  -other                      left,right              app.focus_next          Other
-  -down/up                    down,j/up,k             scroll(±1)              Down/up
+  -other                      left,right              app.focus_next          other
+  -down/up                    down,j/up,k             scroll(±1)              down/up
 costs
   back                        escape,dollar_sign      leave                   back
 dialog
   cancel                      escape                  dismiss(None)           cancel
-  -complete                   tab                     complete                Complete, or next field
+  -complete                   tab                     complete                complete, or next field
   -next/previous              down/up                 app.focus_next/app.focus_previous field
 dialog/study
   save                        ctrl+s                  save                    save as study.toml
@@ -82,14 +82,11 @@ filter
   clear                       F,delete                clear                   clear
   -next/previous              down,j,tab/up,k,shift+tab app.focus_next/app.focus_previous question
 find
-  -leave                      escape                  leave                   No hits marked
-  -keep                       down,tab                keep                    Go to the text
+  -leave                      escape                  leave                   no hits marked
+  -keep                       down,tab                keep                    go to the text
 help
   close                       escape,q,question_mark,f1 close                   close
-  -down/up                    j,down/k,up             scroll(±1)              down/up
-  -page-down/page-up          pagedown,space/pageup   page(±1)                page down/page up
-  -top/end                    home,g/end,G            edge(-1)/edge(1)        top/end
-  -narrow                     slash                   narrow                  only keys with…
+  -page-down                  space                   page(1)                 page down
 improving
   resume                      u                       resume                  resume
   cancel                      c                       cancel                  cancel
@@ -97,9 +94,9 @@ improving
   -next-attempt/previous-attempt J/K                     attempt(±1)             attempt from any pane
   back                        escape,I                leave                   back
 list
-  -down/up                    down,j/up,k             move(±1)                Down/up
-  -page-down/page-up          pagedown,ctrl+d/pageup,ctrl+u page(±1)                Page down/page up
-  -first/last                 g,home/G,end            edge(False)/edge(True)  First/last
+  -down/up                    down,j/up,k             move(±1)                down/up
+  -page-down/page-up          pagedown,ctrl+d/pageup,ctrl+u page(±1)                page down/page up
+  -first/last                 g,home/G,end            edge(False)/edge(True)  first/last
 list/rows
   -narrow                     slash                   narrow                  only rows with…
   -all                        escape                  widen                   show all rows again
@@ -107,19 +104,19 @@ marked
   open                        enter                   choose                  go there
   back                        escape,number_sign      leave                   back
 narrow
-  -leave                      escape                  leave                   Show all
-  -keep                       down,tab                keep                    Go to the rows
+  -leave                      escape                  leave                   show all
+  -keep                       down,tab                keep                    go to the rows
 outline
   go                          enter                   choose                  go there
 pick
   done                        enter                   done                    done
   cancel                      escape                  dismiss(None)           as before
-  -type                       tab,shift+tab           other                   Type another one
+  -type                       tab,shift+tab           other                   type another one
 pick/rows
   mark                        space                   mark                    mark
   mark-all                    A                       mark_all                all or none
 prompt
-  -leave                      escape                  leave                   Leave
+  -leave                      escape                  leave                   leave
 regeneration
   resume                      u                       resume                  resume
   -pane.next
@@ -127,7 +124,7 @@ regeneration
   filter                      f                       filter                  filter
   went-wrong                  w                       what_went_wrong         what went wrong
   sort                        o                       arrange('sort_next')    sort
-  -reverse                    O                       arrange('reverse')      Sort the other way round
+  -reverse                    O                       arrange('reverse')      sort the other way round
   group                       b                       arrange('group_next')   group by
   rerun-task                  r                       rerun                   rerun task
   rerun-failed                R                       rerun_failed            rerun failed
@@ -143,7 +140,7 @@ regeneration
   dropped                     D                       dropped                 stages, dropped
   -labels.star labels.tags -labels.remark
   mark                        space                   mark                    mark
-  -mark-evaluator             M                       mark_group              Mark the evaluator
+  -mark-evaluator             M                       mark_group              mark the evaluator
   compare                     C                       compare                 compare
   export                      x                       export                  export
   open                        ctrl+e                  open_outside            open in editor
@@ -153,9 +150,9 @@ regeneration
   evaluator                   v                       evaluator               next evaluator
   next-tab/previous-tab       right_square_bracket/left_square_bracket tab(±1)                 tab
   -zoom                       z                       zoom                    zoom
-  -more                       greater_than_sign       more                    Show more of a long text
-  -enter                      enter                   zoom                    Zoom the pane
-  -escape                     escape                  leave                   Leave search, zoom, pane
+  -more                       greater_than_sign       more                    show more of a long text
+  -enter                      enter                   zoom                    zoom the pane
+  -escape                     escape                  leave                   leave search, zoom, pane
 regeneration/enter
   open-task                   enter                   choose                  open
 runs
@@ -177,7 +174,7 @@ runs/enter
 search
   query                       slash                   query                   change the search
   !all-sessions               ctrl+f                  everywhere              this session, all sessions
-  -results                    down                    results                 Go to the hits
+  -results                    down                    results                 go to the hits
   back                        escape                  leave                   back
 search/enter
   facet                       enter,space             choose                  only these
@@ -194,7 +191,7 @@ sessions
   cancel                      c                       cancel                  cancel run
   -bring-back                 ctrl+z                  bring_back              bring back the one deleted last
   -all                        full_stop               all                     show deleted ones
-  -costs                      dollar_sign             costs                   what models cost
+  -costs                      dollar_sign             app.costs               what models cost
   -labels.star -labels.tags -labels.remark
   -back                       escape                  app.mode('cases')       back
 sessions/list
@@ -212,13 +209,13 @@ study
   sort                        o                       sort_next               sort
   -reverse                    O                       reverse                 reverse
   group                       b                       group                   group | group the rows
-  -fold                       minus                   fold                    Fold or unfold a group
+  -fold                       minus                   fold                    fold or unfold a group
   next-tab/previous-tab       right_square_bracket/left_square_bracket tab(±1)                 tab
   weighting                   B                       weighting               weighting of rankings
   -next-study/previous-study  L/H                     study(±1)               study
   export                      x                       export                  export | export a report on this study
   new                         ctrl+n                  new_study               new study
-  -back                       escape                  leave                   Back to the matrix
+  -back                       escape                  leave                   back to the matrix
 study/enter
   open-pair                   enter                   choose                  side by side
   open-study                  enter                   choose                  show it
@@ -229,12 +226,12 @@ study/enter
 study/matrix
   open                        enter                   choose                  open
   mark                        space                   mark                    mark column
-  -matrix-left/matrix-right   left,h/right,l          column(-1)/column(1)    Previous column/next column
+  -matrix-left/matrix-right   left,h/right,l          column(-1)/column(1)    previous column/next column
 table
   sort                        o                       sort_next               sort
   -reverse                    O                       reverse                 reverse
   group                       b                       group_next              group
-  -fold                       minus                   fold                    Fold the group
+  -fold                       minus                   fold                    fold the group
 trajectory
   resume                      u                       resume                  resume
   next-step/previous-step     l,right/h,left          step(±1)                step
@@ -257,9 +254,9 @@ trajectory
   raw                         m                       raw                     source | README as source or rendered
   -labels.star labels.tags labels.remark
   open                        ctrl+e                  open_outside            open in editor | open in another program
-  -more                       greater_than_sign       more                    Show more of a long text
-  -enter                      enter                   open_here               Open what is under the cursor
-  -escape                     escape                  leave                   Leave the search
+  -more                       greater_than_sign       more                    show more of a long text
+  -enter                      enter                   open_here               open what is under the cursor
+  -escape                     escape                  leave                   leave the search
 tree
   open                        enter,l,right           open                    open
   close                       h,left                  close                   close
@@ -283,7 +280,7 @@ trials/list
   open                        enter                   choose                  open
   mark                        space                   mark                    mark
 trials/matrix
-  -matrix-left/matrix-right   left,h/right,l          column(-1)/column(1)    Previous agent/next agent
+  -matrix-left/matrix-right   left,h/right,l          column(-1)/column(1)    previous agent/next agent
   matrix-open                 enter                   choose                  show these
 went-wrong
   next-tab/previous-tab       right_square_bracket/left_square_bracket tab(±1)                 tab

@@ -89,3 +89,7 @@ async def test_the_app_lists_the_same(sessions: Path) -> None:
         assert "regenerate" in screen_text(app)
         await person.press("escape")
         await person.sees("first", "second")
+        await person.press("1", "ctrl+p", *"what models cost")
+        await person.sees("What models cost")
+        await person.press("enter", "enter")
+        await person.sees("5 requests · 440 tokens · $1.00")

@@ -10,13 +10,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 
 from textual.binding import Binding
 
 import workbench
 import workbench.app
-from workbench.bindings import KEYS
+from workbench.app.key_table import KEY_TABLE, written
+from workbench.bindings import KEYS, SECTIONS
 from workbench.cli import COMMANDS, build_parser
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +28,11 @@ SIGNS = {
     "]": "right_square_bracket", "←": "left", "→": "right", "esc": "escape", "*": "asterisk",
     "#": "number_sign", ".": "full_stop", ">": "greater_than_sign", "&": "ampersand", "=": "equals_sign", "-": "minus", "$": "dollar_sign",
 }  # fmt: skip
+PLACES = {
+    "Cases": ("cases/list", "cases"), "Trajectory": ("trajectory",), "all trials": ("trials",), "Sessions": ("sessions",), "runs": ("runs",),
+    "Regeneration": ("regeneration",), "Study": ("study",), "side by side": ("compare",),
+}  # fmt: skip
+EVERYWHERE = {"enter", "escape", "tab", "shift+tab", "space"}
 NAMED = {"enter", "tab", "escape", "space", "left", "right", "f2"}
 #: Widgets and Textual itself bind these where a list or a button has the focus.
 OF_WIDGETS = {"enter", "tab", "escape", "space"}
@@ -66,12 +73,27 @@ def section(heading: str) -> str:
     return found[1]
 
 
-def test_every_key_of_the_readme_s_table_is_bound() -> None:
-    every = set().union(*keys().values())
-    rows = [line.split("|") for line in section("Keys").splitlines() if line.startswith("|")]
-    named = [key for row in rows for cell in (row[1], row[3]) for key in backticked(cell)]
-    assert len(named) >= 30
-    assert [key for key in named if key_of(key) not in every] == []
+def table_of_keys() -> str:
+    """The tables of keys as README has them: what is the same everywhere, and what each mode has beside it."""
+    known = {key for meaning in KEY_TABLE for key in meaning.keys} | EVERYWHERE
+    rows = [(meaning.keys, meaning.means) for meaning in KEY_TABLE]
+    rows += [(one.keys.split(",")[:1], one.title) for one in SECTIONS["app"] if one.keys not in known]
+    cells = [
+        f"{' '.join(f'`{written(key)}`' for key in keys if key not in {'left', 'right', 'delete'})} | {does}"
+        for keys, does in rows
+    ]
+    lines = ["| key | does | key | does |", "|---|---|---|---|"]
+    lines += [f"| {left} | {right} |" for left, right in zip_longest(cells[::2], cells[1::2], fillvalue=" | ")]
+    lines += ["", "| in | beside these |", "|---|---|"]
+    for title, sections in PLACES.items():
+        own = {one.keys: one for section in sections for one in SECTIONS[section] if not known & {*one.keys.split(",")}}
+        said = [f"`{written(keys.split(',')[0])}` {one.about or one.title}" for keys, one in own.items()]
+        lines.append(f"| {title} | {' · '.join(said)} |")
+    return "\n".join(lines)
+
+
+def test_the_readme_s_table_of_keys_is_that_of_the_app() -> None:
+    assert table_of_keys() in section("Keys")
 
 
 def test_every_key_of_the_readme_s_tour_is_one_of_the_mode_that_the_step_is_about() -> None:

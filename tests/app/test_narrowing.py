@@ -26,7 +26,7 @@ import workbench.app
 from workbench.app.cases.file_view import FileView, RepositoryTree
 from workbench.app.cases.screen import CasesScreen
 from workbench.app.compare.screen import SideBySide
-from workbench.app.help import HelpScreen
+from workbench.app.help import HelpScreen, KeyList
 from workbench.app.marked import MarkedScreen
 from workbench.app.marks import Marked, Pair
 from workbench.app.regeneration.findings import FindingList
@@ -34,15 +34,15 @@ from workbench.app.run_list import RunsScreen
 from workbench.app.search.hit_list import FacetList
 from workbench.app.search.screen import SearchScreen
 from workbench.app.sessions.screen import SessionsScreen
+from workbench.app.study.detail import BeginList
 from workbench.app.study.line_lists import LineList
-from workbench.app.study.nothing import BeginList
 from workbench.app.toolkit.cell_table import CellTable
 from workbench.app.toolkit.fields import Field, Offer, PickList
 from workbench.app.toolkit.row_list import HeadedList, RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.typed_line import LineInput, NarrowLine
-from workbench.app.trials.spread_plot import SpreadPlot
+from workbench.app.trials.table import SpreadPlot
 from workbench.comparison.candidates import CANDIDATES
 from workbench.comparison.groups import GROUPS
 from workbench.comparison.tasks import TASKS
@@ -292,11 +292,12 @@ async def test_help_shows_the_keys_that_hold_a_word(tmp_path: Path) -> None:
         await pilot.press("question_mark")
         await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen), "the help")
         await pilot.press("slash", *"evidence")
-        await until(pilot, lambda: " keys; esc shows all." in screen_text(pilot.app), "the count")
+        keys = pilot.app.screen.query_one(KeyList)
+        await until(pilot, lambda: keys.narrowed == "evidence", "the keys with this word")
         assert "trajectory.evidence" in screen_text(pilot.app)
         assert "trajectory.cancel" not in screen_text(pilot.app)
         await pilot.press("escape")
-        await until(pilot, lambda: "esc shows all" not in screen_text(pilot.app), "all keys")
+        await until(pilot, lambda: not keys.narrowed and keys.has_focus, "all keys")
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(pilot.app.screen, HelpScreen), "back")
 

@@ -22,7 +22,7 @@ from workbench.app.app import WorkbenchApp
 from workbench.app.cases.screen import CasesScreen
 from workbench.app.new_study import starting
 from workbench.app.new_study.starting import NewStudyDialog
-from workbench.app.study.nothing import BeginList
+from workbench.app.study.detail import BeginList
 from workbench.app.study.screen import StudyScreen
 from workbench.app.toolkit.fields import Choice, PickList, Several, named
 from workbench.app.toolkit.form import AskText, Confirm

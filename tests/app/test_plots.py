@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from workbench import glyphs
 from workbench.app.toolkit.plot import Canvas, ScatterPlot, axis, bar, stacked
 from workbench.app.toolkit.virtual_view import VirtualView
-from workbench.app.trials.spread_plot import SpreadPlot
+from workbench.app.trials.table import SpreadPlot
 from workbench.results.trials import against_score, load_trials, scores_by_agent
 from workbench.session import SessionReader
 

@@ -81,7 +81,7 @@ def faults(monkeypatch: pytest.MonkeyPatch, own_folders: Path) -> list[object]:
     monkeypatch.setattr(latest, "sentence_of", noted)
     monkeypatch.setattr("workbench.engine.launching.engine_process", no_engine)
     monkeypatch.setattr("workbench.app.cases.files.Fetcher.fetch", lambda *_: None)
-    monkeypatch.setattr("workbench.app.sessions.keeping.imported", lambda place, *_: (Path(place), "imported"))
+    monkeypatch.setattr("workbench.app.sessions.screen.imported", lambda place, *_: (Path(place), "imported"))
     bundled = paths.bundled
     monkeypatch.setattr(paths, "bundled", lambda name: own_folders / "none" if name == "sessions" else bundled(name))
     monkeypatch.chdir(own_folders)

@@ -58,7 +58,7 @@ async def study_of(path: Path, size: tuple[int, int] = (120, 40)) -> AsyncIterat
         await until(pilot, lambda: isinstance(app.screen, StudyScreen), "the mode")
         screen = app.screen
         assert isinstance(screen, StudyScreen)
-        await until(pilot, lambda: screen.view is not None and "Opening" not in screen_text(app), "the study")
+        await until(pilot, lambda: screen.view.session == path and "Opening" not in screen_text(app), "the study")
         yield pilot, screen
 
 

@@ -14,8 +14,8 @@ import pytest
 from remote_agents.rogue import HEAD, STREAM, Rogue, card, event, json_page, message, result, serving, task
 
 from workbench.a2a import Peer, PeerLimits
-from workbench.a2a.asker import PeerAsker
 from workbench.a2a.card import MOST_BYTES, fetch_card
+from workbench.a2a.peer import PeerAsker
 from workbench.agents.protocol import Action, parse_action
 from workbench.models.types import CallRecord, Message, ModelError, Request
 

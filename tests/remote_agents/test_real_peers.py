@@ -11,8 +11,8 @@ import pytest
 from remote_agents.conftest import READ_LIMIT, Local, carried_out, essence, scores
 from remote_agents.processes import peers
 
-from workbench.a2a.asker import PeerAsker
 from workbench.a2a.card import fetch_card
+from workbench.a2a.peer import PeerAsker
 from workbench.agents import make_agent
 from workbench.agents.agent_context import AgentContext, Assignment, Step
 from workbench.agents.remote_names import is_peer

@@ -10,10 +10,9 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "asker": ["PeerAsker"],
         "card": ["PeerCard"],
         "card_check": ["ShownCard", "shown_card"],
         "installed": ["check_installed", "is_installed"],
-        "peer": ["Peer", "PeerLimits"],
+        "peer": ["Peer", "PeerAsker", "PeerLimits"],
     },
 )

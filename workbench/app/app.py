@@ -313,6 +313,11 @@ class WorkbenchApp(NavigatingApp):
             known = "a command, or the name of a session, case, run, trial, task or file"
             self.push_screen(Palette(id="--command-palette", placeholder=known))
 
+    def action_costs(self) -> None:
+        from workbench.app.sessions.costs import CostsScreen
+
+        self.push_screen(CostsScreen())
+
     async def action_tour(self) -> None:
         await self.show_mode("cases")
         self._begin_tour()

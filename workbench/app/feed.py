@@ -75,6 +75,8 @@ class SessionFeed(threading.Thread):
             self._wake.notify()
 
     def run(self) -> None:
+        from workbench.session.rows import Change
+
         watched: SessionReader | None = None
         version, asked = -1, 0.0
         states: dict[str, str] = {}
@@ -103,7 +105,12 @@ class SessionFeed(threading.Thread):
                     fresh = {
                         run.id: reader.run_state(run) for run in reader.runs() if run.state in ("running", "queued")
                     }
-                    news = merged(news, self._liveness(states, fresh))
+                    other = (
+                        Change(0, "run", run, "liveness")
+                        for run, state in fresh.items()
+                        if states.get(run, state) != state
+                    )
+                    news = merged(news, tuple(other))
                     states = fresh
             except Exception as error:
                 self._fail(reader, SessionFailed(f"The session is no longer followed: {error}"))
@@ -133,13 +140,6 @@ class SessionFeed(threading.Thread):
             if len(batch) < _BATCH:
                 break
         return news, since
-
-    @staticmethod
-    def _liveness(before: dict[str, str], after: dict[str, str]) -> tuple[Change, ...]:
-        from workbench.session.rows import Change
-
-        changed = [run for run, state in after.items() if before.get(run, state) != state]
-        return tuple(Change(0, "run", run, "liveness") for run in changed)
 
     def _fail(self, reader: SessionReader, failure: SessionFailed) -> None:
         with self._wake:

@@ -1,40 +1,40 @@
-"""All keys that work now, generated from the bindings."""
+"""All keys that work now, what keys mean everywhere, and signs."""
 
 from __future__ import annotations
 
-from textual import events
+from collections.abc import Sequence
+
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
-from textual.content import Content
+from textual.containers import Vertical
 from textual.screen import Screen
-from textual.widgets import Input
 
 from workbench import glyphs
-from workbench.app.key_table import KEY_TABLE, key_of
+from workbench.app.key_table import KEY_TABLE, with_keys
 from workbench.app.keys import bindings
 from workbench.app.toolkit.lifecycle import Dialog
 from workbench.app.toolkit.literal import set_title
-from workbench.app.toolkit.texts import Static
-from workbench.app.toolkit.typed_line import LONGEST_SOUGHT, LineInput
+from workbench.app.toolkit.row_list import Part, RowList
 from workbench.session.forks import SIGN
 
-_GLYPHS = (
-    *((glyph, name, f"verdict-{name}") for name, glyph in glyphs.VERDICTS.items() if name != "error"),
-    (glyphs.WAITING, "waiting", "verdict-waiting"),
-    (glyphs.RUNNING, "running", "verdict-running"),
-    (glyphs.UNSCORED, "unscored", "verdict-unscored"),
-    (glyphs.VERDICTS["error"], glyphs.OUR_ERROR, "verdict-unscored"),
-    (glyphs.CANCELLED, "cancelled", "verdict-waiting"),
-    (glyphs.VERDICTS["passed"], "former verdict, tested again", "verdict-passed underline"),
-    (SIGN, "fork, last step taken over", "foreground"),
-    ("≈", "docstring carries the code", "foreground"),
-    ("~", "unstable tests", "verdict-unscored"),
-    ("≠", "a re-check disagrees", "error"),
-    ("–", "nothing there: not asked, no such task", "text-muted"),
+_SIGNS = (
+    *((sign, name, name) for name, sign in glyphs.VERDICTS.items() if name != "error"),
+    (glyphs.WAITING, "waiting", "waiting"),
+    (glyphs.RUNNING, "running", "running"),
+    (glyphs.UNSCORED, "unscored", "unscored"),
+    (glyphs.VERDICTS["error"], glyphs.OUR_ERROR, "unscored"),
+    (glyphs.CANCELLED, "cancelled", "waiting"),
+    (glyphs.VERDICTS["passed"], "former verdict, tested again", "passed-before"),
+    (SIGN, "fork, last step taken over", ""),
+    ("≈", "docstring carries the code", ""),
+    ("~", "unstable tests", "unscored"),
+    ("≠", "a re-check disagrees", "removed"),
+    ("–", "nothing there: not asked, no such task", "dim"),
 )
-
-_WIDEST, _AROUND = 84, 8
-"""Cells of the frame, and of its border, padding and scroll bar."""
+_NOTE = (
+    "{list.narrow} finds a key. {app.palette} and “Tour of the app” shows the app in five steps.",
+    "The right column names a key for [keymap] in the settings file;",
+    "`workbench locate config` tells where.",
+)
 
 
 def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]]]]:
@@ -57,108 +57,69 @@ def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]
     ]
 
 
-class HelpScreen(Dialog[None]):
-    """Keys by where they belong, the ids for the keymap in the settings, and what the glyphs mean."""
-
-    AUTO_FOCUS = ""
+class KeyList(RowList):
+    """Keys by where they belong, with their ids for the keymap in the settings."""
 
     DEFAULT_CSS = """
-    HelpScreen #frame { width: 84; max-width: 100%; padding: 1 2; }
-    HelpScreen Static { height: auto; }
-    HelpScreen Input { display: none; }
-    HelpScreen Input.-open { display: block; }
-    HelpScreen Input:focus { background: $panel; }
+    KeyList { background: $surface; }
+    KeyList > .row--passed-before { color: $verdict-passed; text-style: underline; }
+    KeyList > .row--timeout { color: $verdict-timeout; }
+    KeyList > .row--crashed { color: $verdict-crashed; }
     """
+
+    def __init__(self, about: Screen[object]) -> None:
+        super().__init__(id="keys")
+        groups = keys_of(about)
+        rows = [row for _, keys in groups for row in keys]
+        # As narrow as the longest entries allow; where an id would wrap, it moves to the left.
+        self._wide = max((len(key) for key, _, _ in rows), default=0) + 2
+        self._wider = max((len(what) for _, what, _ in rows), default=0) + 2
+        self._lines: list[Sequence[Part] | tuple[str, str, str]] = []
+        for title, keys in groups:
+            self._lines += [[(title, "group")], *keys, []]
+        self._lines += [[("The same on every screen", "group")], *((one.shown, one.means, "") for one in KEY_TABLE), []]
+        self._lines += [
+            [("Signs", "group")],
+            *([(f"  {sign} ", style), (word, "")] for sign, word, style in _SIGNS),
+            [],
+        ]
+        self._lines += [[(with_keys(line), "dim")] for line in _NOTE]
+
+    def row_count(self) -> int:
+        return len(self._lines)
+
+    def words_of(self, index: int) -> str:
+        line = self._lines[index]
+        return " ".join(line) if isinstance(line, tuple) else ""
+
+    def parts_of(self, index: int, width: int) -> Sequence[Part]:
+        line = self._lines[index]
+        if not isinstance(line, tuple):
+            return line
+        key, what, name = line
+        room = max(len(what) + 2, min(self._wider, width - self._wide - 2 - len(name)))
+        return [(f"  {key:<{self._wide}}", "marked"), (f"{what[:1].lower()}{what[1:]:<{room - 1}}", ""), (name, "dim")]
+
+
+class HelpScreen(Dialog[None]):
+    """What every key does now."""
+
+    AUTO_FOCUS = "KeyList"
+    DEFAULT_CSS = "HelpScreen #frame { width: 84; max-width: 100%; height: 96%; padding: 1 2; }"
     BINDINGS = bindings("help")
 
     def __init__(self, about: Screen[object]) -> None:
         super().__init__()
-        self._keys = keys_of(about)
+        self._keys = KeyList(about)
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="frame") as frame:
-            set_title(frame, "Help")
-            yield LineInput(
-                compact=True, max_length=LONGEST_SOUGHT, placeholder="only keys with…", select_on_focus=False
-            )
-            yield Static()
+        yield set_title(Vertical(self._keys, id="frame"), "Help")
 
     def on_mount(self) -> None:
-        self._show("")
-
-    def on_resize(self, event: events.Resize) -> None:
-        if self.is_mounted:
-            self._show(self.query_one(LineInput).value)
-
-    def _show(self, text: str) -> None:
-        self.query_one(Static).update(self._content(text, min(_WIDEST, self.app.size.width) - _AROUND))
-
-    def _content(self, text: str, width: int) -> Content:
-        """Return the keys whose line holds every word of a text, in lines of ``width`` cells; signs only where all are shown."""
-        words = text.casefold().split()
-        groups = [
-            (title, [key for key in keys if all(word in " ".join(key).casefold() for word in words)])
-            for title, keys in self._keys
-        ]
-        parts: list[Content | str | tuple[str, str]] = []
-        rows = [row for _, keys in self._keys for row in keys]
-        # As narrow as the longest entries allow; where an id would wrap, it moves to the left.
-        wide = max((len(key) for key, _, _ in rows), default=0) + 2
-        wider = max((len(what) for _, what, _ in rows), default=0) + 2
-        for title, keys in groups:
-            if not keys:
-                continue
-            parts.append((f"{title}\n", "bold $primary"))
-            for key, what, name in keys:
-                lowered = what if what[1:2].isupper() else what[:1].lower() + what[1:]
-                room = max(len(lowered) + 2, min(wider, width - wide - 2 - len(name)))
-                parts += [(f"  {key:<{wide}}", "bold $accent"), f"{lowered:<{room}}", (f"{name}\n", "$text-muted")]
-            parts.append("\n")
-        count = sum(len(keys) for _, keys in groups)
-        if words:
-            return Content.assemble(
-                *parts, (f"{count:,} of {len(rows):,} keys; {key_of('help.close')} shows all.", "$text-muted")
-            )
-        parts.append(("The same on every screen\n", "bold $primary"))
-        for meaning in KEY_TABLE:
-            parts += [(f"  {meaning.shown:<{wide}}", "bold $accent"), f"{meaning.means}\n"]
-        parts.append(("\nSigns\n  ", "bold $primary"))
-        for glyph, word, variable in _GLYPHS:
-            parts += [(f"{glyph} ", f"bold ${variable}"), f"{word}  "]
-        parts.append(
-            (
-                f"\n\n{key_of('help.narrow')} finds a key. {key_of('app.palette')} and “Tour of the app” shows the app in five steps. The right column names a key for [keymap] in "
-                "the settings file; `workbench locate config` tells where.",
-                "$text-muted",
-            )
-        )
-        return Content.assemble(*parts)
-
-    def action_narrow(self) -> None:
-        field = self.query_one(LineInput)
-        field.add_class("-open")
-        field.focus()
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        self._show(event.value)
-
-    def on_input_submitted(self) -> None:
-        self.set_focus(None)
-
-    def action_close(self) -> None:
-        field = self.query_one(LineInput)
-        if field.has_class("-open"):
-            field.value = ""
-            field.remove_class("-open")
-            self.set_focus(None)
-        else:
-            self.dismiss(None)
-
-    def action_scroll(self, rows: int) -> None:
-        self.query_one("#frame").scroll_relative(y=rows, animate=False)
+        self._keys.rows_changed(cursor=0)
 
     def action_page(self, step: int) -> None:
-        self.action_scroll(step * max(1, self.query_one("#frame").scrollable_content_region.height - 1))
+        self._keys.action_page(step)
 
-    def action_edge(self, step: int) -> None:
-        self.action_scroll(step * self.query_one("#frame").virtual_size.height)
+    def action_close(self) -> None:
+        self.dismiss(None)

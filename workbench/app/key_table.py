@@ -133,12 +133,7 @@ WHY_NOT = {
     "open_outside": "There is nothing here to open.",
 }
 """Why an action cannot be done now, where its screen does not offer it."""
-_WHERE = {
-    "cases": "Cases",
-    "trajectory": "Trajectory",
-    "sessions": "Sessions",
-    "regeneration": "Regeneration",
-    "study": "Study",
+_WHERE = {mode: mode.capitalize() for mode in ("cases", "trajectory", "sessions", "regeneration", "study")} | {
     "trials": "the table of trials",
     "runs": "the list of runs",
     "search": "the search",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
+from workbench.app.key_table import with_keys
 from workbench.app.location import Location, Place
 from workbench.app.toolkit.lifecycle import BaseScreen
 from workbench.app.toolkit.literal import highlighted, literal
@@ -61,12 +62,13 @@ class WorkbenchCommands(Provider):
             yield title, text, partial(app.run_action, action, self.screen)
         for name in sorted(app.available_themes):
             yield f"Theme {name}", "change the colours", partial(setattr, app, "theme", name)
-        yield "Tour of the app", "five steps, escape leaves it", partial(app.run_action, "tour")
-        yield (
-            "Save a picture of the screen",
-            "an SVG file in the present folder",
-            partial(app.run_action, "save_picture"),
-        )
+        for title, text, action in (
+            ("What models cost", "all of them, over all sessions", "costs"),
+            ("Tour of the app", with_keys("five steps, {app.leave-tour} leaves it"), "tour"),
+            ("Save a picture of the screen", "an SVG file in the present folder", "save_picture"),
+        ):
+            if title.lower() not in seen:
+                yield title, text, partial(app.run_action, action)
 
     async def discover(self) -> Hits:
         for title, text, run in self._commands():

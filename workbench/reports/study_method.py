@@ -17,9 +17,9 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow
 from workbench.session.sample_counts import sample_counts
 from workbench.statistics.permutation import RESAMPLES
+from workbench.studies.cells import counted_missing
 from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, Study
-from workbench.studies.items import counted_missing
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.wording import NOTHING, dollars
 from workbench.text import plural, shortened

@@ -11,9 +11,8 @@ from workbench.reports.study_pairs import difference_sections, published_section
 from workbench.rubric.spread import NO_FACTS_POINTS
 from workbench.statistics.permutation import RESAMPLES
 from workbench.studies.analysis import Analysis
-from workbench.studies.cells import Cell
-from workbench.studies.declaration import AGENTS, in_points, row_titles
-from workbench.studies.items import POINTS, brief
+from workbench.studies.cells import POINTS, Cell, brief
+from workbench.studies.declaration import AGENTS, in_points
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine, judge_agreement, leaderboard
 from workbench.studies.outcome import Common, StudyOutcome
 from workbench.studies.wording import (
@@ -22,6 +21,7 @@ from workbench.studies.wording import (
     column_words,
     dollars,
     figure,
+    judge_words,
     mean_words,
     percent,
     signed,
@@ -88,7 +88,7 @@ def _matrix(outcome: StudyOutcome, measure: str) -> Iterator[Part]:
     name = measure_heading(measure)
     if any(cell.means[measure].value is not None for cell in outcome.cells.values()):
         yield _heat(outcome, measure, heads)
-    rows = [(row, *(cell_words(outcome.cell(row, one), measure) for one in outcome.columns)) for row in outcome.rows]
+    rows = [(one.row, *(cell_words(cell, measure) for cell in one.cells.values())) for one in outcome.by_row]
     closing = [("mean", *(column_words(outcome, one, measure) for one in outcome.by_column))]
     if common := outcome.common.get(measure):
         shared = (figure(common.means.get(one.column.name), measure) for one in outcome.by_column)
@@ -132,11 +132,7 @@ def _brief(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]]
         value = figure(cell.means[measure].value, measure) + (DOUBTFUL if cell.doubts else "")
         return value if cell.state == "done" else f"{value}{STATES.get(cell.state, '')}"
 
-    titles = row_titles(outcome.rows)
-    rows = [
-        (title, *(short(outcome.cell(row, one)) for one in outcome.columns))
-        for title, row in zip(titles, outcome.rows, strict=True)
-    ]
+    rows = [(one.title, *map(short, one.cells.values())) for one in outcome.by_row]
     means = ("mean", *(figure(one.means[measure].value, measure) for one in outcome.by_column))
     legend = tuple(
         ", ".join([f"{one.title}: {closing[0][at]}", *(_about(row[0], row[at]) for row in closing[1:])])
@@ -154,8 +150,7 @@ def _about(name: str, value: str) -> str:
 def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
     full = POINTS if in_points(measure) else 1.0
 
-    def shown(row: str, column: str) -> HeatCell:
-        cell = outcome.cell(row, column)
+    def shown(cell: Cell) -> HeatCell:
         value = cell.means[measure].value
         words = cell_words(cell, measure)
         if value is None:
@@ -165,22 +160,12 @@ def _heat(outcome: StudyOutcome, measure: str, heads: tuple[str, ...]) -> Heat:
     return Heat(
         f"{measure_heading(measure)} by mean: the stronger the colour, the higher, from 0 to {full:g}.",
         heads,
-        tuple(
-            (title, tuple(shown(row, column.name) for column in outcome.columns))
-            for title, row in zip(row_titles(outcome.rows), outcome.rows, strict=True)
-        ),
+        tuple((one.title, tuple(map(shown, one.cells.values()))) for one in outcome.by_row),
     )
 
 
 def _tier(line: LeaderLine, points: float | None, count: int) -> str:
     return figure(points, 1) + (f" of {count}" if points is not None and count != line.trials else "")
-
-
-def _by_judge(line: LeaderLine, judge: str, common: bool) -> str:
-    if (found := line.by_judge.get(judge)) is None:
-        return NOTHING
-    mean = found.common if common else found.mean
-    return f"{figure(mean.value, 1)} of {mean.items:,}" if mean.items else NOTHING
 
 
 def _leaders(outcome: StudyOutcome) -> Iterator[Part]:
@@ -219,7 +204,7 @@ def _leaders(outcome: StudyOutcome) -> Iterator[Part]:
     judges = list(dict.fromkeys(judge for one in lines for judge in one.by_judge))
     for common, which in ((False, "all trials that it scored"), (True, "the trials that all of them scored")):
         if len(judges) > 1:
-            rows = tuple((one.summary.title, *(_by_judge(one, judge, common) for judge in judges)) for one in lines)
+            rows = tuple((one.summary.title, *(judge_words(one, judge, common) for judge in judges)) for one in lines)
             yield Grid(f"Mean score by judge, over {which}.", ("agent", *judges), rows)
     if agreement := judge_agreement(outcome):
         columns: dict[str, Callable[[JudgeAgreement], str]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from workbench.catalog.published import QUARTILES_APART, Score, published_counts, published_name, published_scores
+from workbench.catalog.published import QUARTILES_APART, published_counts, published_name, published_scores
 from workbench.reports.page import Bar, Forest, Grid, Note, Part, Points, Section, grid_of
 from workbench.statistics.paired import Difference, Tally
 from workbench.statistics.rankings import EQUAL
@@ -251,8 +251,9 @@ def _difference(one: Difference | None) -> str:
 def _by_repository(outcome: StudyOutcome, rows: dict[str, str], ks: list[int]) -> Iterator[Part]:
     yield from (_grid(outcome, rows, k) for k in ks)
     counts = published_counts()
+    own = {one.row: [len(cell.work.counts) for cell in one.cells.values()] for one in outcome.by_row}
     tasks = "; ".join(
-        f"{row}: {counts[name].tasks} published tasks, {_tasks(outcome, row)} of this study"
+        f"{row}: {counts[name].tasks} published tasks, {max(own[row], default=0)} of this study"
         for row, name in rows.items()
     )
     yield Note(
@@ -265,18 +266,22 @@ def _grid(outcome: StudyOutcome, rows: dict[str, str], k: int) -> Grid:
     evaluators = list(dict.fromkeys(one.evaluator for one in published_scores() if one.k == k))
     systems = list(dict.fromkeys(column.system for column in outcome.columns))
     models = list(dict.fromkeys(column.model for column in outcome.columns))
+    ours = {(one.system, one.model): one for one in outcome.columns if not one.source}
     lines = []
     for row, name in rows.items():
-        printed = [one for one in published_scores(name) if one.k == k]
         known: dict[str, dict[str, str]] = {}
-        for one in printed:
-            known.setdefault(_published_system(one), {})[one.evaluator] = f"{one.value:.2f}"
+        for one in published_scores(name):
+            if one.k == k:
+                by = f"{one.documenter} by {one.documenter_model}" if one.documenter_model else one.documenter
+                known.setdefault(by, {})[one.evaluator] = f"{one.value:.2f}"
         for system in systems:
             theirs = known.pop(_SAME.get(system, ""), {})
             label = f"{system} (the paper's {_SAME[system]})" if theirs else system
-            lines.append(
-                (row, label, *(theirs.get(one, NOTHING) for one in evaluators), *_own(outcome, row, system, models, k))
+            mine = (
+                cell_words(outcome.cell(row, column), f"pass@{k}") if (column := ours.get((system, model))) else NOTHING
+                for model in models
             )
+            lines.append((row, label, *(theirs.get(one, NOTHING) for one in evaluators), *mine))
         for system, values in known.items():
             own = (NOTHING,) * len(models)
             lines.append((row, f"{system}, published", *(values.get(one, NOTHING) for one in evaluators), *own))
@@ -287,19 +292,3 @@ def _grid(outcome: StudyOutcome, rows: dict[str, str], k: int) -> Grid:
         *(model or "default model" for model in models),
     )
     return Grid(f"pass@{k}: published figures beside this study's.", heads, tuple(lines), frozenset({0, 1}))
-
-
-def _published_system(score: Score) -> str:
-    return f"{score.documenter} by {score.documenter_model}" if score.documenter_model else score.documenter
-
-
-def _own(outcome: StudyOutcome, row: str, system: str, models: list[str], k: int) -> list[str]:
-    found = []
-    for model in models:
-        mine = [one for one in outcome.columns if (one.system, one.model, one.source) == (system, model, "")]
-        found.append(cell_words(outcome.cell(row, mine[0]), f"pass@{k}") if mine else NOTHING)
-    return found
-
-
-def _tasks(outcome: StudyOutcome, row: str) -> int:
-    return max((len(outcome.cell(row, column).work.tasks) for column in outcome.columns), default=0)

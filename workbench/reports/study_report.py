@@ -48,12 +48,8 @@ def write_study_report(
 ) -> Path | bytes:
     """Write a report on a study, or (without a session) on the paper's tables; return the path written, or the bytes.
 
-    It blocks while it reads and computes. ``metrics`` names metrics of texts, without any the usual ones as far as their
-    packages are installed; ``model`` is the folder with the weights of ``codebertscore``.
-
-    Raises:
-        UsageError: The study, format or a metric is unknown, or ``out`` is a session.
-        WorkbenchError: The session cannot be read, the report not be written, or a package (numpy, pyarrow) is missing.
+    ``metrics`` and ``model`` are as in :func:`workbench.studies.analysis.analyse`; a WorkbenchError says what is unknown, cannot be
+    read or written, or which package is missing.
     """
     if format not in ("csv", "parquet"):
         needed("numpy", "tests of a study")

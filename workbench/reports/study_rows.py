@@ -14,9 +14,8 @@ from workbench.errors import WorkbenchError
 from workbench.reports.csv_report import line
 from workbench.results.studies import TaskFacts
 from workbench.session.json_forms import picked
-from workbench.studies.cells import Cell, Mean
+from workbench.studies.cells import CREDITED, FORMATTED, SHARES, Cell, Mean, missing_of, pass_of, score_of, value_of
 from workbench.studies.declaration import AGENTS
-from workbench.studies.items import CREDITED, FORMATTED, SHARES, missing_of, pass_of, score_of, value_of
 from workbench.studies.leaderboard import LeaderLine, leaderboard
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
 from workbench.studies.task_facts import FunctionFacts

@@ -49,9 +49,14 @@ class _Waiting(BaseException):
     """The agent has called a tool, and waits for what it gives; no ``except Exception`` of an agent may catch it."""
 
 
-class _conversation_NoLog:
-    def step(self, step: Step) -> None:
-        """Keep nothing: whoever asks records the steps."""
+class _NoLog:
+    """Whoever asks records the steps and the answers."""
+
+    def step(self, step: Step) -> None: ...
+
+    def recall(self, request: Request, nth: int) -> Answer | None: ...
+
+    def record(self, call: CallRecord) -> None: ...
 
 
 class _NoView(View):
@@ -175,7 +180,7 @@ class _Served(AgentContext):
             assignment,
             _NoView(),
             self,
-            _conversation_NoLog(),
+            _NoLog(),
             model=of.model,
             recorded=of.recorded,
             sample=1,
@@ -222,15 +227,6 @@ SKILL = AgentSkill(
     examples=["Document this project.\n\nProject: word_counter\nDescription: A command line tool."],
 )
 _MOST_CONVERSATIONS = 200  # kept at once; the one that was quiet longest is forgotten
-
-
-class _NoLog:
-    def recall(self, request: Request, nth: int) -> Answer | None:
-        """Nothing is recorded, so nothing is recalled."""
-        return None
-
-    def record(self, call: CallRecord) -> None:
-        """Whoever asks records the answers."""
 
 
 def gateway_for(plan: DocumentPlan, settings: Settings) -> Gateway:

@@ -22,11 +22,10 @@ from workbench.statistics.clusters import Value, clusters_of
 from workbench.statistics.intervals import share_interval_of
 from workbench.statistics.rankings import Measured, kendall_tau, ranking, ranking_words, scores
 from workbench.studies.beside_paper import BesidePaper, beside_paper
-from workbench.studies.cells import Mean
+from workbench.studies.cells import Mean, counted_missing
 from workbench.studies.comparing import ranked_columns, system_name
 from workbench.studies.conditions import comparable_rows
 from workbench.studies.declaration import DOCS, Column, InJson
-from workbench.studies.items import counted_missing
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.task_facts import FunctionFacts, function_facts
 from workbench.studies.text_metrics import TextMetrics, text_metrics

@@ -27,6 +27,8 @@ FEWEST_ROWS = 4
 """Quartiles of fewer rows say nothing."""
 Setting = tuple[str, int]
 """An evaluator and a k."""
+Values = dict[str, dict[str, list[float]]]
+"""By row and family."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,38 +113,29 @@ def _own(outcome: StudyOutcome, columns: Mapping[str, str]) -> Iterable[Series]:
             continue
         # Means that are compared rest on the same tasks.
         measured = common_items(outcome, [column for column in one.columns if column.name in columns], f"pass@{k}")
-        having = [
-            name
-            for name in FAMILIES.values()
-            if any(mine[system] == name for each in measured[:1] for system in each.values)
-        ]
-        table: dict[str, dict[str, float]] = {}
+        table: Values = {}
         for row, tasks in by_repository_of(measured).items():
-            by_family: dict[str, list[float]] = {}
             for system in tasks[0].values:
-                by_family.setdefault(mine[system], []).append(statistics.fmean(task.values[system] for task in tasks))
-            table[row] = {name: statistics.fmean(values) for name, values in by_family.items()}
+                mean = statistics.fmean(task.values[system] for task in tasks)
+                table.setdefault(row, {}).setdefault(mine[system], []).append(mean)
+        having = [name for name in FAMILIES.values() if any(name in of_row for of_row in table.values())]
         if len(having) > 1:
             yield _series(one.model, k, table, having, own=True)
 
 
 def _published(repositories: Iterable[str], families: Sequence[str], ks: set[int]) -> Iterable[Series]:
-    tables: dict[Setting, dict[str, dict[str, list[float]]]] = {}
+    tables: dict[Setting, Values] = {}
     for name in repositories:
         for one in published_scores(name):
             if one.documenter in families and one.k in ks:
                 of_row = tables.setdefault((one.evaluator, one.k), {}).setdefault(name, {})
                 of_row.setdefault(one.documenter, []).append(one.value)
     for (evaluator, k), table in sorted(tables.items()):
-        averaged = {
-            row: {name: statistics.fmean(values) for name, values in mine.items()} for row, mine in table.items()
-        }
-        yield _series(evaluator, k, averaged, families, own=False)
+        yield _series(evaluator, k, table, families, own=False)
 
 
-def _series(
-    evaluator: str, k: int, table: Mapping[str, Mapping[str, float]], families: Sequence[str], *, own: bool
-) -> Series:
+def _series(evaluator: str, k: int, every: Values, families: Sequence[str], *, own: bool) -> Series:
+    table = {row: {name: statistics.fmean(values) for name, values in mine.items()} for row, mine in every.items()}
     # The weaker one in the paper's order stands first, so that its findings are differences above 0.
     pairs = [(later, earlier) for earlier, later in itertools.combinations(families, 2)]
     return Series(

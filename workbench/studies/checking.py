@@ -76,6 +76,8 @@ def drafted(values: Mapping[str, Any], like: Study | None = None) -> Study:
     try:
         study = parse_study(declared, Path())
     except BadStudy as problem:
+        if not problem.key:
+            raise
         key = problem.key.rpartition(".")[2]
         field = {"rows": ROWS[kind], "spend_limit": "spend"}.get(key, key)
         expected = problem.expected.replace("not ''", "not nothing")

@@ -23,10 +23,9 @@ from workbench.statistics.rankings import (
     ranking_words,
     scores,
 )
-from workbench.studies.cells import as_trials
+from workbench.studies.cells import CUT, DOUBTFUL, REPAIRED, SHARES, as_trials, pass_of, value_of
 from workbench.studies.conditions import apart, classes, comparable_rows, difference_words, rows_apart
 from workbench.studies.declaration import AGENTS, Column, InJson
-from workbench.studies.items import CUT, DOUBTFUL, REPAIRED, SHARES, pass_of, value_of
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.reading import CellWork
 

@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.statistics.rankings import kendall_tau
-from workbench.studies.cells import Cell, Mean, cell_of, over_rows
+from workbench.studies.cells import Cell, Mean, Missing, cell_of, over_rows, score_of
 from workbench.studies.declaration import AGENTS, InJson
-from workbench.studies.items import Missing, TrialTally, score_of
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
-from workbench.studies.reading import CellWork
+from workbench.studies.reading import CellWork, TrialTally
 
 GOOD = 60.0
 """Points of 100 above which AEO-Bench counts a README as good."""

@@ -15,10 +15,23 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from workbench.studies.cells import Cell, Mean, cell_of, documented_share, nonzero, over_rows
+from workbench.studies.cells import (
+    CREDITED,
+    CUT,
+    DOUBTFUL,
+    FORMATTED,
+    REPAIRED,
+    UNSCORED,
+    Cell,
+    Mean,
+    cell_of,
+    documented_share,
+    nonzero,
+    over_rows,
+    pass_at,
+)
 from workbench.studies.conditions import apart, classes, differing, has_work, mixed_words
 from workbench.studies.declaration import AGENTS, Column, InJson, Study, column_titles, in_points, row_titles
-from workbench.studies.items import CREDITED, CUT, DOUBTFUL, FORMATTED, REPAIRED, UNSCORED, pass_at
 from workbench.studies.reading import CellWork, scale_of
 from workbench.text import shortened
 

@@ -24,7 +24,6 @@ from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow, ScoreRow, StudyCellRow, TrialRow
 from workbench.session.task_names import picked, readable_id
 from workbench.studies.declaration import Column, Study
-from workbench.studies.items import TaskTally, TrialTally
 
 RUBRIC = "aeo-bench"
 """By what trials are measured where a study names no rubric."""
@@ -32,6 +31,57 @@ Group = tuple[str, str, str]
 """Evaluator, prompt and context of a cell's candidates."""
 PUT_AWAY = "its run is put away"
 """Why a cell has nothing although the session has a run of it."""
+
+
+class TaskTally(NamedTuple):
+    """One task under one cell.
+
+    Of ``samples`` candidates ``waiting`` have no verdict, ``counted`` count and ``passed`` passed; ``doubtful`` and
+    ``repaired`` are passes. ``cut`` of those that count were cut at the token limit, ``cut_passed`` of these passed.
+    """
+
+    task: str
+    file: str
+    function: str
+    occurrence: int
+    tests: int
+    documented: int
+    samples: int
+    waiting: int
+    counted: int
+    passed: int
+    doubtful: int = 0
+    repaired: int = 0
+    cut: int = 0
+    cut_passed: int = 0
+
+    @property
+    def name(self) -> str:
+        """Its readable id, by which the same function under another doc system is found."""
+        return readable_id(self.file, self.function, self.occurrence)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialTally:
+    """One trial under one cell, with its scorecards and totals by rubric and judge.
+
+    ``checks`` has what its check says by measure, as (good, judged, all): blocks that work of those that were run (``works``), claims
+    that are true of those that can be said (``claims``). ``cut`` says that an answer was cut at the token limit.
+    """
+
+    trial: str
+    repeat: int
+    state: str
+    error: str
+    steps: int
+    tokens: int
+    cost_usd: float | None
+    seconds: float
+    scores: Mapping[tuple[str, str], ScoreRow] = field(default_factory=dict)
+    checks: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    cut: bool = False
+    readme: bool = True
+    totals: Mapping[tuple[str, str], Total] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from workbench.results.studies import TaskFacts, task_facts
 from workbench.session.reader import SessionReader
-from workbench.studies.cells import Cell
-from workbench.studies.items import pass_of
+from workbench.studies.cells import Cell, pass_of
 from workbench.studies.outcome import StudyOutcome
 
 

@@ -33,9 +33,8 @@ from workbench.session.groups import Group
 from workbench.session.reader import SessionReader
 from workbench.session.rows import TaskRow
 from workbench.statistics.correlations import Correlation
-from workbench.studies.cells import Cell
+from workbench.studies.cells import Cell, pass_of
 from workbench.studies.declaration import Column, InJson
-from workbench.studies.items import pass_of
 from workbench.studies.outcome import StudyOutcome
 from workbench.studies.task_facts import FunctionFacts, runs_by_session, session_of
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from workbench.studies.cells import Cell, Mean
+from workbench.studies.cells import Cell, Mean, brief
 from workbench.studies.comparing import Comparison
 from workbench.studies.declaration import in_points
-from workbench.studies.items import brief
+from workbench.studies.leaderboard import LeaderLine
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
 
 NOTHING = "–"
@@ -95,6 +95,13 @@ def doubt_words(doubts: Mapping[str, int]) -> str:
 def difference_words(value: float | None, low: float | None, high: float | None, measure: str) -> str:
     """Return ``+0.050 [−0.010, +0.110]``."""
     return signed(value, measure) + bounds(low, high, measure, signed)
+
+
+def judge_words(line: LeaderLine, judge: str, common: bool) -> str:
+    """Return the mean that a judge gave an agent and of how many trials: those it scored, or those that all judges did."""
+    found = line.by_judge.get(judge)
+    mean = None if found is None else found.common if common else found.mean
+    return f"{figure(mean.value, 1)} of {mean.items:,}" if mean is not None and mean.items else NOTHING
 
 
 def left_out_words(found: Comparison, left: str, right: str, row: str) -> str:

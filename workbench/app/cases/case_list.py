@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.app.cases.listing import GROUPS, TITLES, CaseEntry
+from workbench.app.cases.files import GROUPS, TITLES, CaseEntry
 from workbench.app.keys import bindings
 from workbench.app.toolkit.row_list import RowList, fit
 from workbench.app.toolkit.virtual_view import Part

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench.app.cases.files import Node, Repository
-from workbench.app.cases.listing import CaseEntry, sources_of
+from workbench.app.cases.files import CaseEntry, Node, Repository, sources_of
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.toolkit.document import Document, Line, of_lines, styled
@@ -111,131 +109,100 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> Document:
 
 
 class RepositoryTree(RowList):
-    """Folders are opened one by one, so a repository of ten thousand files is as quick as one of ten."""
+    """Folders are opened one by one; narrowed, it lists files of closed folders too, by their whole path."""
 
     BINDINGS = bindings("tree")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.repository: Repository | None = None
-        self._rows: list[tuple[int, Node]] = []
+        self._listed: Sequence[Node] = ()
         self._open: set[str] = set()
-        self._opened: tuple[set[str], list[tuple[int, Node]]] = set(), []  # before the tree was narrowed
 
     def show(self, repository: Repository | None) -> None:
-        self.repository = repository
-        self.narrowed = ""
-        self._open = set()
-        self._rows = [(0, node) for node in repository.children[""]] if repository else []
+        self.repository, self.narrowed, self._open = repository, "", set()
+        self._listed = repository.nodes if repository is not None else ()
         self.rows_changed(cursor=0)
 
     @property
     def node(self) -> Node | None:
-        return self._rows[self.cursor][1] if 0 <= self.cursor < len(self._rows) else None
+        return self._listed[self.cursor] if 0 <= self.cursor < len(self._listed) else None
 
     def row_count(self) -> int:
-        return len(self._rows)
+        return len(self._listed)
+
+    def words_of(self, index: int) -> str:
+        return self._listed[index].path
+
+    def _find_visible(self) -> None:
+        super()._find_visible()
+        if self._visible is None:
+            self._visible, deepest = [], 0
+            for index, node in enumerate(self._listed):
+                if node.depth <= deepest:
+                    self._visible.append(index)
+                    deepest = node.depth + (node.path in self._open)
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
-        depth, node = self._rows[index]
-        lead = " " + "  " * depth + (("▾ " if node.path in self._open else "▸ ") if node.folder else "  ")
+        node = self._listed[index]
+        arrow = ("▾ " if node.path in self._open and not self.narrowed else "▸ ") if node.folder else "  "
+        lead = " " + "  " * (0 if self.narrowed else node.depth) + arrow
         right = "" if node.folder else f"{node.size:,}"
         note = " hidden" if node.hidden and width >= 34 else " ×" if node.hidden else ""
         room = max(4, width - len(lead) - len(right) - len(note) - 1)
-        name = fit(one_line(node.name, 200) + ("/" if node.folder else ""), room)
-        return [(lead, "dim"), (name, "hidden" if node.hidden else ""), (note, "hidden"), (" " + right, "dim")]
+        name = one_line(node.path if self.narrowed else node.name, 200) + ("/" if node.folder else "")
+        return [
+            (lead, "dim"),
+            (fit(name, room), "hidden" if node.hidden else ""),
+            (note, "hidden"),
+            (" " + right, "dim"),
+        ]
 
     def narrow(self, text: str) -> None:
-        repository, before = self.repository, self.node
-        if repository is not None and bool(text.strip()) != bool(self.narrowed):
-            if text.strip():
-                self._opened = set(self._open), self._rows
-                every = sorted(
-                    (node for nodes in repository.children.values() for node in nodes), key=lambda node: node.path
-                )
-                self._open, self._rows = set(), [(0, replace(node, name=node.path)) for node in every]
-                self.rows_changed(cursor=max(0, self._place(before.path if before is not None else "")))
-            else:
-                self._open, self._rows = self._opened
-                self.narrowed = ""
-                self.rows_changed(cursor=0)
-                if before is not None:
-                    self.reveal(before.path)
-                self.post_message(self.Narrowed(self))
-                return
+        if not text.strip() and self.node is not None:
+            self._open_around(self.node.path)
         super().narrow(text)
 
-    def _place(self, path: str) -> int:
-        return next((at for at, (_, node) in enumerate(self._rows) if node.path == path), -1)
-
-    def words_of(self, index: int) -> str:
-        return self._rows[index][1].path
-
-    def _toggle(self, index: int, opened: bool) -> None:
-        depth, node = self._rows[index]
-        if not node.folder or self.repository is None or self.narrowed or (node.path in self._open) == opened:
-            return
-        if opened:
-            self._open.add(node.path)
-            below = [(depth + 1, child) for child in self.repository.children[node.path]]
-            self._rows[index + 1 : index + 1] = below
-        else:
-            end = index + 1
-            while end < len(self._rows) and self._rows[end][0] > depth:
-                self._open.discard(self._rows[end][1].path)
-                end += 1
-            self._open.discard(node.path)
-            del self._rows[index + 1 : end]
-        self.rows_changed()
+    def _open_around(self, path: str) -> None:
+        parts = path.split("/")
+        self._open |= {"/".join(parts[:depth]) for depth in range(1, len(parts))}
 
     def action_open(self) -> None:
         node = self.node
-        if node is None:
-            return
-        if node.folder and self.narrowed:
-            self.narrow("")
-            self._toggle(self.cursor, True)
-        elif node.folder:
-            self._toggle(self.cursor, node.path not in self._open)
-        else:
+        if node is not None and not node.folder:
             self.post_message(self.Chosen(self, self.cursor))
+        elif node is not None:
+            self._open ^= {node.path}
+            if self.narrowed:
+                self._open.add(node.path)
+                self.narrow("")
+            self.rearranged()
 
-    def action_choose(self) -> None:
-        self.action_open()
+    action_choose = action_open
 
     def action_close(self) -> None:
         node = self.node
-        if node is not None and node.folder and node.path in self._open:
-            self._toggle(self.cursor, False)
-            return
-        depth = self._rows[self.cursor][0] if node is not None else 0
-        if depth == 0:
+        if node is None or (node.depth == 0 and node.path not in self._open) or self.narrowed:
             self.app.simulate_key("shift+tab")
-            return
-        at = self.cursor
-        while at >= 0 and self._rows[at][0] >= depth:
-            at -= 1
-        self.set_cursor(at)
+        elif node.path in self._open:
+            self._open.discard(node.path)
+            self.rearranged()
+        else:
+            self.set_cursor(next(at for at in range(self.cursor, -1, -1) if self._listed[at].depth < node.depth))
 
     def action_expand_all(self) -> None:
-        for index in range(len(self._rows) - 1, -1, -1):
-            if len(self._rows) < 5000:
-                self._toggle(index, True)
+        if self._visible is not None and len(self._visible) < 5000 and not self.narrowed:
+            self._open |= {self._listed[index].path for index in self._visible if self._listed[index].folder}
+            self.rearranged()
 
     def reveal(self, path: str) -> bool:
-        if self.narrowed:
+        at = next((at for at, node in enumerate(self._listed) if node.path == path), -1)
+        if at >= 0:
+            self._open_around(path)
             self.narrow("")
-        parts = path.split("/")
-        for depth in range(len(parts)):
-            wanted = "/".join(parts[: depth + 1])
-            at = self._place(wanted)
-            if at < 0:
-                return False
-            if depth < len(parts) - 1:
-                self._toggle(at, True)
-            else:
-                self.set_cursor(at)
-        return True
+            self.rearranged()
+            self.set_cursor(at)
+        return at >= 0
 
 
 class Outline(RowList):

@@ -1,24 +1,62 @@
-"""The files of a case as a tree that is opened folder by folder, and one file's text with its outline."""
+"""What the Cases mode lists: cases with whether they are fetched, the files of one, and a file's text with its outline."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import paths
-from workbench.app.cases.listing import CaseEntry, sources_of
 from workbench.app.toolkit.document import Document
-from workbench.catalog import TestCase, snapshot_of, view_of
+from workbench.catalog import TestCase, load_cases, snapshot_of, view_of
 from workbench.errors import WorkbenchError
-from workbench.repository import Snapshot, parse_source, read_text
+from workbench.repository import FileEntry, Snapshot, parse_source, read_text
 from workbench.repository.store import Store
 
 if TYPE_CHECKING:
     from workbench.repository.functions import OutlineItem
+
+GROUPS = ("synthetic", "real", "own")
+TITLES = {"synthetic": "Synthetic", "real": "Real projects", "own": "Your own"}
+
+
+@dataclass(frozen=True, slots=True)
+class CaseEntry:
+    """A case as listed; ``key`` is what a plan calls it: its id, or the source's text for one that was opened on the fly."""
+
+    case: TestCase
+    key: str
+    fetched: bool
+
+
+def sources_of(case: TestCase) -> tuple[str, ...]:
+    return tuple(text for text in (case.source or f"folder:{case.repository}", *case.alternatives) if text)
+
+
+def is_here(case: TestCase) -> bool:
+    store = Store(paths.cache_dir().absolute())
+    for text in sources_of(case):
+        try:
+            source = parse_source(text)
+        except WorkbenchError:
+            continue
+        if source.kind == "folder" or store.recall(str(source)) is not None:
+            return True
+    return False
+
+
+def entry_of(case: TestCase, key: str = "") -> CaseEntry:
+    return CaseEntry(case, key or case.id, is_here(case))
+
+
+def list_cases() -> tuple[list[CaseEntry], tuple[str, ...]]:
+    """Return all cases of the catalog by name, and a sentence for each broken one."""
+    cases, problems = load_cases()
+    return [entry_of(case) for case in sorted(cases, key=lambda case: case.name.lower())], problems
+
 
 READ_LIMIT = 400_000
 """Characters of a file that are shown; a notice says so and how to see the rest."""
@@ -30,6 +68,7 @@ class Node:
 
     name: str
     path: str
+    depth: int
     folder: bool
     size: int
     hidden: bool
@@ -37,11 +76,11 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """The files of a case by folder path ("" is the root), folders first; ``hidden`` is how many agents do not see."""
+    """The files of a case in the order of their tree, folders first; ``hidden`` is how many agents do not see."""
 
     key: str
     snapshot: Snapshot
-    children: dict[str, tuple[Node, ...]]
+    nodes: Sequence[Node]
     hidden: int
 
 
@@ -73,27 +112,26 @@ def open_repository(entry: CaseEntry) -> Repository | None:
     if snapshot is None:
         return None
     visible = {file.path for file in view_of(entry.case, snapshot).files} & {file.path for file in snapshot.files}
-    contents: dict[str, dict[str, Node]] = {"": {}}
-    shown_folders: set[str] = set()
-    for file in snapshot.files:
-        parts = file.path.split("/")
-        hidden = file.path not in visible
-        for depth in range(len(parts) - 1):
-            folder, parent = "/".join(parts[: depth + 1]), "/".join(parts[:depth])
-            if folder not in contents:
-                contents[folder] = {}
-                contents[parent][parts[depth]] = Node(parts[depth], folder, True, 0, True)
-            if not hidden:
-                shown_folders.add(folder)
-        contents["/".join(parts[:-1])][parts[-1]] = Node(parts[-1], file.path, False, file.size, hidden)
-    children = {}
-    for folder, names in contents.items():
-        nodes = [
-            Node(node.name, node.path, True, 0, node.path not in shown_folders) if node.folder else node
-            for node in names.values()
-        ]
-        children[folder] = tuple(sorted(nodes, key=lambda node: (not node.folder, node.name.lower(), node.name)))
-    return Repository(entry.key, snapshot, children, len(snapshot.files) - len(visible))
+    seen_folders = {folder for path in visible for folder in _folders(path)}
+    nodes: dict[str, Node] = {}
+    for file in sorted(snapshot.files, key=_in_tree):
+        folders = _folders(file.path)
+        for depth, folder in enumerate(folders):
+            name = folder.rpartition("/")[2]
+            nodes.setdefault(folder, Node(name, folder, depth, True, 0, folder not in seen_folders))
+        name, hidden = file.path.rpartition("/")[2], file.path not in visible
+        nodes[file.path] = Node(name, file.path, len(folders), False, file.size, hidden)
+    return Repository(entry.key, snapshot, tuple(nodes.values()), len(snapshot.files) - len(visible))
+
+
+def _folders(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:depth]) for depth in range(1, len(parts))]
+
+
+def _in_tree(file: FileEntry) -> list[tuple[bool, str, str]]:
+    *folders, name = file.path.split("/")
+    return [*((False, part.lower(), part) for part in folders), (True, name.lower(), name)]
 
 
 def read_file(root: Path, path: str) -> FileShown:

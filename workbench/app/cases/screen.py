@@ -22,8 +22,7 @@ from workbench.text import plural
 if TYPE_CHECKING:
     from workbench.app.cases.case_list import CaseList
     from workbench.app.cases.file_view import FileView, Outline, RepositoryTree
-    from workbench.app.cases.files import Fetcher, FileShown, Repository
-    from workbench.app.cases.listing import CaseEntry
+    from workbench.app.cases.files import CaseEntry, Fetcher, FileShown, Repository
     from workbench.app.toolkit.row_list import RowList
     from workbench.repository.functions import OutlineItem
     from workbench.results.scores import AgentScore
@@ -147,7 +146,7 @@ class CasesScreen(ModeScreen):
 
     def _list_cases(self) -> None:
         def work() -> tuple[Sequence[CaseEntry], Sequence[str]]:
-            from workbench.app.cases.listing import list_cases
+            from workbench.app.cases.files import list_cases
 
             return list_cases()
 
@@ -381,7 +380,7 @@ class CasesScreen(ModeScreen):
 
     def _add(self, text: str) -> None:
         def work() -> CaseEntry:
-            from workbench.app.cases.listing import entry_of
+            from workbench.app.cases.files import entry_of
             from workbench.catalog import case_from_source, check_there
 
             case = case_from_source(text)

@@ -14,6 +14,7 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.app.compare.difference_list import DifferenceList, laid_out
+from workbench.app.key_table import with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
 from workbench.app.marks import Marked, Pair
@@ -155,7 +156,8 @@ class SideBySide(ModeScreen):
         name: panes.Column[int] = panes.texts(head.shared, names.__getitem__, 20, 200)
         columns = laid_out([name, *head.columns], range(3))
         signs = (" A ", "only-a"), (" B ", "only-b"), ("   ", "")
-        which = f"pair {self._at % found.of + 1} of {found.of}, [ ] turns" if found.of > 1 else ""
+        turns = with_keys("{compare.previous-pair} {compare.next-pair} turns")
+        which = f"pair {self._at % found.of + 1} of {found.of}, {turns}" if found.of > 1 else ""
         note = " · ".join(filter(None, (which, head.note)))
         return [
             [("   ", ""), *columns.heading(width)],

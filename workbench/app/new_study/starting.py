@@ -60,47 +60,39 @@ _CHECKS = (
     ("no", "no", "points alone"),
     ("yes", "yes", "each README is run and looked up: the measures works and claims"),
 )
-_ABOUT = {
-    "compare": "← → changes what is compared; each kind remembers what was chosen last.",
-    "name": "What it is called in the session, and in `workbench study NAME --session SESSION`.",
-    "cases": "Enter opens the list; a folder, a git URL@revision or NAME==VERSION can be typed there.",
-    "sources": "Repositories with pytest tests. Enter opens the list; a folder, git URL@revision or NAME==VERSION can be typed there.",
-    "agents": "Enter opens the list; package.module:Class of your own can be typed there.",
-    "docs": "Enter opens the list; folder:PATH, source:SOURCE, command:PROGRAM… {folder} or package.module:Class can be typed there.",
-    "models": "Each stands with each agent. None: the default of this machine. Any LiteLLM name, or replay:SESSION, can be typed.",
-    "evaluators": "Each works from each doc system. None: the default of this machine. Any LiteLLM name, replay:SESSION or samples:FILE.",
-    "judges": "The first one's points are shown; each scores every trial. None: the default of this machine.",
-    "repeats": "Trials of each agent on each case.",
-    "samples": "Candidates for each task.",
-    "k": "The k of pass@k, never more than the samples: 1, 3.",
-    "steps": "Steps after which an agent must have answered; empty for the setting max_steps.",
-    "tasks": "Only the first so many tasks of each source; empty for all.",
-    "scope": "Where the docstrings of a doc system stand.",
-    "checks": "Whether the README of each trial is checked in a sandbox; no model is asked for that.",
-    "spend": "US dollars that all runs together may spend; empty for no limit.",
-}
-_OTHERS = {
-    "cases": "~/project, git+https://…@v1 or NAME==1.0",
-    "sources": "~/project, git+https://…@v1 or NAME==1.0",
-    "agents": "package.module:Class",
-    "docs": "folder:PATH, source:SOURCE, command:PROGRAM… {folder}, package.module:Class",
-    "models": "any LiteLLM name, or replay:SESSION",
-    "evaluators": "any LiteLLM name, replay:SESSION or samples:FILE",
-    "judges": "any LiteLLM name, or package.module:Class",
-}
-_EMPTY = {"steps": "the setting max_steps", "tasks": "all"}
+_FIELDS = {one.name: one for one in (
+    Field("compare", options=_KINDS, help="← → changes what is compared; each kind remembers what was chosen last."),
+    Field("name", help="What it is called in the session, and in `workbench study NAME --session SESSION`."),
+    Field("cases", others="~/project, git+https://…@v1 or NAME==1.0",
+          help="Enter opens the list; a folder, a git URL@revision or NAME==VERSION can be typed there."),
+    Field("sources", others="~/project, git+https://…@v1 or NAME==1.0",
+          help="Repositories with pytest tests. Enter opens the list; a folder, git URL@revision or NAME==VERSION can be typed there."),
+    Field("agents", others="package.module:Class",
+          help="Enter opens the list; package.module:Class of your own can be typed there."),
+    Field("docs", others="folder:PATH, source:SOURCE, command:PROGRAM… {folder}, package.module:Class",
+          help="Enter opens the list; folder:PATH, source:SOURCE, command:PROGRAM… {folder} or package.module:Class can be typed there."),
+    Field("models", others="any LiteLLM name, or replay:SESSION",
+          help="Each stands with each agent. None: the default of this machine. Any LiteLLM name, or replay:SESSION, can be typed."),
+    Field("evaluators", others="any LiteLLM name, replay:SESSION or samples:FILE",
+          help="Each works from each doc system. None: the default of this machine. Any LiteLLM name, replay:SESSION or samples:FILE."),
+    Field("judges", others="any LiteLLM name, or package.module:Class",
+          help="The first one's points are shown; each scores every trial. None: the default of this machine."),
+    Field("repeats", help="Trials of each agent on each case."),
+    Field("samples", help="Candidates for each task."),
+    Field("k", help="The k of pass@k, never more than the samples: 1, 3."),
+    Field("steps", placeholder="the setting max_steps",
+          help="Steps after which an agent must have answered; empty for the setting max_steps."),
+    Field("tasks", placeholder="all", help="Only the first so many tasks of each source; empty for all."),
+    Field("scope", options=_SCOPES, help="Where the docstrings of a doc system stand."),
+    Field("checks", options=_CHECKS,
+          help="Whether the README of each trial is checked in a sandbox; no model is asked for that."),
+    Field("spend", placeholder="no limit, in US dollars",
+          help="US dollars that all runs together may spend; empty for no limit."),
+)}  # fmt: skip
 
 
 class NewStudyDialog(ordering.OrderForm[Study]):
-    """Rows and both sides of the columns as lists, numbers, limits, a session.
-
-    Args:
-        host: The app.
-        values: What stands in the fields of both kinds at first.
-        offered: What the lists of each kind offer.
-        base: The declared study that it began with.
-        session: Session to start with, "" for the one of `workbench study NAME`.
-    """
+    """Rows and both sides of the columns as lists, numbers, limits, a session; ``base`` is the declared study that it began with."""
 
     BINDINGS = bindings("dialog/study")
     DEFAULT_CSS = """
@@ -120,21 +112,17 @@ class NewStudyDialog(ordering.OrderForm[Study]):
         session: str = "",
     ) -> None:
         self._base = base
-        fields = [Field("compare", values["compare"], options=_KINDS), _field("name", values)]
+        fields = [replace(_FIELDS[name], value=values[name]) for name in ("compare", "name")]
         for kind, lists in offered.items():
-            found = [_field(name, values, offered=offers) for name, offers in lists.items()]
-            found += [_field(name, values, placeholder=_EMPTY.get(name, "")) for name in NUMBERS[kind]]
-            of_kind = ("checks", _CHECKS) if kind == AGENTS else ("scope", _SCOPES)
-            found.append(_field(of_kind[0], values, options=of_kind[1]))
             shown = lambda values, kind=kind: values["compare"] == kind  # noqa: E731
-            fields += [replace(one, shown=shown) for one in found]
+            for name in (*lists, *NUMBERS[kind], "checks" if kind == AGENTS else "scope"):
+                fields.append(replace(_FIELDS[name], value=values[name], offered=lists.get(name), shown=shown))
         known, empty = runs.known_sessions(), "study-NAME, as `workbench study` has it"
         fields += [
-            _field("spend", values, placeholder="no limit, in US dollars"),
+            replace(_FIELDS["spend"], value=values["spend"]),
             Field("session", session, _about_place, known, placeholder=empty, check=ordering.check_session),
         ]
         note = f"Enter starts it; {key_of('dialog.save')} saves it as a study.toml for `workbench study FILE`."
-        fields = [replace(one, help=one.help or _ABOUT[one.name]) for one in fields]
         super().__init__(host, "New study", fields, {}, note=note)
 
     def buttons(self) -> Iterable[Button]:
@@ -233,10 +221,6 @@ def _write(place: Path, study: Study) -> None:
     place.write_text(study_toml(replace(study, rows=written_out(study.rows))), encoding="utf-8")
 
 
-def _field(name: str, values: Mapping[str, Any], **more: Any) -> Field:
-    return Field(name, values[name], others=_OTHERS.get(name, ""), **more)
-
-
 def _about_place(values: Values) -> str:
     if not values["session"]:
         return f"Empty: the session study-{values['name'] or 'NAME'}, as `workbench study` calls it."
@@ -246,10 +230,7 @@ def _about_place(values: Values) -> str:
 async def ask_and_start(host: WorkbenchApp, rows: Sequence[str] = (), like: str = "") -> None:
     """Show the dialog and start what was chosen; call it from a worker.
 
-    Args:
-        host: The app.
-        rows: Cases or sources to start with; none for those of the packaged studies.
-        like: A study that comes with the program, or the file of one, to start with; "" for what was answered last.
+    It begins with these ``rows``, and ``like`` a study that comes with the program or that of a file, else with what was answered last.
     """
     try:
         values, offered, base = await asyncio.to_thread(_first, host, rows, like)
@@ -339,11 +320,7 @@ def defaults(kind: str, settings: Settings) -> dict[str, Any]:
 
 
 def _place_of(session: str, name: str) -> Path:
-    """Return the session file that is meant; "" is the one of ``workbench study NAME``. One that is only read gives way to a new one.
-
-    Raises:
-        UsageError: It cannot be a session's name.
-    """
+    """Return the session file that is meant; "" is the one of ``workbench study NAME``. One that is only read gives way to a new one."""
     path = new_place(session or f"study-{name}")
     return path if not path.exists() or runs.is_writable(path) else runs.new_session(f"study-{name}")
 

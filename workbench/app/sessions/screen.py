@@ -17,7 +17,6 @@ from workbench.app import runs
 from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location
-from workbench.app.sessions.costs import CostsScreen
 from workbench.app.sessions.keeping import import_form, imported, rename
 from workbench.app.sessions.listing import Remembered, SessionEntry, deleted_entries, found_sessions, looked_into
 from workbench.app.sessions.table import SessionTable, about, sentence
@@ -377,9 +376,6 @@ class SessionsScreen(ModeScreen):
             self.notify("Importing…", timeout=3)
             place, importer = wanted["file"], wanted["format"]
             self._keep(lambda: imported(place, into, importer), lambda result: self._arrived(*result))
-
-    def action_costs(self) -> None:
-        self.app.push_screen(CostsScreen())
 
     @work
     async def action_export(self) -> None:

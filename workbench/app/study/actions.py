@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from workbench.app.location import Location, Place, ResultList
 from workbench.app.marks import Marked, Pair
-from workbench.app.study.nothing import FILE, NEW
+from workbench.app.study.detail import FILE, NEW
 from workbench.app.toolkit.latest import Latest
 from workbench.errors import WorkbenchError
 from workbench.results.samples import samples_of
 from workbench.session.groups import Group
 from workbench.studies.declaration import AGENTS, PAPER
-from workbench.studies.items import TaskTally, TrialTally
+from workbench.studies.reading import TaskTally, TrialTally
 from workbench.text import one_line, plural
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class StudyActions:
             self._host.cancel_session(session, run)
 
     async def begin(self, way: str) -> None:
-        """Begin a study in the way that was chosen (:mod:`.nothing`); call it from a worker."""
+        """Begin a study in the way that was chosen; call it from a worker."""
         from workbench.app.toolkit.form import AskText
 
         if way == PAPER:
@@ -129,10 +129,8 @@ class StudyActions:
 def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: Comparison, pair: ItemPair) -> Pair:
     """Return what is to be shown side by side: two trials, or of two tasks a sample each; called in a thread.
 
-    Of tasks that differ, the samples are those that show it: one that passed on the better side, one that did not on the other.
-
-    Raises:
-        WorkbenchError: A task has no sample yet, or its session cannot be read.
+    Of tasks that differ, the samples are those that show it: one that passed on the better side, one that did not on the other; a
+    WorkbenchError where one has none yet.
     """
     found, gap = [], pair.difference
     for column, item, is_better in (

@@ -16,17 +16,19 @@ from workbench.app.study.matrix import SPREAD, StudyMatrix
 from workbench.app.study.wording import CELL, COMPARISON, LEADERBOARD, RANKINGS, SCORE, STYLES, TABS, progress, shape
 from workbench.app.toolkit.amounts import spend_in_figures
 from workbench.app.toolkit.columns import Column, Columns, number_column
+from workbench.app.toolkit.fields import Offer
 from workbench.app.toolkit.pane import TabLine
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.table import Table
+from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import DOUBTFUL, STATES, UNSCORED
-from workbench.studies.cells import Cell, Mean
-from workbench.studies.declaration import AGENTS
-from workbench.studies.items import TaskTally, TrialTally, missing_of, pass_of, value_of
+from workbench.studies.cells import Cell, missing_of, pass_of, value_of
+from workbench.studies.declaration import AGENTS, PAPER
 from workbench.studies.leaderboard import GOOD, JudgeAgreement, LeaderLine
 from workbench.studies.outcome import StudyOutcome
-from workbench.studies.wording import NOTHING, bounds, figure, percent, signed
+from workbench.studies.reading import TaskTally, TrialTally
+from workbench.studies.wording import NOTHING, bounds, figure, judge_words, percent, signed
 from workbench.text import many, one_line, plural, shortened
 
 
@@ -133,10 +135,6 @@ class CellItems(Table[Item]):
         self.put((cell.work.trials or cell.work.tasks) if cell is not None else ())
 
 
-def _number(value: float | None, digits: int) -> str:
-    return NOTHING if value is None else f"{value:,.{digits}f}"
-
-
 def _tier(number: int) -> Callable[[LeaderLine], float | None]:
     return lambda line: line.tiers[number]
 
@@ -180,10 +178,6 @@ class LeaderList(Table[LeaderLine]):
         self.put(lines)
 
 
-def _of(mean: Mean | None) -> str:
-    return f"{figure(mean.value, SCORE)} of {mean.items:,}" if mean is not None and mean.items else NOTHING
-
-
 def _of_cases(lines: Sequence[LeaderLine], line: LeaderLine) -> str:
     """Return `` of 1``: over how many cases a place is, "" where all agents have all of these."""
     uneven = any(one.place is not None and one.mean.rows != one.of for one in lines)
@@ -217,19 +211,17 @@ def _judges(lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -
     if len(judges) < 2:
         return []
     found = [("", ""), ("Judges side by side", "group")]
+    short = {judge: shortened(one_line(judge, 200), 20) for judge in judges}
     for line in lines:
-        title = shortened(one_line(line.summary.title, 200), 20)
-        every = [(shortened(one_line(judge, 200), 20), line.by_judge.get(judge)) for judge in judges]
-        found.append(
-            (f"{title}: {' · '.join(f'{judge} {_of(one.mean if one else None)}' for judge, one in every)}", "")
+        means, common = (
+            " · ".join(f"{short[judge]} {judge_words(line, judge, both)}" for judge in judges) for both in (False, True)
         )
-        if any(one is not None and one.common.items != one.mean.items for _, one in every):
-            both = " · ".join(f"{judge} {_of(one.common if one else None)}" for judge, one in every)
-            found.append((f"  on what all scored: {both}", ""))
+        found.append((f"{shortened(one_line(line.summary.title, 200), 20)}: {means}", ""))
+        found += [(f"  on what all scored: {common}", "")] if common != means else []
     for one in agreements:
-        left, right = (shortened(one_line(judge, 200), 20) for judge in (one.left, one.right))
-        found.append((f"{right} − {left}: {signed(one.difference, SCORE)} on {one.trials:,} trials", "strong"))
-        tau, columns = (_number(value, 2).replace("-", "−") for value in (one.tau, one.columns_tau))
+        difference = f"{short[one.right]} − {short[one.left]}: {signed(one.difference, SCORE)}"
+        found.append((f"{difference} on {one.trials:,} trials", "strong"))
+        tau, columns = (figure(value, 2).replace("-", "−") for value in (one.tau, one.columns_tau))
         found.append((f"  Kendall's tau {tau} of trials, {columns} of agents", "dim"))
     return found
 
@@ -274,16 +266,86 @@ class Detail(Container):
             self.shown.focus()
         return name
 
-    def show(self, view: StudyView | None) -> None:
-        outcome, tab = (view.outcome, view.wanted.tab) if view is not None else (None, CELL)
+    def show(self, view: StudyView) -> None:
+        outcome = view.outcome
         no_leaders = outcome is not None and outcome.study.kind != AGENTS
         self.query_one(TabLine).empty = frozenset({LEADERBOARD} if no_leaders else ())
-        self.studies.show(view.lines if view is not None else (), view.wanted.name if view is not None else "")
-        self.comparison.put(view.comparison if view is not None else None, outcome)
-        if view is not None and tab == RANKINGS:
+        self.studies.show(view.lines, view.wanted.name)
+        self.comparison.put(view.comparison, outcome)
+        if view.wanted.tab == RANKINGS:
             self.rankings.put(outcome, *view.ranked)
-        elif view is not None and tab == LEADERBOARD:
+        elif view.wanted.tab == LEADERBOARD:
             self.leaders.show(*view.leaders)
+
+
+# -- in place of the matrix
+
+
+NEW, FILE = "new study", "study.toml"
+"""What is chosen where it is no study that comes with the program."""
+
+
+def beginnings() -> tuple[Offer, ...]:
+    from workbench.studies.study_files import packaged_studies, study_named
+
+    packaged = [study_named(name) for name in packaged_studies()]
+    told = {PAPER: "The paper's published tables, read-only: its report"}
+    return (
+        Offer(NEW, "Choose cases and agents, or sources and doc systems"),
+        *(Offer(one.name, told.get(one.kind, one.title.partition(":")[0])) for one in packaged),
+        Offer(FILE, "One that a file declares"),
+    )
+
+
+_COLUMNS: tuple[Column[Offer], ...] = (
+    Column(title="", cell=lambda way: (way.name, "group"), width=14, text=True),
+    Column(title="", cell=lambda way: way.about, width=20, widest=200, text=True),
+)
+
+
+class BeginList(Table[Offer]):
+    """A row for each way to begin."""
+
+    LEAD = 1
+    BINDINGS = bindings("study.begin")
+
+
+OPENING = "Opening…"
+NO_SESSION = "No session is open: press {app.sessions} and choose one."
+NO_STUDY = (
+    "This session has no study: a matrix of agents on cases, or of doc systems on repositories.\n"
+    "Enter begins one here; in a terminal `workbench study agents` does."
+)
+
+
+class NothingHere(Container):
+    """A sentence, over the list of ways to begin where there is no study."""
+
+    def compose(self) -> ComposeResult:
+        yield Static("", id="study-state", classes="state")
+        begin = BeginList(_COLUMNS, key=lambda way: way.name, id="study-begin")
+        begin.add_class("-off")
+        yield begin
+
+    @property
+    def begins(self) -> bool:
+        return self.display and not self.query_one(BeginList).has_class("-off")
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(lambda: self.query_one(BeginList).put(beginnings()))
+
+    def say(self, sentence: str, *, failed: bool = False) -> None:
+        """Show a sentence, "" to give the place to the matrix."""
+        begins = sentence in (NO_STUDY, NO_SESSION)
+        state = self.query_one("#study-state", Static)
+        state.update(sentence)
+        state.set_class(failed, "-failed")
+        state.set_class(begins, "-short")
+        self.query_one(BeginList).set_class(not begins, "-off")
+        self.set_class(not sentence, "-off")
+
+
+# -- titles
 
 
 def matrix_title(outcome: StudyOutcome, matrix: StudyMatrix) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.study.wording import CELL, LEADERBOARD, RANKINGS
@@ -14,8 +15,6 @@ from workbench.studies.following import StudyReader
 from workbench.studies.leaderboard import judge_agreement, leaderboard
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from workbench.session.reader import SessionReader
     from workbench.studies.grouping import Facts, Group
     from workbench.studies.outcome import StudyOutcome
@@ -66,6 +65,9 @@ class StudyView:
     comparison: Comparison | None = None
     ranked: tuple[Any, ...] = ((), {}, ())
     leaders: tuple[Any, ...] = ((), ())
+
+
+NO_VIEW = StudyView(Path(), Wanted(), Wanted(), ())
 
 
 class StudyLoader:

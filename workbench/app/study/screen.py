@@ -16,10 +16,18 @@ from workbench.app.key_table import with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location
 from workbench.app.study.actions import StudyActions, can_go_on, going
-from workbench.app.study.detail import Detail, detail_title, matrix_title
-from workbench.app.study.loading import StudyLoader, StudyView, Wanted
+from workbench.app.study.detail import (
+    NO_SESSION,
+    NO_STUDY,
+    OPENING,
+    BeginList,
+    Detail,
+    NothingHere,
+    detail_title,
+    matrix_title,
+)
+from workbench.app.study.loading import NO_VIEW, StudyLoader, StudyView, Wanted
 from workbench.app.study.matrix import StudyMatrix
-from workbench.app.study.nothing import NO_SESSION, NO_STUDY, OPENING, BeginList, NothingHere
 from workbench.app.study.wording import CELL, COMPARISON, RANKINGS, STUDIES, cell_sentence, header
 from workbench.app.toolkit.cell_table import LinesBeside
 from workbench.app.toolkit.latest import Latest, Live
@@ -65,11 +73,10 @@ class StudyScreen(ModeScreen):
         self.wanted = Wanted()
         loader = StudyLoader()
         look = lambda reader: partial(loader.look, reader, self.wanted)  # noqa: E731
-        failed = partial(self._show_nothing, failed=True)
-        self.live = Live(self, "study", look, self.show_view, failed, kinds=_SHOWN)
+        self.live = Live(self, "study", look, self.show_view, self._show_failure, kinds=_SHOWN)
         self._drawing, self._estimating = Latest(self, "draws"), Latest(self, "study-left")
         self._actions = StudyActions(self)
-        self.view: StudyView | None = None
+        self.view = NO_VIEW
         self.session: Path | None = None
         self.pairs: list[tuple[str, str]] = []  # that were compared: their tests are adjusted for their number
         self._orders = False  # whether rankings were looked at
@@ -104,15 +111,15 @@ class StudyScreen(ModeScreen):
 
     @property
     def outcome(self) -> StudyOutcome | None:
-        return self.view.outcome if self.view is not None else None
+        return self.view.outcome
 
     @property
     def measure(self) -> str:
-        return self.view.wanted.measure if self.view is not None else ""
+        return self.view.wanted.measure
 
     @property
     def _names(self) -> list[str]:
-        return [line.name for line in self.view.lines] if self.view is not None else []
+        return [line.name for line in self.view.lines]
 
     # -- what is shown
 
@@ -137,10 +144,14 @@ class StudyScreen(ModeScreen):
         else:
             self.live.refresh()
 
-    def _show_nothing(self, sentence: str, view: StudyView | None = None, *, failed: bool = False) -> None:
+    def _show_nothing(self, sentence: str, view: StudyView = NO_VIEW, *, failed: bool = False) -> None:
         self.view = view
         self._put()
         self._say(sentence, failed=failed)
+
+    def _show_failure(self, sentence: str) -> None:
+        self.wanted = Wanted(self.wanted.name)  # what is looked at may be why
+        self._show_nothing(sentence, failed=True)
 
     def show_view(self, view: StudyView) -> None:
         if view.session != self.session:
@@ -155,9 +166,9 @@ class StudyScreen(ModeScreen):
         elif view.outcome is None:
             self._show_nothing(f"The study {view.wanted.name} cannot be shown: {view.problem}", view, failed=True)
         else:
-            if before is None or before.wanted.name != view.wanted.name:
+            if before.wanted.name != view.wanted.name:
                 self.matrix.marked, self.pairs, self._orders = [], [], view.wanted.tab == RANKINGS
-            if before is None or before.outcome is not view.outcome or before.wanted.measure != view.wanted.measure:
+            if before.outcome is not view.outcome or before.wanted.measure != view.wanted.measure:
                 self._drawing.asked = ()  # what was drawn is of no use
                 self._show_drawn()
                 if self._resting is not None:
@@ -188,8 +199,7 @@ class StudyScreen(ModeScreen):
 
     def _put(self) -> None:
         view, outcome = self.view, self.outcome
-        by, groups = (view.wanted.by, view.groups) if view is not None else ("", ())
-        self.matrix.put_study(outcome, self.measure, by, groups)
+        self.matrix.put_study(outcome, self.measure, view.wanted.by, view.groups)
         self.detail.show(view)
         self._lay_out_lines()
         if outcome is not None:

@@ -9,8 +9,8 @@ from workbench.app.key_table import key_of
 from workbench.app.toolkit.amounts import duration
 from workbench.app.toolkit.header import Header, Part
 from workbench.glyphs import DOUBTFUL, STATES
+from workbench.studies.cells import brief
 from workbench.studies.declaration import AGENTS, in_points
-from workbench.studies.items import brief
 from workbench.studies.wording import NOTHING, figure, mean_words, percent
 from workbench.text import one_line, plural
 
@@ -52,49 +52,45 @@ def progress(done: int, planned: int | None) -> str:
     return f"{done:,}/{planned:,}" if planned is not None else f"{done:,}"
 
 
+def fitting(width: int, *texts: str) -> str:
+    """Return the first of some texts that has room, the last where none has."""
+    return next((text for text in texts if len(text) <= width), texts[-1])
+
+
 def cell_text(cell: Cell, measure: str, width: int) -> tuple[str, str]:
     """Return what stands in a cell of so many cells of the screen, and its style.
 
     A cell that is not done has the sign of its state; how far it is, and the mean so far, as there is room.
     """
-    mean = cell.means[measure]
+    mean, sign, far = cell.means[measure], STATES.get(cell.state, "?"), progress(cell.done, cell.planned)
     value = figure(mean.value, measure)
     if cell.state == "missing":
         return NOTHING, "dim"
-    marks = _marks(cell, measure)
     if cell.state == "done" and mean.own is not None:
         return _own_first(mean, value, width), ""
     if cell.state == "done":
-        whole = f"{value} {tight_bounds(mean.interval, measure)}".rstrip()
+        marks, whole = _marks(cell, measure), f"{value} {tight_bounds(mean.interval, measure)}".rstrip()
         if not marks:
-            return (whole if len(whole) <= width else value), ""
+            return fitting(width, whole, value), ""
         # What does not fit is said of the cell under the cursor; the star says that there is something.
-        rest = "*" if len(marks) > 1 else ""
-        texts = [" ".join([one, *marks]) for one in (whole, value)] + [f"{value} {marks[0]}{rest}"]
-        return next((text for text in texts if len(text) <= width), f"{value}*"), ""
-    sign = STATES.get(cell.state, "?")
-    far = progress(cell.done, cell.planned)
+        texts = [" ".join([one, *marks]) for one in (whole, value)]
+        return fitting(width, *texts, f"{value} {marks[0]}{'*' if len(marks) > 1 else ''}", f"{value}*"), ""
     if cell.state == "failed" and not cell.done:
         texts = [f"{sign} failed", sign]
     elif mean.value is not None:
         # What fits of the mean so far and of the progress; a failed cell goes no further.
-        texts = [
-            f"{value} {sign} {far}",
-            f"{sign} {value}" if cell.state in ("failed", "unscored") else f"{sign} {far}",
-            f"{sign} {value}",
-        ]
-    elif cell.state == "queued":
-        texts = [f"{sign} waiting", sign]
+        ended = cell.state in ("failed", "unscored")
+        texts = [f"{value} {sign} {far}", f"{sign} {value if ended else far}", f"{sign} {value}"]
     else:
-        texts = [f"{sign} {far}", sign]
-    return next((text for text in texts if len(text) <= width), texts[-1]), STYLES.get(cell.state, "unscored")
+        texts = [f"{sign} {'waiting' if cell.state == 'queued' else far}", sign]
+    return fitting(width, *texts), STYLES.get(cell.state, "unscored")
 
 
 def _own_first(mean: Mean, value: str, width: int) -> str:
     """Return ``11.5/42 (69.4)``: the models' own points, then all, where there is room."""
     assert mean.own is not None
     own = f"{mean.own[0]:.1f}/{mean.own[1]:.0f}"
-    return next((text for text in (f"{own} ({value})",) if len(text) <= width), own)
+    return fitting(width, f"{own} ({value})", own)
 
 
 def _marks(cell: Cell, measure: str) -> list[str]:
@@ -114,22 +110,21 @@ def mean_text(mean: Mean, rows: int, measure: str, width: int, of: int = 0) -> s
     ``rows`` has the column with most; a mean of fewer than ``of`` items says so.
     """
     if mean.value is None:
-        return next((text for text in (brief(mean.missing),) if text and len(text) <= width), NOTHING)
+        return fitting(width, brief(mean.missing) or NOTHING, NOTHING)
     value = figure(mean.value, measure)
     if mean.own is not None and not mean.undefined:
         return _own_first(mean, value, width)
     of = max(of, mean.items + mean.undefined)
     if mean.judged is not None:
         texts = [f"{value} {mean.judged[0]:,}/{mean.judged[1]:,}"]
-    elif mean.undefined and in_points(measure):
-        texts = [f"{value} {brief(mean.missing)}", f"{value} {mean.items:,}/{of:,}"]
     elif mean.items < of:
-        texts = [f"{value} {mean.items:,} of {of:,}", f"{value} {mean.items:,}/{of:,}"]
+        said = brief(mean.missing) if mean.undefined and in_points(measure) else f"{mean.items:,} of {of:,}"
+        texts = [f"{value} {said}", f"{value} {mean.items:,}/{of:,}"]
     elif mean.rows != rows:
         texts = [f"{value} of {mean.rows}"]
     else:
         texts = [f"{value} {tight_bounds(mean.interval, measure)}".rstrip()]
-    return next((text for text in texts if len(text) <= width), f"{value}*" if mean.items < of else value)
+    return fitting(width, *texts, f"{value}*" if mean.items < of else value)
 
 
 def shape(study: Study, columns: int) -> str:
@@ -139,6 +134,10 @@ def shape(study: Study, columns: int) -> str:
     return f"{plural(len(study.rows), study.row_noun)} × {plural(columns, noun)}"
 
 
+_PRESSING = ("interrupted", "queued", "failed", "unscored", "cancelled", "missing")
+"""States, what matters most first."""
+
+
 def state_of(outcome: StudyOutcome, left: float | None = None) -> str:
     """Return how a study stands, with the sign of what matters most; ``left`` is how many seconds it will still take."""
     states = Counter(cell.state for cell in outcome.cells.values() if not cell.column.source)
@@ -146,20 +145,16 @@ def state_of(outcome: StudyOutcome, left: float | None = None) -> str:
     if states["running"]:
         of = f" of {outcome.planned:,}" if outcome.planned is not None else " so far"
         return f"{STATES['running']} {outcome.done:,}{of}" + (f" · about {duration(left)} left" if left else "")
-    if states["interrupted"]:
-        return f"{STATES['interrupted']} interrupted: {key_of('study.resume')} resumes"
-    if states["queued"]:
-        return f"{STATES['queued']} {states['queued']:,} of {total:,} cells wait: {key_of('study.resume')} goes on"
-    if states["failed"]:
-        failed = f"{STATES['failed']} {states['failed']:,} of {plural(total, 'cell')} failed"
-        return failed + (f", {states['unscored']:,} unscored" if states["unscored"] else "")
-    if states["unscored"]:
-        return f"{STATES['unscored']} {states['unscored']:,} of {plural(total, 'cell')} unscored"
-    if states["cancelled"]:
-        return f"{STATES['cancelled']} {states['cancelled']:,} of {total:,} cells cancelled"
-    if states["missing"]:
-        return f"{states['missing']:,} of {plural(total, 'cell')} not begun"
-    return f"{STATES['done']} done" if total else "results of others"
+    first = next((one for one in _PRESSING if states[one]), "")
+    of, key = f"{states[first]:,} of {plural(total, 'cell')}", key_of("study.resume")
+    said = {
+        "interrupted": f"interrupted: {key} resumes",
+        "queued": f"{of} wait: {key} goes on",
+        "failed": f"{of} failed" + (f", {states['unscored']:,} unscored" if states["unscored"] else ""),
+        "missing": f"{of} not begun",
+        "": f"{STATES['done']} done" if total else "results of others",
+    }
+    return f"{STATES.get(first, '')} {said.get(first, f'{of} {first}')}".strip()
 
 
 def header(outcome: StudyOutcome, measure: str, place: str, left: float | None = None) -> Header:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.app.key_table import key_of
-from workbench.app.location import Location
 from workbench.app.toolkit.latest import Latest, sentence_of
 from workbench.errors import WorkbenchError
 from workbench.session.labels import STAR, check_remark, differences, parse_tags
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from workbench.app.app import WorkbenchApp
+    from workbench.app.location import Location
     from workbench.app.toolkit.document import Subject
     from workbench.app.toolkit.run_screen import RunScreen
     from workbench.engine.estimate import Estimate
@@ -54,7 +54,7 @@ class _CannotSuspend(Exception):
 
 
 def _outside(host: WorkbenchApp, program: str, text: str, name: str) -> tuple[int, str] | None:
-    """Let a program have a text in a file of some name; returns its exit code and what stands there afterwards, None where it cannot be started."""
+    """Return a program's exit code and what it made of a text in a file of some name, None where it cannot be started."""
     from textual.app import SuspendNotSupported
 
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
@@ -116,19 +116,14 @@ class RunActions:
     cancel: Callable[[], None]
 
     def on_own(
-        self,
-        work: Callable[[Path], Any],
-        say: Callable[[Any], str],
-        elsewhere: Callable[[Path, Any], Location],
+        self, work: Callable[[Path], Any], say: Callable[[Any], str], elsewhere: Callable[[Path, Any], Location],
         here: Callable[[Any], object] = lambda value: None,
-    ) -> None:
-        """Do something that writes into the session, or into a copy of an example, which is only read.
+    ) -> None:  # fmt: skip
+        """Do something in a thread that writes into the session, or into a copy of an example; ``say`` tells of the result.
 
-        ``work`` is called with that in a thread, ``say`` with the result. ``here`` shows the result in the session; in the
-        copy that is at ``elsewhere``.
+        ``here`` shows the result in the session; in the copy that is at ``elsewhere``.
         """
-        host = self._host
-        session = host.session_path
+        host, session = self._host, self._host.session_path
         if session is None:
             host.notify("No session is open.")
             return

@@ -213,15 +213,12 @@ def named(names: Sequence[str], width: int) -> str:
     from workbench.studies.declaration import row_titles
 
     titles = [one_line(title, _LONGEST) for title in row_titles(names)]
-    best = ""
-    for count in range(1, len(titles) + 1):
-        listed, left = ", ".join(titles[:count]), len(titles) - count
-        if count > 1 and len(listed) > width:
-            break
-        text = listed + (f" and {left:,} more" if left else "")
+    for count in range(min(len(titles), 1 + width // 3), 0, -1):
+        left = len(titles) - count
+        text = ", ".join(titles[:count]) + (f" and {left:,} more" if left else "")
         if count == 1 or len(text) <= width:
-            best = one_line(text, width)
-    return best
+            return one_line(text, width)
+    return ""
 
 
 _NAMES = 44  # cells of the names at most, where there is something to say beside them

@@ -64,7 +64,8 @@ class Filter(Generic[LineT]):
         return replace(self, chosen={}, name="")
 
     def choosing(self, question: str, option: str) -> Filter[LineT]:
-        return replace(self, chosen={**self.chosen, question: option})
+        chosen = {**self.chosen, question: option}
+        return replace(self, chosen={key: one for key, one in chosen.items() if one})
 
     def passing(self, lines: Sequence[LineT]) -> list[int]:
         rules, name = [option.rule for option in self._answers()], self.name.lower()

@@ -103,8 +103,8 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
             text = values[field.name]
             if field.shown is not None and not field.shown(values):
                 continue
-            sound = text.isdecimal() and 1 <= int(text) <= field.most if text else bool(field.placeholder)
-            if field.most and not sound:
+            is_asked = field.most and (text or not field.placeholder)
+            if is_asked and not (text.isdecimal() and 1 <= int(text) <= field.most):
                 empty = ", or empty" if field.placeholder else ""
                 why = f"{field.name.capitalize()} must be a number from 1 to {field.most:,}{empty}."
                 raise BadField(field.name, why)

@@ -61,8 +61,7 @@ def header_of(sentence: str) -> Header:
 
 def laid_out(header: Sequence[Part], width: int) -> str:
     """Return the parts on a line of at most ``width`` cells."""
-    parts = _whole_or_short(header, width)
-    _shorten(parts, width, _EASY)
+    parts = _easy(header, width)
     while _excess(parts, width) > 0 and any(part.rank >= _MINOR for part in parts):
         parts.remove(max(parts, key=lambda part: part.rank))
     _cut_reason(parts, header, width, _READ)
@@ -76,17 +75,16 @@ def laid_out(header: Sequence[Part], width: int) -> str:
 
 def easily(header: Sequence[Part], width: int) -> str | None:
     """Return the parts on a line of at most ``width`` cells if none has to be left out for that and no name cut much, else None."""
-    parts = _whole_or_short(header, width)
-    _shorten(parts, width, _EASY)
+    parts = _easy(header, width)
     return BETWEEN.join(part.text for part in parts) if _excess(parts, width) <= 0 else None
 
 
-def _whole_or_short(header: Sequence[Part], width: int) -> list[Part]:
-    parts = [replace(part, text=one_line(part.text, len(part.text) + 1)) for part in header]
-    parts = [part for part in parts if part.text]
-    if _excess(parts, width) <= 0:
-        return parts
-    return [replace(part, text=part.short) if part.short else part for part in parts]
+def _easy(header: Sequence[Part], width: int) -> list[Part]:
+    parts = [replace(part, text=text) for part in header if (text := one_line(part.text, len(part.text) + 1))]
+    if _excess(parts, width) > 0:
+        parts = [replace(part, text=part.short or part.text) for part in parts]
+    _shorten(parts, width, _EASY)
+    return parts
 
 
 def _excess(parts: Sequence[Part], width: int) -> int:

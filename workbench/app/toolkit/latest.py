@@ -38,27 +38,17 @@ def sentence_of(error: Exception) -> str:
 
 
 class Latest:
-    """At most one job at a time for a ``node``; of those asked for meanwhile only the newest is done afterwards, or ``every`` one in order.
-
-    Attributes:
-        due: Whether something is to be called :meth:`soon`.
-        asked: For what was asked last with :meth:`ask_for`.
-        shown: Of these that whose result was taken.
-        took: Seconds that the last job took.
-        ended: When it ended, on the clock of :func:`time.perf_counter`.
-    """
+    """At most one job at a time for a ``node``; of those asked for meanwhile only the newest is done afterwards, or ``every`` one in order."""
 
     def __init__(self, node: Widget | App[Any], group: str, *, every: bool = False) -> None:
         self._node, self._group, self._every = node, group, every
         self._busy = False
         self._waiting: list[tuple[Work, Done, Failed]] = []
-        self._reports: deque[tuple[Done, Any]] = deque(
-            maxlen=1
-        )  # a later one says more than one that nobody has seen yet
-        self.due = False
-        self.took = self.ended = 0.0
-        self.asked: tuple[object, ...] = ()
-        self.shown: tuple[object, ...] = ()
+        self._reports = deque[tuple[Done, Any]](maxlen=1)  # a later one says more than one that nobody has seen yet
+        self.due = False  # something is to be called soon
+        self.took = self.ended = 0.0  # seconds of the last job, and when it ended (perf_counter)
+        self.asked: tuple[object, ...] = ()  # the last key for which was asked
+        self.shown: tuple[object, ...] = ()  # the last one of which the result was taken
 
     @property
     def idle(self) -> bool:

@@ -64,14 +64,11 @@ class Lasting(OutlivesScreens, Widget):
 
 
 class BaseScreen(Screen[ScreenResultType], Lasting):
-    """A screen that ends once, and only itself.
-
-    Attributes:
-        takes_keys: Whether keys have something to act on; those that come earlier wait (see :meth:`OpeningApp.on_event`).
-    """
+    """A screen that ends once, and only itself."""
 
     @property
     def takes_keys(self) -> bool:
+        """Whether keys have something to act on; those that come earlier wait (see :meth:`OpeningApp.on_event`)."""
         return self.is_mounted
 
     def on_screen_resume(self) -> None:

@@ -128,7 +128,7 @@ class ModeScreen(BaseScreen[None]):
             self._session_opened(self.workbench.reader)
             self.on_facts_changed(self.workbench.facts_sentence)
         else:
-            self._name_session()
+            self.marks_changed()
         self._is_ready = True
         self.keys_can_come()
 
@@ -138,17 +138,14 @@ class ModeScreen(BaseScreen[None]):
             self._focus_inside(self.current_pane)
 
     def _session_opened(self, reader: SessionReader | None) -> None:
-        self._name_session()
+        self.marks_changed()
         self.on_session_opened(reader)
 
-    def _name_session(self) -> None:
+    def marks_changed(self) -> None:
         path = self.workbench.session_path
         line = self.query_one(StatusLine)
         line.session = path.name if path else "no session"
         line.marked = self.workbench.marks.sentence(path)
-
-    def marks_changed(self) -> None:
-        self._name_session()
 
     def on_screen_resume(self) -> None:
         if self.query(StatusLine):
@@ -209,6 +206,13 @@ class ModeScreen(BaseScreen[None]):
         target = self.labelled()
         if target is not None:
             await self._labels.remark(target)
+
+    @work
+    async def action_export(self) -> None:
+        from workbench.app.toolkit.report_dialog import ask_and_export
+
+        if self.workbench.session_path is not None:
+            await ask_and_export(self.workbench, self.workbench.session_path)
 
     # -- panes
 

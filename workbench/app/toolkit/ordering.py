@@ -121,20 +121,15 @@ def run_fields(session: str, *, busy: bool) -> tuple[Field, ...]:
     return (where, _WHEN) if busy else (where,)
 
 
-_WHEN = Field(
-    "when",
-    "now",
-    lambda values: with_keys(
-        "A run of this session is under way: now begins beside it, queue begins after it ({app.runs} shows the queue)."
-    ),
-    ("now", "queue"),
-    check=lambda text: _check_when(text),
-)
-
-
 def _check_when(text: str) -> None:
-    if text not in _WHEN.known:
+    if text not in {"now", "queue"}:
         raise UsageError("A run begins now, or goes into the queue.")
+
+
+_ABOUT_WHEN = (
+    "A run of this session is under way: now begins beside it, queue begins after it ({app.runs} shows the queue)."
+)
+_WHEN = Field("when", "now", lambda values: with_keys(_ABOUT_WHEN), ("now", "queue"), check=_check_when)
 
 
 def check_session(text: str) -> None:

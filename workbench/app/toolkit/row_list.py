@@ -82,7 +82,7 @@ class RowList(VirtualView):
 
     def narrow_counts(self) -> tuple[int, int]:
         total = sum(map(self.selectable, range(self.row_count())))
-        return (total if self._visible is None else sum(map(self.selectable, self._visible))), total
+        return (sum(map(self.selectable, self._visible or ())) if self.narrowed else total), total
 
     def _find_visible(self) -> None:
         words, count = self.narrowed.casefold().split(), self.row_count()

@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import work
 from textual.app import ComposeResult
 
 from workbench.app.key_table import WHY_NOT, with_keys
@@ -31,8 +30,7 @@ class Needle:
     """A text that is looked for; each distinct blob is read once."""
 
     def __init__(self, reader: SessionReader, text: str) -> None:
-        self._reader = reader
-        self._text = text
+        self._reader, self._text = reader, text
         self._known: dict[str, list[int]] = {}
 
     def in_text(self, text: str) -> list[int]:
@@ -51,12 +49,9 @@ class Finder:
     """Keeps the hits of the last search, None while there are none; ``at`` is the one shown."""
 
     def __init__(self, screen: RunScreen) -> None:
-        self._screen = screen
-        self._stop = threading.Event()
-        self._more = False
-        self.needle = ""
+        self._screen, self._stop, self._more = screen, threading.Event(), False
+        self.needle, self.at = "", -1
         self.found: list[Any] | None = None
-        self.at = -1
 
     def begin(
         self, text: str, hits: Callable[[Needle, Callable[[], bool]], Iterator[Any]], first: Callable[[Sequence[Any]], int]
@@ -120,10 +115,8 @@ class RunScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.finder = Finder(self)
-        self.searching = Latest(self, "search")
+        self.finder, self.searching, self.run_loader = Finder(self), Latest(self, "search"), Latest(self, "run")
         self.doing = Latest(self, "actions", every=True)
-        self.run_loader = Latest(self, "run")
         self._goal: Place | None = None  # where somebody wanted to go in what is shown
         self._place: Place | None = None  # the same until it is reached
         self._remark = ""
@@ -278,13 +271,6 @@ class RunScreen(ModeScreen):
 
     def action_cancel(self) -> None:
         self.do("cancel", self.actions.cancel)
-
-    @work
-    async def action_export(self) -> None:
-        from workbench.app.toolkit.report_dialog import ask_and_export
-
-        if self.workbench.session_path is not None:
-            await ask_and_export(self.workbench, self.workbench.session_path)
 
     def action_copy(self) -> None:
         self.actions.copy()

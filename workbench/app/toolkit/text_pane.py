@@ -103,7 +103,8 @@ class TextPane(VirtualView):
         found = (
             (index, at, at + len(text)) for text in texts for index, line in lines if (at := line.text.find(text)) >= 0
         )
-        self.mark_evidence([Range(*place) for place in itertools.islice(found, 1)])
+        for place in itertools.islice(found, 1):
+            self.mark_evidence([Range(*place)])
 
     def go_to(self, line: int, column: int = 0) -> None:
         self._layout()
@@ -145,15 +146,12 @@ class TextPane(VirtualView):
 
     def on_resize(self) -> None:
         self._layout()
+        self.refresh()
 
     def render_line(self, y: int) -> Strip:
         if self._width != self.text_width:
-            self.call_next(self._rewrap)
+            self.call_next(self.on_resize)
         return super().render_line(y)
-
-    def _rewrap(self) -> None:
-        self._layout()
-        self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         y = event.y + self.scroll_offset.y
@@ -169,7 +167,7 @@ class TextPane(VirtualView):
         top = self._rows[self.scroll_offset.y : self.scroll_offset.y + 1] if self._width else []
         self._rows, self._width = self.document.rows(width - self.document.gutter), width
         self.set_size(len(self._rows))
-        if top:
+        if top and top[0].line:
             row = bisect_left(self._rows, top[0].line, key=lambda item: item.line)
             self.scroll_to(y=row, animate=False, immediate=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from textual import events
+from textual import events, getters
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input
@@ -58,9 +58,7 @@ class TypedLine(Horizontal):
         yield LineInput(compact=True, max_length=self.MOST, select_on_focus=False)
         yield Label("", id="typed-count")
 
-    @property
-    def field(self) -> LineInput:
-        return self.query_one(LineInput)
+    field = getters.query_one(LineInput)
 
     def put(self, text: str) -> None:
         with self.field.prevent(Input.Changed):
@@ -72,11 +70,8 @@ class TypedLine(Horizontal):
         self.field.focus()
 
     def show(self, wanted: bool) -> None:
-        self.set_class(wanted, "-open")
-        if wanted:
-            for other in self.screen.query(TypedLine):
-                if other is not self:
-                    other.remove_class("-open")
+        for line in self.screen.query(TypedLine) if wanted else (self,):
+            line.set_class(wanted and line is self, "-open")
 
 
 class FollowedLine(TypedLine):
@@ -84,9 +79,9 @@ class FollowedLine(TypedLine):
 
     MOST = LONGEST_SOUGHT
 
-    def __init__(self) -> None:
+    def __init__(self, target: Any) -> None:
         super().__init__()
-        self._target: Any = None
+        self._target = target
 
     def serve(self, target: Any) -> None:
         self._target = target
@@ -100,23 +95,20 @@ class FollowedLine(TypedLine):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        if self._target is not None:
-            self._target.follow(event.value)
-            self.say_count(self._target)
+        self._target.follow(event.value)
+        self.say_count(self._target)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.action_keep()
 
     def action_keep(self) -> None:
-        if self._target is not None:
-            self._target.focus()
-            self.serve(self._target)
+        self._target.focus()
+        self.serve(self._target)
 
     def action_leave(self) -> None:
-        if self._target is not None:
-            self._target.follow("")
-            self.action_keep()
+        self._target.follow("")
+        self.action_keep()
 
 
 class NarrowLine(FollowedLine):
@@ -134,7 +126,7 @@ class FindLine(FollowedLine):
 async def ask_line(kind: type[FollowedLine], target: Any) -> None:
     """Open a line on the screen of a list or text; it is made when it is first asked for."""
     found = target.screen.query(kind)
-    line = found.first() if found else kind()
+    line = found.first() if found else kind(target)
     if not found:
         await target.screen.mount(line)
     line.serve(target)

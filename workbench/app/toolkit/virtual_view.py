@@ -25,7 +25,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     DEFAULT_CSS = """
     VirtualView {
         background: $background; color: $foreground; scrollbar-size-vertical: 0; overflow-x: hidden; overflow-y: scroll;
-        & > .row--comment { color: $text-dim; text-style: italic; }
+        & > .row--comment, & > .row--hidden { color: $text-dim; text-style: italic; }
         & > .row--dim { color: $text-dim; }
         & > .row--rule { color: $text-faint; }
         & > .row--string, & > .row--added { color: $text-success; }
@@ -42,10 +42,10 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         & > .row--em { text-style: italic; }
         & > .row--s { text-style: strike; }
         & > .row--plain-code { color: $foreground; }
-        & > .row--ok { color: $verdict-passed; }
-        & > .row--bad { color: $verdict-failed; }
+        & > .row--ok, & > .row--passed, & > .row--good { color: $verdict-passed; }
+        & > .row--bad, & > .row--failed, & > .row--poor { color: $verdict-failed; }
         & > .row--running { color: $verdict-running; }
-        & > .row--unscored { color: $verdict-unscored; }
+        & > .row--unscored, & > .row--paused { color: $verdict-unscored; }
         & > .row--invalid { color: $verdict-invalid; }
         & > .row--seen-read { color: $seen-read; }
         & > .row--seen-listed { color: $seen-listed; }
@@ -56,10 +56,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         & > .row--hit { background: $warning-muted; color: $text-warning; }
         & > .row--hit-now { background: $warning; color: auto; text-style: bold; }
         & > .row--evidence { background: $accent-muted; color: $foreground; text-style: bold; }
-        & > .row--passed, & > .row--good { color: $verdict-passed; }
-        & > .row--failed, & > .row--poor { color: $verdict-failed; }
         & > .row--waiting { color: $verdict-waiting; }
-        & > .row--paused { color: $verdict-unscored; }
         & > .row--hidden { color: $text-dim; text-style: italic; }
         & > .row--marked { color: $accent; text-style: bold; }
         & > .row--group { color: $primary; text-style: bold; }

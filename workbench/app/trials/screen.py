@@ -24,8 +24,7 @@ from workbench.app.toolkit.plot import ScatterPlot
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.texts import Static
 from workbench.app.trials.filters import TrialFilter, questions_about
-from workbench.app.trials.spread_plot import SpreadPlot
-from workbench.app.trials.table import LossList, MatrixView, TrialTable, spread_in_words, without_forks
+from workbench.app.trials.table import LossList, MatrixView, SpreadPlot, TrialTable, spread_in_words, without_forks
 from workbench.results.trials import (
     Scale,
     TrialLine,
@@ -76,9 +75,9 @@ class TrialsScreen(ModeScreen):
         set_title(table, "Trials")
         cells = MatrixView(id="matrix")
         matrix = Container(LinesBeside(cells.agents, id="matrix-agents"), cells, id="matrix-pane", classes="pane")
-        set_title(matrix, "Cases × agents")
+        set_title(matrix, "Cases × agents", "means of what is shown")
         losses = Container(LossList(id="losses"), id="losses-pane", classes="pane")
-        set_title(losses, "Lost most by")
+        set_title(losses, "Lost most by", "points a trial shown")
         yield table
         yield Container(matrix, losses, id="beside", classes="pane-group")
         spread = Container(SpreadPlot(id="spread"), id="spread-pane", classes="pane -off")
@@ -169,8 +168,6 @@ class TrialsScreen(ModeScreen):
         scale = str(table.trials.scale) if table.trials.scale is not None else ""
         self.retitle("#trials", " · ".join(filter(None, [*parts, table.filter.sentence()])), scale)
         self._plot()
-        self.retitle("#matrix-pane", "Cases × agents", "means of what is shown")
-        self.retitle("#losses-pane", "Lost most by", "points a trial shown")
         self._show_line()
         self.refresh_bindings()
 
@@ -262,17 +259,17 @@ class TrialsScreen(ModeScreen):
             self.workbench.follow(results, rows.index(self.table.selected))
         elif message.row_list is self.matrix and self.matrix.chosen is not None:
             case, (agent, model) = self.matrix.chosen
-            wanted = self.table.filter
-            for question, value in (("case", case), ("agent", agent), ("model", model)):
-                wanted = wanted.choosing(question, value)
-            self._show_only(wanted)
+            self._show_only(case=case, agent=agent, model=model)
         elif isinstance(message.row_list, SpreadPlot) and message.row_list.selected is not None:
             agent, model = message.row_list.selected
-            self._show_only(self.table.filter.choosing("agent", agent).choosing("model", model))
+            self._show_only(agent=agent, model=model)
         elif message.row_list is self.losses and self.losses.selected is not None:
-            self._show_only(self.table.filter.choosing("lost", self.losses.selected.title))
+            self._show_only(lost=self.losses.selected.title)
 
-    def _show_only(self, wanted: TrialFilter) -> None:
+    def _show_only(self, **values: str) -> None:
+        wanted = self.table.filter
+        for question, value in values.items():
+            wanted = wanted.choosing(question, value)
         self.filter_trials(wanted)
         self.focus_pane(self.query_one("#trials"))
 
@@ -313,13 +310,6 @@ class TrialsScreen(ModeScreen):
         await self.app.push_screen_wait(
             FilterDialog(self.table.trials.lines, self.table.filter, self.filter_trials, "trial", names)
         )
-
-    @work
-    async def action_export(self) -> None:
-        from workbench.app.toolkit.report_dialog import ask_and_export
-
-        if self.workbench.session_path is not None:
-            await ask_and_export(self.workbench, self.workbench.session_path)
 
     def action_clear_filter(self) -> None:
         self.filter_trials(self.table.filter.cleared())
