@@ -228,7 +228,8 @@ class CheckList(HeadedList):
         lines = lines_of(shown.readme, shown.checked, self._opened) if shown else []
         self._digits = len(str(max((line.number for line in lines), default=1)))
         self._width = self.text_width
-        room = max(10, self._width - self._digits - 4)
+        # Before it is laid out nothing is cut; it is built again then.
+        room = max(10, self._width - self._digits - 4) if self.size else 240
         self._lines = []
         for line in lines:
             # What goes on is indented like its beginning, and more.
