@@ -125,7 +125,7 @@ async def test_two_samples_two_evaluators_and_down_to_a_sample(tmp_path: Path, h
     async with regeneration(two_evaluators(tmp_path / "two.session"), (120, 40)) as (pilot, mode):
         app = pilot.app
         await press(pilot, mode, "v", "tab", "space")
-        await until(pilot, lambda: mode.looking_up.idle and app.marks.of("candidate"), "the mark")
+        await until(pilot, lambda: mode.doing.idle and app.marks.of("candidate"), "the mark")
         await press(pilot, mode, "l")
         await pilot.press("C")
         await shown(pilot, CANDIDATES)

@@ -14,7 +14,6 @@ from regeneration_app import press, quiet, regeneration
 from trajectory_app import screen_text, until
 
 from workbench.app.location import Location
-from workbench.app.regeneration.head import EvaluatorLine
 from workbench.app.regeneration.went_wrong import (
     BY_FILE,
     CURVE,
@@ -269,13 +268,12 @@ async def test_a_run_that_begins_elsewhere_stays_in_sight_and_is_one_key_away(tm
         await until(pilot, lambda: "docs [original 0.50] none 0.00" in screen_text(screen.app), "docs side by side")
         recorder.run(run_id="regen-3", state="running", docs="llm:x")
         recorder.cells(recorder.task("count_text", 0, run_id="regen-3", docs="llm:x"), "✓··", run_id="regen-3")
-        line = screen.query_one(EvaluatorLine)
-        await until(pilot, lambda: line.begun == "regen-3", "that another run began")
+        await until(pilot, lambda: screen.following.begun == "regen-3", "that another run began")
         assert "another run began: L" in str(screen.query_one(StatusLine).render())
         await press(pilot, screen, "L")  # past the second run
         assert screen.view is not None
         assert screen.view.run.id == "regen-3"
-        await until(pilot, lambda: not line.begun, "that it was looked at")
+        await until(pilot, lambda: not screen.following.begun, "that it was looked at")
         assert "another run began" not in str(screen.query_one(StatusLine).render())
     recorder.close()
 

@@ -57,7 +57,7 @@ def test_the_summary_has_pass_at_k_with_and_without(
     TerminalShow().table(recorder.path, RUN, closing)
     shown = " ".join(capsys.readouterr().out.split())
     assert f"✓✓✓{glyphs.DOUBTFUL}" in shown
-    assert f"{glyphs.DOUBTFUL} doubtful 1, without them: pass@1 0.33" in shown
+    assert f"without 1 {glyphs.DOUBTFUL} doubtful: pass@1 0.33" in shown
 
 
 def test_where_every_pass_is_plain_nothing_is_said(recorder: Recorder, capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,7 +72,7 @@ def test_figures_say_on_which_tasks_they_rest_and_what_was_ignored(
     assert "(of 2 tasks)" in told
     assert "pass@2 1.00 (of 1 task)" in told
     assert "0 to 2 of 2 samples a task" in told
-    assert "without 1 whose docstring carries the code: pass@1 0.50, pass@2 1.00" in told
+    assert "without 1 leaking: pass@1 0.50, pass@2 1.00" in told
     # A task that was not chosen is a task all the same.
     only = ["regenerate", repository, "--evaluator", f"samples:{file}", "--session", "only", "--task", "add", "--json"]
     assert main(only) == 0

@@ -32,6 +32,8 @@ def test_checks_that_hold_are_one_quiet_line(recorder: Recorder, capsys: pytest.
     shown = " ".join(capsys.readouterr().out.split())
     assert line in shown
     assert "✗ SELF-CHECK" not in shown
+    TerminalShow().table(recorder.path, RUN, {**closing, "pending_rechecks": 2})
+    assert "2 verdicts are still to be looked at again on the cold route" in capsys.readouterr().out
 
 
 def test_checks_that_fail_name_their_tasks(recorder: Recorder, capsys: pytest.CaptureFixture[str]) -> None:

@@ -47,13 +47,13 @@ def test_what_is_the_same_is_the_same_on_both_sides(left: str | None, right: str
 @given(TEXTS)
 def test_a_text_does_not_differ_from_itself(text: str | None) -> None:
     diff = word_diff(text, text)
-    assert diff.same
+    assert all(pair.same for pair in diff.pairs)
     assert diff.common_words == diff.left_words == diff.right_words
 
 
 @given(TEXTS, TEXTS)
 def test_texts_that_differ_are_not_the_same(left: str | None, right: str | None) -> None:
-    assert word_diff(left, right).same == (left == right)
+    assert all(pair.same for pair in word_diff(left, right).pairs) == (left == right)
 
 
 def test_words_of_lines_that_belong_together_are_compared() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from app.regenerated import EVALUATOR, RUN, Recorder
 
-from workbench.commands.regeneration_summary import summary
+from workbench.commands.regeneration_summary import read_outcome, summary
 from workbench.commands.regeneration_watching import figures
 from workbench.reports import write_report
 from workbench.results.regeneration_runs import load_view
@@ -40,9 +40,11 @@ def test_a_cut_answer_and_missing_samples_are_said_by_commands_and_reports(sessi
     closing = summary(session, RUN)
     (group,) = closing["groups"]
     assert (group["cut_at_token_limit"], group["samples_per_task"]) == (1, [3, 5])
-    line = figures({**closing, **{key: group[key] for key in ("cut_at_token_limit", "samples_per_task", "tasks")}})
+    with SessionReader(session) as reader:
+        found = next(one.figures for one in read_outcome(reader, RUN).groups if not one.control)
+    line = figures(found, {**closing, "tasks": group["tasks"]})
     assert "3 to 5 of 5 samples a task" in line
-    assert "1 answers cut at the token limit" in line
+    assert "1 answer cut at the token limit" in line
     for kind in ("md", "html"):
         text = str(write_report(session, kind, None))
         assert "cut at the token limit" in text

@@ -12,7 +12,6 @@ from workbench.commands.output import print_json, tell
 from workbench.commands.show import Printer
 from workbench.comparison import kind_of
 from workbench.comparison.groups import GroupSide, compare_groups, groups_of, join_groups
-from workbench.comparison.panes import Comparison
 from workbench.engine.session_names import resolve_session
 from workbench.errors import UsageError
 from workbench.files import expanded
@@ -58,7 +57,13 @@ def run(arguments: argparse.Namespace) -> int:
         kind = kind_of(left.kind)
         alone: list[str] = []
         if left.kind == "run":
-            found, alone = _all_groups(left, right)
+            # Two that are named belong together whatever they are, controls too.
+            pairs = list(zip(left.groups, right.groups, strict=False))
+            if not len(left.groups) == len(right.groups) == 1:
+                pairs, alone = join_groups(left.groups, right.groups)
+            if not pairs:
+                raise UsageError("They have no samples that could be compared.")
+            found = compare_groups(pairs)
         else:
             sides = (left.reader, left.key), (right.reader, right.key)
             found = [kind.read(*sides, arguments.rubric, arguments.judge)]
@@ -72,16 +77,6 @@ def run(arguments: argparse.Namespace) -> int:
     elif not arguments.json:
         Printer().page(page)
     return 0
-
-
-def _all_groups(left: _Named, right: _Named) -> tuple[list[Comparison], list[str]]:
-    """Compare the groups of two runs that belong together, and name those that only one has."""
-    # Two that are named belong together whatever they are, controls too.
-    named = len(left.groups) == len(right.groups) == 1
-    pairs, alone = ([(left.groups[0], right.groups[0])], []) if named else join_groups(left.groups, right.groups)
-    if not pairs:
-        raise UsageError("They have no samples that could be compared.")
-    return compare_groups(pairs), alone
 
 
 def _split(text: str) -> tuple[Path, str]:

@@ -13,6 +13,7 @@ from workbench.engine.plan import RegenerationPlan
 from workbench.regeneration.breakdown import pass_by
 from workbench.regeneration.outcome import (
     GroupOutcome,
+    PassFigures,
     TaskResult,
     group_outcomes,
     pass_figures,
@@ -57,6 +58,10 @@ class Outcome:
     dropped: dict[str, int]
     pending_rechecks: int
     live: bool
+
+    @property
+    def figures(self) -> PassFigures:
+        return pass_figures([line.result for line in self.ready], self.order.k)
 
     @property
     def ready(self) -> list[Line]:
@@ -109,7 +114,7 @@ def summary(session: Path, run: str | Order, began: float = 0.0) -> dict[str, An
         plan, ready, ask = outcome.plan, outcome.ready, outcome.order.ask
         samples = [one for line in ready for one in line.candidates]
         counts = counts_of(reader, samples, {line.task.id: line.task for line in ready})
-    figures = pass_figures([line.result for line in ready], outcome.order.k)
+    figures = outcome.figures
     errors = [one.verdict_reason or "no reason was recorded" for one in samples if one.verdict == "error"]
     sums = totals(counts, now=time.time() if outcome.live else None)
     return {

@@ -6,7 +6,7 @@ import contextlib
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +20,8 @@ from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.watching import Show, follow, reason_lines, stop
 from workbench.engine.orders import Order, belongs, is_finished, refusal
 from workbench.engine.plan import Ask
-from workbench.reports.regenerated import cell
+from workbench.regeneration.outcome import PassFigures
+from workbench.reports.regenerated import cell, estimate_words
 from workbench.reports.wording import share
 from workbench.results.reasons import Reason, kind_of
 from workbench.session import SessionReader
@@ -173,47 +174,42 @@ class TerminalShow:
     def table(self, session: Path, run: str | Order, closing: dict[str, Any]) -> None:
         with SessionReader(session) as reader:
             outcome = read_outcome(reader, run)
-            failing = {
-                line.task.id: dict.fromkeys(
-                    test.test_id for one in line.candidates for test in reader.failing_tests(one.id)
-                )
-                for line in outcome.lines[:_MOST_ROWS]
-            }
-        table = Table(box=None, pad_edge=False)
-        lines = [line for line in outcome.lines if line.candidates or line.task.state == "excluded"]
-        # A single file goes without saying; names give way to the width, verdicts and figures never do.
-        several = len({line.task.path for line in lines}) > 1
-        names = {"file": [line.task.path for line in lines]} if several else {}
-        names["function"] = [row_id(line.task).partition("::")[2] for line in lines]
-        widest = max(12, self.console.width // (5 if several else 4))
-        widths = {name: min(widest, max(map(len, [name, *texts]))) for name, texts in names.items()}
-        widths |= {"tests": 5, "cover": 5}
-        samples = {
-            line.task.id: "".join(map(cell, line.candidates)).replace(glyphs.RUNNING, glyphs.WAITING) for line in lines
+            lines = [line for line in outcome.lines if line.candidates or line.task.state == "excluded"]
+            shown = lines[:_MOST_ROWS]
+            failing = [
+                first_of([test.test_id for one in line.candidates for test in reader.failing_tests(one.id)])
+                for line in shown
+            ]
+        tasks = [line.task for line in shown]
+        samples = ["".join(map(cell, one.candidates)).replace(glyphs.RUNNING, glyphs.WAITING) for one in shown]
+        columns: dict[str, Sequence[Any]] = {
+            "file": [task.path for task in tasks],
+            "function": [row_id(task).partition("::")[2] for task in tasks],
+            "tests": [str(task.test_count) for task in tasks],
+            "cover": ["" if task.coverage is None else f"{task.coverage:.0%}" for task in tasks],
+            "samples": [self.console.cells(signs) for signs in samples],
+            **{f"pass@{k}": [share(line.result.at(k)) for line in shown] for k in outcome.order.k},
         }
-        widths["samples"] = max(7, min(20, max(map(len, samples.values()), default=0)))
-        widths |= {f"pass@{k}": len(f"pass@{k}") for k in outcome.order.k}
-        for heading, width in widths.items():
-            side: Literal["left", "right"] = "left" if heading in ("file", "function", "samples") else "right"
+        if len(set(columns["file"])) < 2:
+            del columns["file"]  # a single file goes without saying
+        # Names give way to the width, verdicts and figures never do.
+        widest = {"file": max(12, self.console.width // 5), "samples": 20}
+        widest["function"] = max(12, self.console.width // (5 if "file" in columns else 4))
+        table, room = Table(box=None, pad_edge=False), self.console.width
+        for heading, cells in columns.items():
+            width = min(widest.get(heading, len(heading)), max(map(len, [heading, *cells])))
+            side: Literal["left", "right"] = "left" if heading in widest else "right"
             fold: OverflowMethod = "fold" if heading == "samples" else self.console.cut
             table.add_column(heading, justify=side, width=width, overflow=fold, no_wrap=fold != "fold")
-        room = self.console.width - sum(width + 2 for width in widths.values())
+            room -= width + 2
         table.add_column("failing first", overflow=self.console.cut, no_wrap=True, max_width=max(8, room))
-        for line in lines[:_MOST_ROWS]:
-            values = [line.result.at(k) for k in outcome.order.k]
-            tests = list(failing[line.task.id])
-            why = "taken out: " + (line.task.reason or "") if line.task.state == "excluded" else first_of(tests)
-            table.add_row(
-                *([line.task.path] if several else []),
-                row_id(line.task).partition("::")[2],
-                str(line.task.test_count),
-                "" if line.task.coverage is None else f"{line.task.coverage:.0%}",
-                self.console.cells(samples[line.task.id]),
-                *map(share, values),
-                why,
-            )
+        excluded = ["taken out: " + (task.reason or "") if task.state == "excluded" else "" for task in tasks]
+        for row in zip(
+            *columns.values(), (out or why for out, why in zip(excluded, failing, strict=True)), strict=True
+        ):
+            table.add_row(*row)
         self.console.print(table)
-        if legend := self.console.legend([samples[line.task.id] for line in lines[:_MOST_ROWS]]):
+        if legend := self.console.legend(samples):
             self.console.print(f"samples: {legend}", style="dim")
         if len(lines) > _MOST_ROWS:
             self.console.print(f"… and {len(lines) - _MOST_ROWS} more tasks", style="dim")
@@ -229,7 +225,7 @@ class TerminalShow:
             self.console.print(closing["note"], style="yellow")
         for sentence in closing["self_check"]["failed"]:
             self.console.print(f" {self.console.readable(sentence)} ", style="bold reverse red")
-        self.console.print(figures(closing), style="bold")
+        self.console.print(figures(outcome.figures, closing), style="bold")
         for words in dict.fromkeys(closing["interval_words"].values()):
             if words and closing["tasks"]:
                 self.console.print(words, style="dim", soft_wrap=True)
@@ -238,10 +234,9 @@ class TerminalShow:
         if checked := self_check_line(closing["self_check"]):
             self.console.print(checked, style="bold red" if closing["self_check"]["failed"] else "dim")
         if closing["pending_rechecks"]:
-            later = f"{closing['second_looks']} verdicts are still to be looked at again on the cold route"
+            later = f"{closing['pending_rechecks']} verdicts are still to be looked at again on the cold route"
             self.console.print(f"{later}, after what else was asked for.", style="dim")
-        fewest, most = closing["samples_per_task"]
-        drawn = f"{fewest} to {most}" if fewest != most else f"{most or closing['samples']}"
+        drawn = outcome.figures.drawn(closing["samples"])
         details = f"docs {docs_words(closing['docs'], closing['docs_scope'])} · {closing['evaluator']} · m = {drawn}"
         self.console.print(f"{details} · {closing['sandbox']} · session: {session}", style="dim")
 
@@ -268,49 +263,25 @@ def kept_words(closing: dict[str, Any]) -> str:
     )
 
 
-def first_of(tests: list[str]) -> str:
-    if not tests:
-        return ""
-    return tests[0].partition("::")[2] + (f" ({len(tests)})" if len(tests) > 1 else "")
+def first_of(tests: Sequence[str]) -> str:
+    tests = list(dict.fromkeys(tests))
+    return tests[0].partition("::")[2] + (f" ({len(tests)})" if len(tests) > 1 else "") if tests else ""
 
 
-def _at_k(values: dict[str, float | None]) -> str:
-    return ", ".join(f"pass@{k} {share(value)}" for k, value in values.items())
-
-
-def figures(closing: dict[str, Any]) -> str:
+def figures(found: PassFigures, closing: dict[str, Any]) -> str:
     parts = []
-    for k, value in closing["pass_at_k"].items():
-        bounds = closing["interval"][k]
-        over = closing["interval_over"][k]
-        spread = f" [{bounds[0]:.2f}, {bounds[1]:.2f}] {over}" if bounds and value is not None else ""
-        resting = closing["tasks_at_k"][k]
+    for one in found.pass_at:
         # Figures over different tasks are not to be compared: each says how many are in it, where they differ.
-        fewer = f" (of {plural(resting, 'task')})" if value is not None and resting != closing["tasks"] else ""
-        parts.append(f"pass@{k} {share(value)}{spread}{fewer}")
+        fewer = f" (of {plural(one.tasks, 'task')})" if one.value is not None and one.tasks != closing["tasks"] else ""
+        parts.append(f"pass@{one.k} {estimate_words(one)}{fewer}")
     parts.append(plural(closing["tasks"], "task"))
-    fewest, most = closing["samples_per_task"]
-    if fewest != most or most < closing["samples"]:
-        drawn = f"{fewest} to {most}" if fewest != most else str(most)
-        asked = f" of {closing['samples']}" if fewest < closing["samples"] else ""
-        parts.append(f"{drawn}{asked} samples a task")
-    if closing["cut_at_token_limit"]:
-        parts.append(f"{closing['cut_at_token_limit']} answers cut at the token limit")
-    if closing["leaking"]:
-        clean = _at_k(closing["pass_at_k_without_leaking"])
-        parts.append(f"without {closing['leaking']} whose docstring carries the code: {clean}")
-    if closing["doubtful"]:
-        sure = _at_k(closing["pass_at_k_without_doubtful"])
-        parts.append(f"{glyphs.DOUBTFUL} doubtful {closing['doubtful']}, without them: {sure}")
-    if closing["repaired"]:
-        bare = _at_k(closing["pass_at_k_without_repairs"])
-        parts.append(f"{closing['repaired']} passed after a repair of the answer, without repairs: {bare}")
-    if closing["tasks"] and closing["documented"] < closing["tasks"]:
-        alone = f", these alone: {_at_k(closing['pass_at_k_of_documented'])}" if closing["documented"] else ""
-        parts.append(f"with a docstring {closing['documented']} ({closing['documented_share']:.0%}){alone}")
+    drawn = found.drawn(closing["samples"])
+    parts += [f"{drawn} samples a task"] if drawn != str(closing["samples"]) else []
+    for words, values in found.otherwise:
+        at = [f"pass@{one.k} {share(value)}" for one, value in zip(found.pass_at, values, strict=False)]
+        parts.append(": ".join(filter(None, (words, ", ".join(at)))))
     parts += [f"{glyphs.VERDICTS.get(name, '')} {name} {count}" for name, count in closing["verdicts"].items()]
-    if closing["excluded"]:
-        parts.append(f"{closing['excluded']} taken out")
+    parts += [f"{closing['excluded']} taken out"] if closing["excluded"] else []
     if closing["dropped"]:
         parts.append("dropped: " + ", ".join(f"{count} {stage}" for stage, count in closing["dropped"].items()))
     return " · ".join(parts)

@@ -180,10 +180,6 @@ class TextDiff:
     right_words: int
     common_words: int
 
-    @property
-    def same(self) -> bool:
-        return all(pair.same for pair in self.pairs)
-
 
 def word_diff(left: str | None, right: str | None) -> TextDiff:
     """Compare two texts line by line and word by word; None stands for a text that is not there and has no lines.

@@ -74,7 +74,7 @@ def failing_pane(
         return {"passes": ("✓", "passed"), "no sample yet": ("·", "dim")}.get(says(one), (panes.NOTHING, "dim"))
 
     return panes.Table(
-        summary=" · ".join(filter(None, (of, panes.in_each_words(pairs)))),
+        summary=of or panes.in_each_words(pairs),
         rows=pairs,
         columns=(
             panes.Column("A fails", lambda pair: ends(pair.left), 9, 16, text=True),

@@ -63,8 +63,8 @@ def compare_all(left: object, right: object, *names: str) -> dict[str, Texts]:
 
 
 def alike(texts: Mapping[str, Texts]) -> str:
-    """Return which texts are the same: ``docstring the same · prompt differs``."""
-    return " · ".join(f"{word} {'the same' if pair.same else 'differs'}" for word, pair in texts.items())
+    """Return which of the optional texts are the same: ``docstring the same · prompt differs``."""
+    return " · ".join(f"{name} {'the same' if one.same else 'differs'}" for name, one in texts.items() if one.optional)
 
 
 def compare_texts(left: TextSide, right: TextSide, **how: bool) -> Texts:

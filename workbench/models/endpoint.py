@@ -8,7 +8,6 @@ stream) and ``GET …/models``; fields as in OpenAI's API reference, chat comple
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hmac
 import json
 import secrets
@@ -19,17 +18,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from aiohttp import web
+
 from workbench.models.types import Answer, Asker, Message, ModelError, Request, Sampling
 from workbench.text import one_line
 
-_MOST_HEAD, _MOST_BODY = 64 * 2**10, 32 * 2**20  # bytes
+_MOST_BODY = 32 * 2**20  # bytes
+_CLOSING_SECONDS = 0.1
 _MOST_SAMPLES = 16
 #: Status by kind of failure. The gateway has tried again already, so that ``x-should-retry: false`` goes with each.
 _STATUS = {"budget": 402, "key": 401, "context": 400, "refused": 400, "not_recorded": 404, "rate_limited": 429,
            "timeout": 504, "malformed": 502, "unavailable": 503, "crashed": 503}  # fmt: skip
-_WORDS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 402: "Payment Required", 404: "Not Found",
-          413: "Content Too Large", 429: "Too Many Requests", 500: "Internal Server Error", 502: "Bad Gateway",
-          503: "Service Unavailable", 504: "Gateway Timeout"}  # fmt: skip
 _ENDING = frozenset({"budget"})  # no later request can be answered either
 
 
@@ -71,7 +70,7 @@ class ChatEndpoint:
         self._purpose = purpose
         self._scope = scope
         self._most_tokens = most_tokens
-        self._clients: set[asyncio.Task[None]] = set()
+        self._answering: set[asyncio.Task[tuple[int, dict[str, Any], bool]]] = set()
         self.key = f"workbench-{secrets.token_urlsafe(24)}"
         self.counted = Counted()
         self.errors: list[str] = []
@@ -80,64 +79,51 @@ class ChatEndpoint:
 
     @asynccontextmanager
     async def on_socket(self, path: Path) -> AsyncIterator[None]:
-        server = await asyncio.start_unix_server(self._accept, path, limit=_MOST_HEAD, backlog=256)
-        async with self._listening(server):
+        async with self._served() as runner:
+            await web.UnixSite(runner, path, backlog=256).start()
             yield
 
     @asynccontextmanager
     async def on_loopback(self) -> AsyncIterator[int]:
-        server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=_MOST_HEAD, backlog=256)
-        async with self._listening(server):
-            yield server.sockets[0].getsockname()[1]
+        async with self._served() as runner:
+            await web.TCPSite(runner, "127.0.0.1", 0, backlog=256).start()
+            yield runner.addresses[0][1]
 
     @asynccontextmanager
-    async def _listening(self, server: asyncio.Server) -> AsyncIterator[None]:
+    async def _served(self) -> AsyncIterator[web.AppRunner]:
+        server = web.Application(client_max_size=_MOST_BODY)
+        server.router.add_route("*", "/{path:.*}", self._exchange)
+        runner = web.AppRunner(server, access_log=None, shutdown_timeout=_CLOSING_SECONDS)
+        await runner.setup()
         try:
-            yield
+            yield runner
         finally:
-            server.close()
-            for client in self._clients:
-                client.cancel()
-            await asyncio.gather(*self._clients, return_exceptions=True)
+            for task in self._answering:
+                task.cancel()
+            await asyncio.gather(*self._answering, return_exceptions=True)
+            await runner.cleanup()
 
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        client = asyncio.get_running_loop().create_task(self._client(reader, writer))
-        self._clients.add(client)
-        client.add_done_callback(self._clients.discard)
-
-    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-                while await self._exchange(reader, writer):
-                    pass
-        finally:
-            writer.close()
-
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        try:
-            head = await reader.readuntil(b"\r\n\r\n")
-        except asyncio.LimitOverrunError:
-            return await _send(writer, *_failure(400, "The request's head is too long."), keep=False)
-        first, *lines = head.decode("latin-1").split("\r\n")
-        headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-        method, _, target = first.partition(" ")
-        path = target.partition(" ")[0].partition("?")[0].rstrip("/")
-        body = await _body(reader, writer, headers)
-        if body is None:
-            return await _send(writer, *_failure(413, "The request's body is too long or has no length."), keep=False)
-        keep = headers.get("connection", "").lower() != "close"
-        if not hmac.compare_digest(headers.get("authorization", "").encode(), f"Bearer {self.key}".encode()):
-            return await _send(writer, *_failure(401, "The key is not this run's."), keep=keep)
-        if method == "GET" and path.endswith("/models"):
+    async def _exchange(self, request: web.Request) -> web.StreamResponse:
+        path = request.path.rstrip("/")
+        key = request.headers.get("Authorization", "").encode(errors="replace")
+        if not hmac.compare_digest(key, f"Bearer {self.key}".encode()):
+            return _reply(*_failure(401, "The key is not this run's."))
+        if request.method == "GET" and path.endswith("/models"):
             entry = {"id": self._model or "none", "object": "model", "created": 0, "owned_by": "workbench"}
-            return await _send(writer, 200, {"object": "list", "data": [entry]}, keep=keep)
-        if method != "POST" or not path.endswith("/chat/completions"):
-            return await _send(writer, *_failure(404, "Only chat completions are answered here."), keep=keep)
+            return _reply(200, {"object": "list", "data": [entry]})
+        if request.method != "POST" or not path.endswith("/chat/completions"):
+            return _reply(*_failure(404, "Only chat completions are answered here."))
+        try:
+            body = await request.read()
+        except web.HTTPRequestEntityTooLarge:
+            return _reply(*_failure(413, "The request's body is too long."))
         self.counted.requests += 1
-        status, answer, streamed = await self._answer(body)
-        if streamed:
-            return await _stream(writer, answer)
-        return await _send(writer, status, answer, keep=keep)
+        # It goes on where the program gives up: what was asked is paid for, and its next try finds the answer.
+        task = asyncio.create_task(self._answer(body))
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+        status, answer, streamed = await asyncio.shield(task)
+        return _stream(answer) if streamed else _reply(status, answer)
 
     async def _answer(self, body: bytes) -> tuple[int, dict[str, Any], bool]:
         try:
@@ -275,43 +261,13 @@ def _failure(status: int, sentence: str, code: str = "invalid_request") -> tuple
     return status, {"error": {"message": sentence, "type": "workbench", "param": None, "code": code}}
 
 
-async def _body(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, headers: Mapping[str, str]) -> bytes | None:
-    """Return a request's body, None if it is longer than allowed or of unknown length."""
-    if headers.get("expect", "").lower() == "100-continue":
-        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-    if headers.get("transfer-encoding", "").lower() == "chunked":
-        return await _chunks(reader)
-    length = headers.get("content-length", "0")
-    if not (length.isascii() and length.isdigit()) or int(length) > _MOST_BODY:
-        return None
-    return await reader.readexactly(int(length))
+def _reply(status: int, body: Mapping[str, Any]) -> web.Response:
+    headers = {} if status == 200 else {"x-should-retry": "false"}
+    return web.json_response(body, status=status, headers=headers)
 
 
-async def _chunks(reader: asyncio.StreamReader) -> bytes | None:
-    body = bytearray()
-    while True:
-        try:
-            size = int((await reader.readuntil(b"\r\n")).partition(b";")[0], 16)
-        except (ValueError, asyncio.LimitOverrunError):
-            return None
-        if size < 0 or len(body) + size > _MOST_BODY:
-            return None
-        body += (await reader.readexactly(size + 2))[:-2]
-        if not size:
-            return bytes(body)
-
-
-async def _send(writer: asyncio.StreamWriter, status: int, body: Mapping[str, Any], *, keep: bool) -> bool:
-    data = json.dumps(body, ensure_ascii=True).encode()
-    head = f"HTTP/1.1 {status} {_WORDS[status]}\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n"
-    head += "" if status == 200 else "x-should-retry: false\r\n"
-    writer.write(f"{head}Connection: {'keep-alive' if keep else 'close'}\r\n\r\n".encode("ascii") + data)
-    await writer.drain()
-    return keep
-
-
-async def _stream(writer: asyncio.StreamWriter, whole: Mapping[str, Any]) -> bool:
-    """Send a completion as a stream of events: one with the text, one with the reason for its end, then the usage."""
+def _stream(whole: Mapping[str, Any]) -> web.Response:
+    """Return a completion as events: one with the text, one with the reason for its end, then the usage."""
     frame = {name: whole[name] for name in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
     events: list[dict[str, Any]] = []
     for choice in whole["choices"]:
@@ -319,9 +275,5 @@ async def _stream(writer: asyncio.StreamWriter, whole: Mapping[str, Any]) -> boo
         events.append(frame | {"choices": [{**place, "delta": choice["message"], "finish_reason": None}]})
         events.append(frame | {"choices": [{**place, "delta": {}, "finish_reason": choice["finish_reason"]}]})
     events.append(frame | {"choices": [], "usage": whole["usage"]})
-    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
-    for event in events:
-        writer.write(b"data: " + json.dumps(event, ensure_ascii=True).encode() + b"\n\n")
-    writer.write(b"data: [DONE]\n\n")
-    await writer.drain()
-    return False
+    lines = [*map(json.dumps, events), "[DONE]"]
+    return web.Response(text="".join(f"data: {line}\n\n" for line in lines), content_type="text/event-stream")

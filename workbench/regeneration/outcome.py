@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.glyphs import DOUBTFUL
 from workbench.regeneration.leakage import THRESHOLD
 from workbench.regeneration.passk import Estimate, TaskCount, pass_at_k, summarise
 from workbench.session.groups import Group
@@ -21,6 +22,7 @@ from workbench.session.rows import TaskRow
 from workbench.session.sample_counts import SampleCount
 from workbench.session.verdict_counts import is_counted
 from workbench.statistics.intervals import LEVEL
+from workbench.text import plural
 
 DEFAULT_KS = (1, 3)
 
@@ -89,6 +91,30 @@ class PassFigures:
             "documented_share": self.documented_share,
             "pass_at_k_of_documented": dict(zip(ks, self.of_documented, strict=True)),
         }
+
+    def drawn(self, asked: int) -> str:
+        """Return how many samples of a task count, and of how many ``asked`` for where some are missing: ``0 to 2 of 2``."""
+        fewest, most = self.samples_per_task
+        if fewest == most >= asked:
+            return str(asked)
+        return (f"{fewest} to {most}" if fewest < most else str(fewest)) + (f" of {asked}" if fewest < asked else "")
+
+    @property
+    def otherwise(self) -> list[tuple[str, tuple[float | None, ...]]]:
+        """What pass@k is of documented functions alone, without leaking ones, and as if doubtful or repaired passes had failed.
+
+        Each comes with its words; where answers were cut, these alone.
+        """
+        documented = f"{self.documented:,}/{self.tasks:,} with docstring"
+        # Repaired passes are not left out: they count as failed, as if nobody had mended the answers.
+        known = (
+            (self.tasks - self.documented, documented, self.of_documented if self.documented else ()),
+            (self.leaking, f"without {self.leaking:,} leaking", self.without_leaking),
+            (self.doubtful, f"without {self.doubtful:,} {DOUBTFUL} doubtful", self.without_doubtful),
+            (self.repaired, f"if {plural(self.repaired, 'repaired answer')} had failed", self.without_repairs),
+            (self.cut, f"{plural(self.cut, 'answer')} cut at the token limit", ()),
+        )
+        return [(words, values) for count, words, values in known if count]
 
     @property
     def partial(self) -> bool:

@@ -240,3 +240,61 @@ def _sandboxes(counts: Sequence[SampleCount], plan: Mapping[str, Any]) -> tuple[
     declared = plan.get("weaknesses")
     recorded = [one_line(str(weak), 40) for weak in declared] if isinstance(declared, list) else []
     return names, weaknesses_of(names, str(plan.get("sandbox") or ""), recorded)
+
+
+# -- how many functions and tests are left
+
+
+FOUND, UNDECIDED, ASKED, EXCLUDED = "found", "undecided", "asked", "control"
+"""Keys of counts that are those of no stage."""
+TESTS = "tests:"
+"""Begins the key of a count of quarantined tests."""
+_ALWAYS = tuple(stage for stage in PASSED if stage != "documentation")
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A row of the table: ``left`` functions passed this stage, ``dropped`` did not; None where it is not known."""
+
+    key: str
+    title: str
+    left: int | None
+    dropped: int | None = None
+
+
+def counts(
+    stages: Sequence[StageRow], dropped: Mapping[str, int], tasks: int, excluded: int, *, live: bool
+) -> list[Count]:
+    """Return the counts at every stage; ``excluded`` of the ``tasks`` were taken out by a control."""
+    gone = sum(dropped.values())
+    left = max([stage.total or 0 for stage in stages if stage.name in {"trace", "filter"}] + [gone + tasks])
+    known = next((stage for stage in stages if stage.name == "filter"), None)
+    undecided = max(0, left - known.done) if live and known is not None and known.state == "running" else 0
+    rows = [Count(FOUND, "functions found", left or None)]
+    if not left:
+        return rows
+    # A stage that a newer engine knows is shown under its own name, before the stages that end the building.
+    for stage in (*_ALWAYS, *(stage for stage in dropped if stage not in PASSED), "documentation"):
+        gone = dropped.get(stage, 0)
+        left -= gone
+        if gone or stage in _ALWAYS:
+            rows.append(Count(stage, PASSED.get(stage, one_line(stage, 24)), left, gone))
+    if undecided:
+        rows.append(Count(UNDECIDED, "still to decide", undecided))
+    if tasks and tasks != left and not undecided:
+        rows.append(Count(ASKED, "asked for", tasks))
+    if tasks:
+        rows.append(Count(EXCLUDED, "controls hold", tasks - excluded, excluded))
+    return rows
+
+
+def counts_of_tests(stages: Sequence[StageRow], unused: Sequence[UnusedTestRow]) -> list[Count]:
+    suite = next((stage for stage in stages if stage.name == "suite" and stage.total), None)
+    if suite is None and not unused:
+        return []
+    found = suite.total if suite is not None else None
+    rows = [Count(TESTS, "tests of the suite", found)]
+    if suite is not None and found is not None:
+        rows.append(Count(f"{TESTS}stable", "stable, used", suite.done, found - suite.done))
+    kinds = Counter(one_line(row.kind, 20) for row in unused)
+    return rows + [Count(f"{TESTS}{kind}", f"  {kind}", None, number) for kind, number in kinds.items()]

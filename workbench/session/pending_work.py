@@ -120,14 +120,11 @@ def lacking(reader: SessionReader, run: RunRow) -> list[tuple[str, str, str]]:
     return found
 
 
-def trial_problem(reader: SessionReader, trial: TrialRow, judges: Iterable[str] = ()) -> str:
-    """Return why a done trial lacks scores, "" if it lacks none.
-
-    ``judges`` are by default those of its own run: a judge that failed later takes nothing away.
-    """
+def trial_problem(reader: SessionReader, trial: TrialRow) -> str:
+    """Return why a done trial lacks scores of its own run's judges: one that failed later takes nothing away."""
     if trial.state != "done":
         return ""
-    meant = tuple(judges) or judges_of(reader.run(trial.run_id))
+    meant = judges_of(reader.run(trial.run_id))
     every = reader.scores(trial.id)
     # A trial that none of them scored was judged under another name than its plan says.
     scores = [score for score in every if score.judge in meant] or every

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from workbench.session.json_forms import picked
 from workbench.statistics.clusters import Value
 from workbench.statistics.paired import Difference, paired_difference
 from workbench.statistics.rankings import (
@@ -229,9 +230,8 @@ class Ranking(InJson):
         return ranking_words([[told.get(name, name) for name in place] for place in self.places])
 
     def to_json(self) -> dict[str, Any]:
-        names = {name: name for name in ("better", "worse", "difference", "repositories", "ties", "of", "resampled")}
-        names["repositories"] = "rows"
-        orders = [{key: getattr(one, name) for name, key in names.items()} for one in self.orders]
+        names = ("better", "worse", "difference", "repositories:rows", "ties", "of", "resampled")
+        orders = [picked(one, *names) for one in self.orders]
         return {**InJson.to_json(self), "orders": orders}
 
 

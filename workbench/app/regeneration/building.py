@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from textual import getters
@@ -20,8 +19,18 @@ from workbench.app.toolkit.table import Grouping, Table
 from workbench.app.toolkit.texts import Static
 from workbench.app.toolkit.virtual_view import Part
 from workbench.glyphs import STATES
-from workbench.results.regeneration_runs import NONE_EXCLUDED, PASSED, Excluded, RunView
-from workbench.session.rows import DroppedRow, StageRow, TaskRow, UnusedTestRow
+from workbench.results.regeneration_runs import (
+    EXCLUDED,
+    FOUND,
+    NONE_EXCLUDED,
+    TESTS,
+    Count,
+    Excluded,
+    RunView,
+    counts,
+    counts_of_tests,
+)
+from workbench.session.rows import DroppedRow, StageRow, TaskRow
 from workbench.text import one_line, plural
 
 _GLYPHS = {
@@ -42,8 +51,6 @@ _TITLES = {
 }
 """The short and the long title of a stage where these are not its name."""
 _BAR = 8  # cells
-FOUND, UNDECIDED, ASKED, EXCLUDED = "found", "undecided", "asked", "control"
-_ALWAYS = tuple(stage for stage in PASSED if stage != "documentation")
 REASONS = {
     "parse": "does not parse",
     "body": "is a stub already",
@@ -55,8 +62,6 @@ REASONS = {
     EXCLUDED: "a control failed",
 }
 """Why a function was excluded at a stage, in few words."""
-TESTS = "tests:"
-"""Begins the key of a count of quarantined tests."""
 
 
 def _stage(row: StageRow) -> Part:
@@ -91,65 +96,6 @@ class BuildingList(Table[Any]):
     """Stages, counts, or what was excluded."""
 
     LEAD = 1
-
-
-# -- counts
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """A row of the table: ``left`` functions passed this stage, ``dropped`` did not; None where it is not known."""
-
-    key: str
-    title: str
-    left: int | None
-    dropped: int | None = None
-
-
-def counts(
-    stages: Sequence[StageRow], dropped: Mapping[str, int], tasks: int, excluded: int, *, live: bool
-) -> list[Count]:
-    """Return the counts at every stage.
-
-    Args:
-        stages: The stages as the session has them.
-        dropped: How many functions each stage dropped.
-        tasks: Tasks in the session, those included that a control took out.
-        excluded: How many of them a control took out.
-        live: Whether an engine is at work.
-    """
-    gone = sum(dropped.values())
-    left = max([stage.total or 0 for stage in stages if stage.name in {"trace", "filter"}] + [gone + tasks])
-    known = next((stage for stage in stages if stage.name == "filter"), None)
-    undecided = max(0, left - known.done) if live and known is not None and known.state == "running" else 0
-    rows = [Count(FOUND, "functions found", left or None)]
-    if not left:
-        return rows
-    # A stage that a newer engine knows is shown under its own name, before the stages that end the building.
-    for stage in (*_ALWAYS, *(stage for stage in dropped if stage not in PASSED), "documentation"):
-        gone = dropped.get(stage, 0)
-        left -= gone
-        if gone or stage in _ALWAYS:
-            rows.append(Count(stage, PASSED.get(stage, one_line(stage, 24)), left, gone))
-    if undecided:
-        rows.append(Count(UNDECIDED, "still to decide", undecided))
-    if tasks and tasks != left and not undecided:
-        rows.append(Count(ASKED, "asked for", tasks))
-    if tasks:
-        rows.append(Count(EXCLUDED, "controls hold", tasks - excluded, excluded))
-    return rows
-
-
-def counts_of_tests(stages: Sequence[StageRow], unused: Sequence[UnusedTestRow]) -> list[Count]:
-    suite = next((stage for stage in stages if stage.name == "suite" and stage.total), None)
-    if suite is None and not unused:
-        return []
-    found = suite.total if suite is not None else None
-    rows = [Count(TESTS, "tests of the suite", found)]
-    if suite is not None and found is not None:
-        rows.append(Count(f"{TESTS}stable", "stable, used", suite.done, found - suite.done))
-    kinds = Counter(one_line(row.kind, 20) for row in unused)
-    return rows + [Count(f"{TESTS}{kind}", f"  {kind}", None, number) for kind, number in kinds.items()]
 
 
 def _number(value: int | None) -> str:

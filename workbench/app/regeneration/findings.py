@@ -60,11 +60,7 @@ COMING: Final = Listing((), (), "being read…", "Being read…")
 
 
 def columns(*declared: tuple[str, int, bool]) -> tuple[Column[Entry], ...]:
-    """Return the columns of a list.
-
-    Args:
-        declared: Title, cells (0 for a text that takes what is left) and whether it is a number of each. The first three stay.
-    """
+    """Return columns of title, cells (0 for a text that takes what is left) and whether it is a number; the first three stay."""
 
     def column(at: int, title: str, size: int, number: bool) -> Column[Entry]:
         return Column(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.app.key_table import key_of, with_keys
@@ -200,24 +201,21 @@ class Following:
         if view is not None and view.run.id != run and run in view.order and self._screen.run_loader.idle:
             self._begun.append(run)
             self._screen.notify(f"Another run began in this session: {key_of('regeneration.next-run')} shows it.")
-            self._screen.show_begun()
+            self._screen.show_header()
 
     # -- pass@k
 
-    def _count(self, reader: SessionReader) -> Callable[[], tuple[_Key, Figures]] | None:
+    def _count(self, reader: SessionReader) -> Callable[[], Figures] | None:
         view, table = self._screen.view, self._screen.table
-        if view is None:
-            return None
-        key, lines = (view.run.id, view.group, table.revision, view.live), tuple(table.rows)
-        if key == self._figures_of:
+        key = (view.run.id, view.group, table.revision, view.live) if view is not None else ()
+        if view is None or key == self._figures_of:
             return None
         self._figures_of = key
-        return lambda: (key, figures_of(reader, view.run.id, view.group, lines, view.ks))
+        return partial(figures_of, reader, view.run.id, view.group, tuple(table.rows), view.ks)
 
-    def _counted(self, found: tuple[_Key, Figures]) -> None:
-        view = self._screen.view
-        if view is not None and found[0][:2] == (view.run.id, view.group):
-            self._screen.show_figures(found[1])
+    def _counted(self, figures: Figures) -> None:
+        if self._figures_of:  # else they are those of another group
+            self._screen.show_figures(figures)
 
     # -- other evaluators and runs
 
@@ -232,14 +230,13 @@ class Following:
         if (key := self._beside()) != self._standings_of:
             self.comparing.refresh_soon(at_once=key[:1] != self._standings_of[:1])
 
-    def _compare(self, reader: SessionReader) -> Callable[[], tuple[_Key, Standings]] | None:
-        view, key = self._screen.view, self._beside()
-        self._standings_of = key
-        if view is None or not key:
+    def _compare(self, reader: SessionReader) -> Callable[[], Standings] | None:
+        view, self._standings_of = self._screen.view, self._beside()
+        if view is None or not self._standings_of:
             self._screen.show_standings(Standings())
             return None
-        return lambda: (key, load_standings(reader, view))
+        return partial(load_standings, reader, view)
 
-    def _compared(self, found: tuple[_Key, Standings]) -> None:
-        if found[0] == self._standings_of:
-            self._screen.show_standings(found[1])
+    def _compared(self, standings: Standings) -> None:
+        if self._standings_of[:1] == self._beside()[:1]:
+            self._screen.show_standings(standings)

@@ -16,7 +16,7 @@ from textual.widget import Widget
 from workbench.app.key_table import key_of
 from workbench.app.regeneration.standings import Standings
 from workbench.app.regeneration.wording import share, short_names, sparkline
-from workbench.glyphs import DOUBTFUL, VERDICTS
+from workbench.glyphs import VERDICTS
 from workbench.results.regeneration_runs import RunView
 from workbench.results.tasks import Figures
 from workbench.session.groups import Group
@@ -54,7 +54,8 @@ class FiguresLine(Widget):
         view = self.view
         if view is None:
             return [Content("")]
-        figures, leaks = _pass_at(view, self.figures), _joined(*_without(self.figures))
+        figures = _pass_at(view, self.figures)
+        leaks = _joined(*_otherwise(self.figures.passing)) if self.figures is not None else Content("")
         proof, verdicts = _self_check(view), _verdicts(view)
         if leaks and _fit(figures, leaks, width):
             figures, leaks = _joined(figures, leaks), Content("")
@@ -109,7 +110,8 @@ def _pass_at(view: RunView, figures: Figures | None) -> Content:
         if not at and len(figures.development) > 1:
             pieces.append((f" {sparkline(figures.development)}", "$secondary"))
         pieces.append(("  ", ""))
-    pieces.append((f"m = {_drawn(view, passing)} · " if view.samples else "", _MUTED))
+    drawn = str(view.samples) if passing.partial else passing.drawn(view.samples)
+    pieces.append((f"m = {drawn} · " if view.samples else "", _MUTED))
     ready = view.tasks - view.excluded
     if passing.partial:
         pieces.append((f"{passing.decided:,} of {passing.tasks:,} tasks so far", "$verdict-running"))
@@ -120,35 +122,11 @@ def _pass_at(view: RunView, figures: Figures | None) -> Content:
     return Content.assemble(*pieces)
 
 
-def _drawn(view: RunView, passing: PassFigures) -> str:
-    """Return how many samples of a task count, and of how many that were asked for where some are missing."""
-    fewest, most = passing.samples_per_task
-    if passing.partial or fewest >= view.samples:
-        return str(view.samples)
-    return (f"{fewest} to {most}" if fewest < most else str(fewest)) + f" of {view.samples}"
-
-
-def _without(figures: Figures | None) -> Iterator[Content]:
-    """Yield pass@k of documented functions alone, without leaking tasks, and as if doubtful or repaired passes had failed."""
-    if figures is None:
-        return
-    passing = figures.passing
-    alone = passing.of_documented if passing.documented else ()
-    for count, what, values in (
-        (passing.tasks - passing.documented, f"{passing.documented:,}/{passing.tasks:,} with docstring", alone),
-        (passing.leaking, f"without {passing.leaking:,} leaking", passing.without_leaking),
-        (passing.doubtful, f"without {passing.doubtful:,} {DOUBTFUL} doubtful", passing.without_doubtful),
-        # These were not taken out: they count as failed, as if nobody had mended the answers.
-        (passing.repaired, f"if {plural(passing.repaired, 'repaired answer')} had failed", passing.without_repairs),
-    ):
-        if count:
-            at = [
-                ((f" @{item.k} ", _MUTED), (share(of), "bold"))
-                for item, of in zip(passing.pass_at, values, strict=False)
-            ]
-            yield Content.assemble((what, _MUTED), *(piece for pair in at for piece in pair))
-    if passing.cut:
-        yield Content.styled(f"{plural(passing.cut, 'answer')} cut at the token limit", "$verdict-unscored")
+def _otherwise(passing: PassFigures) -> Iterator[Content]:
+    for words, values in passing.otherwise:
+        named = zip(passing.pass_at, values, strict=False)
+        at = [((f" @{one.k} ", _MUTED), (share(value), "bold")) for one, value in named]
+        yield Content.assemble((words, _MUTED), *(piece for pair in at for piece in pair))
 
 
 def _self_check(view: RunView, short: bool = False) -> Content:
@@ -223,7 +201,6 @@ class EvaluatorLine(Widget):
 
     view: reactive[RunView | None] = reactive(None)
     standings: reactive[Standings] = reactive(Standings())
-    begun: reactive[str] = reactive("")  # a run that began elsewhere and was not looked at
 
     def watch_view(self, view: RunView | None) -> None:
         self.set_class(view is not None and (len(view.progress) > 1 or len(view.order) > 1), "-open")
@@ -263,8 +240,6 @@ class EvaluatorLine(Widget):
             named = (_chosen((docs, _value(estimate, 1)), run == view.run.id) for run, (docs, estimate) in runs)
             pieces += [("docs ", _MUTED), *named, ("  ", "")]
         pieces.append((f"run {view.order.index(view.run.id) + 1:,} of {len(view.order):,} · H/L", _MUTED))
-        if self.begun:
-            pieces.append((f" ▸ another began: {key_of('regeneration.next-run')}", "bold $verdict-running"))
         return Content.assemble(*pieces)
 
     def on_click(self, event: events.Click) -> None:

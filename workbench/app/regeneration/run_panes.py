@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import getters
@@ -11,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widget import Widget
 
-from workbench.app.key_table import key_of
+from workbench.app.key_table import key_of, with_keys
 from workbench.app.keys import bindings
 from workbench.app.location import Location, Place
 from workbench.app.marks import SEVERAL, Marked, Pair
@@ -19,49 +20,81 @@ from workbench.app.regeneration.building import Building
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine
 from workbench.app.regeneration.sample_pane import Detail, SamplePane
-from workbench.app.regeneration.search import Hit, hits_of
 from workbench.app.regeneration.task_table import TaskTable
 from workbench.app.regeneration.wording import short_name
 from workbench.app.toolkit.actions import Labelled
 from workbench.app.toolkit.document import Subject
-from workbench.app.toolkit.latest import Latest
 from workbench.app.toolkit.pane import Pane, Target
 from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.run_screen import RunScreen
 from workbench.app.toolkit.texts import Static
 from workbench.results.regeneration_runs import RunView
-from workbench.results.samples import samples_of
+from workbench.results.samples import failing_tests, samples_of
 from workbench.results.tasks import TaskLine
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.app.toolkit.run_screen import Needle
+    from workbench.session.groups import Group
+    from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow
 
 
+_HOW_TO_COMPARE = "Mark a task, or beside the table its sample, with {regeneration.mark}, an evaluator with {regeneration.mark-evaluator}, then go to another one and press {regeneration.compare}."
 _ON_TASKS = frozenset(
     {"filter", "docs", "improve", "sample", "tab", "arrange", "what_went_wrong", "mark", "mark_group", "compare"}
 )
 
 
-class RunPanes(RunScreen):
-    """The widgets of a run.
+# -- a text in a whole run: in names of tasks, candidates, docstrings and failing tests
 
-    Attributes:
-        view: The run that is shown, None before one was read.
-        improvements: How the last order to improve its docstrings stands, "" for none.
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One place: a tab of a sample of a task, "" for the task's own row; ``ordinal`` counts the hits of the tab from 0.
+
+    ``reach`` is how many characters must be shown to see it.
     """
+
+    task: str
+    sample: int | None
+    tab: str
+    ordinal: int = 0
+    reach: int = 0
+
+
+def hits_of(
+    reader: SessionReader, lines: Sequence[TaskLine], group: Group, needle: Needle, stopped: Callable[[], bool]
+) -> Iterator[Hit]:
+    """Yield the hits in the tasks of a run."""
+    for line in lines:
+        if stopped():
+            return
+        if needle.in_text(f"{line.path}::{line.name}"):
+            yield Hit(line.id, None, "")
+        task = reader.task(line.id)
+        for n, at in enumerate(needle.in_blob(task.docstring_blob if task is not None else None)):
+            yield Hit(line.id, None, "Docstring", n, at)
+        failing: dict[str, list[str]] = {}
+        for failed in failing_tests(reader, line.id, group):
+            failing.setdefault(failed.candidate_id, []).append(f"{failed.test_id}\n{failed.message}")
+        for number, row in enumerate(samples_of(reader, line.id, group)):
+            for n, at in enumerate(needle.in_blob(row.body_blob)):
+                yield Hit(line.id, number, "Candidate", n, at)
+            if needle.in_text("\n".join(failing.get(row.id, ()))):
+                yield Hit(line.id, number, "Failing")
+
+
+class RunPanes(RunScreen):
+    """The widgets of a run."""
 
     mode_name = "Regeneration"
     CSS_PATH = "../styles/regeneration.tcss"
     BINDINGS = bindings("regeneration")
     first_pane = "tasks"
-    view: RunView | None = None
-    improvements = ""
+    view: RunView | None = None  # before one was read
+    improvements = ""  # how the last order to improve its docstrings stands
     following: Following
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.looking_up = Latest(self, "marking")  # the candidate of a sample that is to be marked
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -226,19 +259,16 @@ class RunPanes(RunScreen):
         """Mark the task under the cursor, or where a pane that shows its sample has the focus that one; or take the mark away."""
         if self.detail.has_class("-has-current"):
             self._with_sample(self._toggle_mark)
-        elif (task := self._task_to_mark()) is not None:
-            self._toggle_mark(task)
+        else:
+            self._toggle_mark(self._task_to_mark())
 
     def action_mark_group(self) -> None:
-        """Mark the evaluator whose samples are shown, or take its mark away."""
-        found = self._group_to_mark(0)
-        if found is not None:
-            self._toggle_mark(found)
+        self._toggle_mark(self._group_to_mark())
 
     def action_compare(self) -> None:
         """Show the marked two side by side, or the marked one beside what is shown; without a mark two evaluators."""
         marks = self.workbench.marks
-        tasks = marks.of("task")
+        tasks, (a, b) = marks.of("task"), (self._group_to_mark(further) for further in (0, 1))
         if len(tasks) > 2:
             said = f"{key_of('regeneration.compare')} compares two tasks, and {len(tasks):,} are marked: take marks away with {key_of('regeneration.mark')}."
             self.workbench.notify(said, timeout=6)
@@ -247,66 +277,66 @@ class RunPanes(RunScreen):
         elif marks.of("candidate"):
             self._with_sample(lambda one: self._show_pair(marks.pair("candidate", one)))
         elif marks.of("group"):
-            self._show_pair(marks.pair("group", self._group_to_mark(0)))
+            self._show_pair(marks.pair("group", a))
         else:
-            a, b = self._group_to_mark(0), self._group_to_mark(1)
             self._show_pair(Pair(a, b) if a is not None and b is not None and not a.same(b) else None)
 
-    def _toggle_mark(self, one: Marked) -> None:
+    def _toggle_mark(self, one: Marked | None) -> None:
+        if one is None:
+            return
         marks = self.workbench.marks
         gone = len(marks.of("task")) if one.kind != "task" else 0
         marks.toggle(one)
         self.marks_changed()
         letter = marks.letter(one)
+        said = f"{letter} is marked: {one.title}; " if letter else "No longer marked."
         if letter == SEVERAL:
-            said = f"{marks.sentence(one.session)}: {key_of('regeneration.improve')} improves the docstrings of those in this table."
+            said = f"{marks.sentence(one.session)}: {{regeneration.improve}} improves the docstrings of those in this table."
+        elif letter == "B":
+            said += "{regeneration.compare} shows both side by side."
         elif letter:
-            compare = key_of("regeneration.compare")
-            second = f"{compare} shows both side by side"
-            first = f"go to another, of another session too, and press {compare}"
-            said = f"{letter} is marked: {one.title}; {second if letter == 'B' else first}."
-        else:
-            said = "No longer marked."
+            said += "go to another, of another session too, and press {regeneration.compare}."
         if gone > 2:
             said += f" {gone:,} tasks are no longer marked."
-        self.workbench.notify(said, timeout=4)
+        self.workbench.notify(with_keys(said), timeout=4)
 
     def _show_pair(self, pair: Pair | None) -> None:
         if pair is not None:
             # Whose docstring or prompt is looked at wants to see how these differ.
             self.workbench.show_pair(replace(pair, about=self.detail.in_front))
         else:
-            said = f"Mark a task, or beside the table its sample, with {key_of('regeneration.mark')}, an evaluator with {key_of('regeneration.mark-evaluator')}, then go to another one and press {key_of('regeneration.compare')}."
-            self.workbench.notify(said, timeout=6)
+            self.workbench.notify(with_keys(_HOW_TO_COMPARE), timeout=6)
+
+    def _marked(self, kind: str, key: str | tuple[str, ...], title: str) -> Marked | None:
+        reader, view = self.reader, self.view
+        if reader is None or view is None:
+            return None
+        return Marked(reader.path, kind, key, one_line(title, 100), view.run.id)
 
     def _task_to_mark(self) -> Marked | None:
-        view, reader, line = self.view, self.reader, self.selected_task
-        if view is None or reader is None or line is None:
+        view, line = self.view, self.selected_task
+        if view is None or line is None:
             return None
-        title = one_line(f"{line.name} · docs {view.group.docs_words}", 100)
-        return Marked(reader.path, "task", line.id, title, view.run.id)
+        return self._marked("task", line.id, f"{line.name} · docs {view.group.docs_words}")
 
-    def _group_to_mark(self, further: int) -> Marked | None:
-        view, reader = self.view, self.reader
-        if view is None or reader is None:
+    def _group_to_mark(self, further: int = 0) -> Marked | None:
+        if (view := self.view) is None:
             return None
         groups = view.groups
         group = groups[(groups.index(view.group) + further) % len(groups)] if view.group in groups else view.group
-        name = one_line(f"{short_name(group.evaluator, view.name_of(group))} · docs {group.docs_words}", 100)
-        return Marked(reader.path, "group", (group.docs, *group.arguments, group.docs_scope), name, view.run.id)
+        title = f"{short_name(group.evaluator, view.name_of(group))} · docs {group.docs_words}"
+        return self._marked("group", (group.docs, *group.arguments, group.docs_scope), title)
 
-    def _with_sample(self, then: Callable[[Marked], None]) -> None:
-        view, reader, line = self.view, self.reader, self.selected_task
+    def _with_sample(self, then: Callable[[Marked | None], None]) -> None:
+        view, reader, line, number = self.view, self.reader, self.selected_task, self.table.sample
         if view is None or reader is None or line is None:
             return
-        group, number = view.group, self.table.sample
+        title = f"{line.name} · {short_name(view.evaluator, view.evaluator)} · sample {number + 1}"
 
         def done(samples: Sequence[CandidateRow]) -> None:
-            if number >= len(samples):
+            if number < len(samples):
+                then(self._marked("candidate", samples[number].id, title))
+            else:
                 self.workbench.notify("This sample was not asked for yet.", timeout=4)
-                return
-            evaluator = short_name(group.evaluator, group.evaluator)
-            title = one_line(f"{line.name} · {evaluator} · sample {number + 1}", 100)
-            then(Marked(reader.path, "candidate", samples[number].id, title, view.run.id))
 
-        self.looking_up.ask(lambda: samples_of(reader, line.id, group), done)
+        self.doing.ask(partial(samples_of, reader, line.id, view.group), done)

@@ -4,34 +4,145 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import events, on, work
 
 from workbench.app.key_table import key_of
-from workbench.app.location import Place
-from workbench.app.regeneration.actions import Actions
+from workbench.app.location import Location, Place
 from workbench.app.regeneration.following import Following
 from workbench.app.regeneration.head import EvaluatorLine, FiguresLine, headline
 from workbench.app.regeneration.run_panes import RunPanes
 from workbench.app.regeneration.standings import Standings, beside
 from workbench.app.regeneration.task_table import EVERYTHING, TaskFilter
 from workbench.app.regeneration.wording import header, trouble
+from workbench.app.toolkit.actions import RunActions
 from workbench.app.toolkit.header import Part
 from workbench.app.toolkit.latest import Live
 from workbench.app.toolkit.table import Table
 from workbench.app.toolkit.texts import Static
 from workbench.results.regeneration_runs import Excluded, RunView
 from workbench.results.tasks import Figures, TaskLine
+from workbench.session.groups import CONTROLS
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    from workbench.engine.estimate import Estimate
     from workbench.regeneration.failure_groups import FailedCandidate
     from workbench.session.reader import SessionReader
     from workbench.session.rows import Change
 
+MORE_SAMPLES = 5
 ABREAST = (190, 48)
 """Cells from which on difference, docstring, prompt and failing tests stand next to one another, below the tasks."""
+
+
+class Actions(RunActions):
+    """Carries out keys that touch the engine, the disk or another program."""
+
+    def __init__(self, shown: RegenerationScreen) -> None:
+        super().__init__(shown)
+        self._shown = shown
+
+    def rerun(self) -> None:
+        line = self._shown.selected_task
+        if line is not None:
+            self._rerun("Testing this task's samples again", line.id)
+
+    def rerun_failed(self) -> None:
+        """Test every sample again that did not pass."""
+        self._rerun("Testing every sample again that did not pass", failed=True)
+
+    def _rerun(self, said: str, item: str = "", *, failed: bool = False) -> None:
+        warm, session = self._host.warm, self._host.session_path
+
+        def estimate() -> Estimate:
+            from workbench.engine.measured import measure
+            from workbench.engine.regeneration_estimate import estimate_again
+            from workbench.engine.rerunning import what_again
+
+            again = what_again(session, item, failed=failed) if session is not None else []
+            return estimate_again(measure(session), again)
+
+        def do(own: Path, _: RunView) -> None:
+            from workbench.engine.rerunning import rerun_orders
+
+            rerun_orders(own, item, failed=failed, warm=warm)
+
+        if self._shown.view is not None:
+            self.when_agreed(estimate, lambda: self._do(do, f"{said}; answers that are there are kept."))
+
+    def add_samples(self) -> None:
+        """Ask for five more samples of every task."""
+        view, warm, session = self._shown.view, self._host.warm, self._host.session_path
+        if view is None:
+            return
+        wanted = view.samples + MORE_SAMPLES
+
+        def estimate() -> Estimate:
+            from workbench.engine.estimate import estimate_candidates
+            from workbench.engine.measured import measure
+            from workbench.engine.plan import RegenerationPlan
+            from workbench.engine.regeneration_estimate import building_first
+
+            source, measured = RegenerationPlan.from_json(view.run.config).source, measure(session)
+            told = estimate_candidates(measured, source, view.evaluator, candidates=MORE_SAMPLES * view.tasks)
+            return building_first(told, measured, source)
+
+        def do(own: Path, now: RunView) -> None:
+            from workbench.engine.regeneration_client import add_samples
+
+            group = now.group
+            asked = {"evaluator": group.evaluator, "prompt": group.prompt, "context": group.context}
+            add_samples(own, now.run.id, wanted, **asked, warm=warm)
+
+        said = f"Asking for {MORE_SAMPLES} more samples: m = {wanted}."
+        self.when_agreed(estimate, lambda: self._do(do, said))
+
+    def resume(self) -> None:
+        from workbench.engine import client
+
+        warm = self._host.warm
+        self._do(lambda own, view: client.resume(own, view.run.id, warm=warm), "An engine takes the run up again.")
+
+    def cancel(self) -> None:
+        from workbench.engine import client
+
+        said = "Asked the engine to stop this run; what is tested stays."
+        self._do(lambda own, view: client.cancel(own, view.run.id), said)
+
+    def can(self, action: str) -> bool:
+        view = self._shown.view
+        if view is None or (action in {"rerun", "rerun_failed", "add_samples"} and self._shown.shows_building):
+            return False
+        match action:
+            case "resume":
+                unfinished = view.state in {"interrupted", "failed", "cancelled"}
+                return not view.lasting and (unfinished or (view.state == "done" and view.totals.again > 0))
+            case "cancel":
+                return view.live
+            case "copy" | "open_outside":
+                return bool(self._subject().text)
+            case "rerun":
+                return self._shown.selected_task is not None
+            case "rerun_failed":
+                return any(count for verdict, count in view.totals.verdicts.items() if verdict != "passed")
+            case "add_samples":
+                # A control says the same every time, and a file holds what it holds.
+                fixed = view.evaluator in CONTROLS or "samples:" in view.evaluator
+                return bool(view.totals.samples) and not fixed
+            case _:
+                return True
+
+    def _do(self, work: Callable[[Path, RunView], object], said: str) -> None:
+        view = self._shown.view
+        if view is None:
+            self._host.notify("No run is shown.")
+        else:
+            self.on_own(
+                lambda own: work(own, view), lambda _: said, lambda own, _: Location(own, "regeneration", view.run.id)
+            )
 
 
 class RegenerationScreen(RunPanes):
@@ -89,7 +200,7 @@ class RegenerationScreen(RunPanes):
 
     def show_figures(self, figures: Figures | None) -> None:
         self.query_one(FiguresLine).figures = figures
-        self._show_header()
+        self.show_header()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         if any(change.kind in {"label", "annotation"} and change.item == self.detail.candidate for change in changes):
@@ -110,7 +221,7 @@ class RegenerationScreen(RunPanes):
         if before is None or before.run.id != view.run.id:
             self.improvements = ""
             self.improving.refresh()
-        self.show_begun()
+        self.show_header()
         self._show_trouble(trouble(view, self.size.width))
         self.query_one(FiguresLine).view = self.query_one(EvaluatorLine).view = view
         building = view.building or self.following.with_dropped or not view.tasks
@@ -139,11 +250,6 @@ class RegenerationScreen(RunPanes):
         self.go_to(place.item, place.number)
         self.search_for(place.needle)
 
-    def show_begun(self) -> None:
-        """Say in the header, as long as it was not looked at, that another run began elsewhere."""
-        self.query_one(EvaluatorLine).begun = self.following.begun
-        self._show_header()
-
     def show_standings(self, standings: Standings) -> None:
         """Show how all evaluators and runs stand: pass@k in the line, and cells beside those of the one in front."""
         self.query_one(EvaluatorLine).standings = self.standings = standings
@@ -154,7 +260,7 @@ class RegenerationScreen(RunPanes):
             self.table.show_beside(*beside(self.view, self.standings if self.has_class("-w-huge") else Standings()))
             self.title_tasks()
 
-    def _show_header(self) -> None:
+    def show_header(self) -> None:
         if self.view is None:
             return
         parts = list(header(self.view, headline(self.query_one(FiguresLine).figures)))
@@ -171,7 +277,7 @@ class RegenerationScreen(RunPanes):
         self.set_class(abreast, "-abreast")
         self.detail.switch(off=self.shows_building, abreast=abreast)
         self.show_sample()
-        self._show_header()
+        self.show_header()
         self._show_beside()
 
     # -- keys
@@ -277,10 +383,9 @@ class RegenerationScreen(RunPanes):
         return partial(standing_of, reader, self.view.run.id) if self.view is not None else None
 
     def _show_improvements(self, said: str) -> None:
-        if said != self.improvements:
-            self.improvements = said
-            self._show_header()
-            self.refresh_bindings()
+        self.improvements = said
+        self.show_header()
+        self.refresh_bindings()
 
     @work
     async def action_improve(self) -> None:

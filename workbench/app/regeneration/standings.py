@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -105,7 +105,8 @@ def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[Oth
     shown = {group.docs_words for group in view.groups}
     found: dict[Group, dict[str, Cells]] = {group: {} for group in view.groups}
     mine: dict[str, Function] = {}
-    for key, planned in _to_be_read(reader, view, shown).items():
+    docs = {key: planned_docs(plan) for key, plan in reversed(_of_source(reader, view).items()) if key != view.run.id}
+    for key, planned in [(key, words) for key, words in docs.items() if words not in shown][:MOST_RUNS]:
         if all(planned in named or len(named) >= MOST_VARIANTS for named in found.values()):
             continue
         cells = states_by_group(reader, key)
@@ -117,12 +118,6 @@ def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[Oth
             if fits and len(named) < MOST_VARIANTS:
                 named[words] = {same[task]: said for task, said in cells[variant].items() if task in same}
     return {group: _titled(named) for group, named in found.items() if named}
-
-
-def _to_be_read(reader: SessionReader, view: RunView, shown: Collection[str]) -> dict[str, str]:
-    """Return the other runs of the same source that may have docs that are not shown, with these; the newest first."""
-    docs = {key: planned_docs(plan) for key, plan in reversed(_of_source(reader, view).items()) if key != view.run.id}
-    return dict([(key, said) for key, said in docs.items() if said not in shown][:MOST_RUNS])
 
 
 def _titled(named: Mapping[str, Cells]) -> tuple[OtherSamples, ...]:

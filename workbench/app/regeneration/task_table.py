@@ -174,16 +174,7 @@ EVERYTHING: TaskFilter = Filter(QUESTIONS, lambda line: f"{line.path}::{line.nam
 
 
 class TaskTable(Table[TaskLine]):
-    """The tasks of a run.
-
-    Attributes:
-        filter: Which tasks are shown.
-        sample: The selected sample of the selected task, from 0.
-        ks: The k of pass@k.
-        others: Samples of evaluators and docs that are not in front, where there is room for them.
-        only_path: The file of all tasks, where it needs no column.
-        revision: Counts up whenever rows change.
-    """
+    """The tasks of a run; ``revision`` counts up whenever rows change."""
 
     DEFAULT_CSS = """
     TaskTable {
@@ -207,10 +198,10 @@ class TaskTable(Table[TaskLine]):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__((), key=lambda line: line.id, groupings=GROUPINGS, id=id)
         self.filter = EVERYTHING
-        self.sample = 0
+        self.sample = 0  # of the selected task
         self.ks: tuple[int, ...] = ()
-        self.others: tuple[OtherSamples, ...] = ()
-        self.only_path = ""
+        self.others: tuple[OtherSamples, ...] = ()  # where there is room for those of evaluators and docs not in front
+        self.only_path = ""  # the file of all tasks, where it needs no column
         self.revision = 0
         self._shown_name = ""
         self._kept = True  # the task under the cursor stays though it passes the filter no more

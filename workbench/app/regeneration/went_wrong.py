@@ -257,9 +257,7 @@ def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> I
 class WentWrongScreen(FindingsScreen):
     """Findings; beside them the test that says most, and the difference of the candidate that stands for it.
 
-    Args:
-        view: The run, as it was when this was opened.
-        opened: Called with a candidate that is to be shown in the mode.
+    ``opened`` is called with a candidate that is to be shown in the mode.
     """
 
     mode_name = "What went wrong"

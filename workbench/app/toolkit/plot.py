@@ -199,7 +199,7 @@ class ScatterPlot(VirtualView):
         self._drawn = None
         self.refresh()
 
-    def move(self, rows: int) -> None:
+    def action_move(self, rows: int) -> None:
         self.post_message(self.Stepped(1 if rows > 0 else -1))
 
     # -- painting

@@ -57,7 +57,6 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         & > .row--hit-now { background: $warning; color: auto; text-style: bold; }
         & > .row--evidence { background: $accent-muted; color: $foreground; text-style: bold; }
         & > .row--waiting { color: $verdict-waiting; }
-        & > .row--hidden { color: $text-dim; text-style: italic; }
         & > .row--marked { color: $accent; text-style: bold; }
         & > .row--group { color: $primary; text-style: bold; }
         & > .row--score { color: $foreground; text-style: bold; }

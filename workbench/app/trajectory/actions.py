@@ -223,14 +223,9 @@ class Actions(RunActions):
 
 
 class ModelDialog(Form[str]):
-    """Ends with the model.
+    """Asks for a model and says, in a thread, what starting with it will do by what former work took.
 
-    Args:
-        host: The app.
-        title: What is started.
-        model: Model to start with.
-        says: What starting with a model will do, by what former work took; called in a thread.
-        refused: Why it makes no sense with a model, "" where it does.
+    ``refused`` returns why it makes no sense with a model, "" where it does.
     """
 
     LIVE = True

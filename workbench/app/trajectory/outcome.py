@@ -42,14 +42,8 @@ if TYPE_CHECKING:
     from workbench.grounding import Why
     from workbench.session.reader import SessionReader
 
-README, CHECK, METADATA, DIFFERENCE, GROUNDING, EXPLORATION = TABS = (
-    "README",
-    "Check",
-    "Metadata",
-    "Diff to previous",
-    "Grounding",
-    "Explored",
-)
+TABS = ("README", "Check", "Metadata", "Diff to previous", "Grounding", "Explored")
+README, CHECK, METADATA, DIFFERENCE, GROUNDING, EXPLORATION = TABS
 SHOWN_AT_FIRST = 256_000
 _NAMES_LIMIT = 300
 
@@ -89,7 +83,7 @@ def load_outcome(
         return Outcome(wording.exploration(why) if why is not None else note("Looking where it comes from…"), why=why)
     readme = reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", limit)
     if not readme.strip():
-        return Outcome(_no_readme(state))
+        return Outcome(_no_readme(state), why=why)
     cut = cut_of(reader.size(state.trial.readme_blob), limit)
     raw = raw or len(readme) > markdown.RENDER_LIMIT
     document = (markdown.source if raw else markdown.render)(readme, step_of=_step_finder(state), cut=cut)

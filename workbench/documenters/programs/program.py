@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.disks import says_full
 from workbench.documenters.names import DocsName
@@ -22,13 +23,15 @@ from workbench.documenters.programs.work_folder import KEPT, Documented, WorkFol
 from workbench.documenters.types import Docstring, DocumentationFailed, Progress
 from workbench.errors import UsageError
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
-from workbench.models.endpoint import ChatEndpoint
 from workbench.models.types import Asker
 from workbench.reasons import last_words
 from workbench.repository import Snapshot
 from workbench.repository.definitions import DefinitionKey, DefinitionKind, find_definitions
 from workbench.sandbox import program as sandboxed
 from workbench.sandbox.program import Ended, Program, ProgramLimits
+
+if TYPE_CHECKING:
+    from workbench.models.endpoint import ChatEndpoint
 
 _INSIDE = "/documented"
 _REPORT_SECONDS = 0.5
@@ -103,6 +106,8 @@ class DocProgram:
         scope = hashlib.sha256(
             f"docs:{self._adapter.name}:{self._adapter.basis}:{snapshot.digest}".encode()
         ).hexdigest()
+        from workbench.models.endpoint import ChatEndpoint
+
         endpoint = ChatEndpoint(
             self._asker,
             self._adapter.model,
