@@ -116,7 +116,7 @@ def test_every_list_of_the_app_is_in_the_walk() -> None:
     import_all()
     walked = {"CaseList", "CostsTable", "RepositoryTree", "Outline", "SessionTable", "TrialTable", "MatrixView", "LossList", "RunTable",
               "MarkedList", "DifferenceList", "FacetList", "SpreadPlot", "FindingList", "StudyMatrix", "CellItems",
-              "ComparisonList", "RankingList", "LeaderList", "StudyList", "BeginList", "PickRows"}  # fmt: skip
+              "ComparisonList", "RankingList", "LeaderList", "StudyList", "BeginList", "PickRows", "KeyList"}  # fmt: skip
     found = {kind.__name__ for kind in kinds() if kind not in ABSTRACT and kind.__module__.startswith("workbench")}
     assert found - SEARCHED_BY_THEIR_SCREEN - NEVER_FOCUSED == walked
     assert RunScreen.searches

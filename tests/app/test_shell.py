@@ -140,12 +140,10 @@ async def test_modes_by_number_and_help_by_question_mark(start) -> None:
         await person.press("question_mark")
         await person.sees("cases.run", "list.narrow", "app.study")
         await person.press("pagedown")
-        await person.sees("app.palette", "app.search")
+        await person.sees("The same on every screen", "app.palette", "app.search")
         assert "leave the tour" not in person.screen_text
-        await person.press("pagedown")
-        await person.sees("The same on every screen")
         await person.press("G")
-        await person.sees("Signs", "sort; the other way round")
+        await person.sees("Signs", "more of a long text")
         await person.press("escape")
         await person.until(lambda: "cases.run" not in person.screen_text)
 

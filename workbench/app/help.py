@@ -88,6 +88,10 @@ class KeyList(RowList):
     def row_count(self) -> int:
         return len(self._lines)
 
+    def action_page(self, step: int) -> None:
+        super().action_page(step)
+        self.scroll_to(y=self.line_of(self.cursor), animate=False, immediate=True)  # a page of text, not one row more
+
     def words_of(self, index: int) -> str:
         line = self._lines[index]
         return " ".join(line) if isinstance(line, tuple) else ""
