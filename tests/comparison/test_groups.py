@@ -149,4 +149,4 @@ def test_what_marks_a_side_stands_beside_its_figure(tmp_path: Path) -> None:
     told = page_markdown(comparison_page([found]))
     for text in (*side.outcome.marks, "They differ in evaluator"):
         assert text in told
-    assert "3 doubtful" in found.head.note
+    assert "3 doubtful" in found.note

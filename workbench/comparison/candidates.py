@@ -94,15 +94,13 @@ def compare_candidates(left: CandidateSide, right: CandidateSide) -> panes.Compa
         "cost": panes.Amount("$", a.cost_usd, b.cost_usd, 9, 4, 4),
     }
     return panes.Comparison(
-        head=panes.Head(
-            names=panes.names_apart(left.parts, right.parts, 3, 7),
-            columns=(
-                panes.head_column("verdict", (_verdict(a), _verdict(b), ""), 11, text=True),
-                panes.Amount("failing", len(left.failing), len(right.failing), 7).column,
-                *(one.column for one in amounts.values()),
-            ),
-            alike=alike(texts),
+        names=panes.names_apart(left.parts, right.parts, 3, 7),
+        columns=(
+            panes.head_column("verdict", (_verdict(a), _verdict(b), ""), 11, text=True),
+            panes.Amount("failing", len(left.failing), len(right.failing), 7).column,
+            *(one.column for one in amounts.values()),
         ),
+        alike=alike(texts),
         leads=tuple(
             panes.Lead("candidate", one.id, one is b, task.run_id, one.sample, task.id, one.evaluator)
             for one, task in ((a, left.task), (b, right.task))

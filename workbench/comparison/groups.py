@@ -263,21 +263,19 @@ def _compared(
         return found
 
     return panes.Comparison(
-        head=panes.Head(
-            names=panes.names_apart(left.parts, right.parts, 1, 4),
-            shared=f"differ in: {names}" if names else "made alike",
-            columns=(
-                panes.Amount("tasks", left.outcome.figures.tasks, right.outcome.figures.tasks, 6, 0, 7, False).column,
-                panes.Amount("samples", left.outcome.totals.samples, right.outcome.totals.samples, 8, 0, 6, False).column,
-                *(
-                    column
-                    for place, (k, one) in enumerate(figures.items())
-                    for column in pass_at(k, one, left.estimate(k), right.estimate(k), place)
-                ),
+        names=panes.names_apart(left.parts, right.parts, 1, 4),
+        shared=f"differ in: {names}" if names else "made alike",
+        columns=(
+            panes.Amount("tasks", left.outcome.figures.tasks, right.outcome.figures.tasks, 6, 0, 7, False).column,
+            panes.Amount("samples", left.outcome.totals.samples, right.outcome.totals.samples, 8, 0, 6, False).column,
+            *(
+                column
+                for place, (k, one) in enumerate(figures.items())
+                for column in pass_at(k, one, left.estimate(k), right.estimate(k), place)
             ),
-            alike=f"over the {common:,} tasks of both" + (f", interval {over}" if over else ""),
-            note=one_line(" · ".join((*note, *alone)), 400),
         ),
+        alike=f"over the {common:,} tasks of both" + (f", interval {over}" if over else ""),
+        note=one_line(" · ".join((*note, *alone)), 400),
         leads=of_run,
         of=of,
         notes=notes,

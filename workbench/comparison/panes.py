@@ -183,25 +183,10 @@ class Amount:
         return {"a": self.left, "b": self.right, "difference": self.difference}
 
 
-# -- head and panes
+# -- panes
 
 Names = tuple[tuple[str, str], tuple[str, str]]
 """What A and B are called, and the same with all that identifies them, for a page."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
-    """What stands over the panes: figures of A, B and B − A, which are the rows 0 to 2 of the columns.
-
-    ``shared`` is what both have in common, ``alike`` is about the differences, ``status`` says by whose points they are compared.
-    """
-
-    names: Names
-    columns: Sequence[Column[int]]
-    shared: str = ""
-    alike: str = ""
-    note: str = ""
-    status: str = ""
 
 
 def names_apart(left: Sequence[str], right: Sequence[str], always: int, whole: int) -> Names:
@@ -266,19 +251,27 @@ class Comparison:
     """Two things and how they differ; every difference is right minus left.
 
     Attributes:
+        columns: Figures over the panes; their rows 0 to 2 are A, B and B − A.
         panes: What the panes show, by their titles.
         leads: A and B, where a row of a pane leads without ``choose``.
-        scale: By whose points A has its points.
+        shared: What both have in common.
+        alike: What is said of the differences.
+        status: By whose points they are compared; ``scale`` are those of A.
         notes: Sentences that only a page has.
         of: Of how many pairs this is one.
         detail: What other panes show of a row of the first one, read from both sessions.
         choose: Where the rows under the cursors of all panes lead, likewise; raises UsageError where there is nothing.
     """
 
-    head: Head
+    names: Names
+    columns: Sequence[Column[int]]
     panes: Mapping[str, Pane]
     leads: Leads
     to_json: Callable[[], dict[str, Any]]
+    shared: str = ""
+    alike: str = ""
+    note: str = ""
+    status: str = ""
     scale: tuple[str, str] = ("", "")
     notes: Callable[[], Sequence[str]] = tuple
     of: int = 1

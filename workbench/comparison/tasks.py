@@ -161,16 +161,14 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.Comparison:
         for side in (left, right)
     ]
     return panes.Comparison(
-        head=panes.Head(
-            names=panes.names_apart(left.parts, right.parts, 1, 4),
-            shared=f"differ in: {differ}" if differ else "alike in all facts",
-            columns=(
-                panes.Amount("tests", len(left.tests), len(right.tests), 6).column,
-                panes.Amount("failing", failing[0], failing[1], 7).column,
-                panes.head_column("passed", (*passed, ""), 9),
-            ),
-            alike=alike(texts),
+        names=panes.names_apart(left.parts, right.parts, 1, 4),
+        shared=f"differ in: {differ}" if differ else "alike in all facts",
+        columns=(
+            panes.Amount("tests", len(left.tests), len(right.tests), 6).column,
+            panes.Amount("failing", failing[0], failing[1], 7).column,
+            panes.head_column("passed", (*passed, ""), 9),
         ),
+        alike=alike(texts),
         leads=tuple(
             panes.Lead("task", one.task.id, one is right, one.task.run_id, 0, one.task.id) for one in (left, right)
         ),

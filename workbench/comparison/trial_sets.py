@@ -176,14 +176,12 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
         return tuple(panes.Lead("trial", one.trial.id, of_b) for one, of_b in both if one is not None)
 
     return panes.Comparison(
-        head=panes.Head(
-            names=panes.names_apart(left.parts, right.parts, 1, 3),
-            columns=(
-                panes.Amount("trials", len(trials[0]), len(trials[1]), 8, comparable=False).column,
-                panes.head_column(f"mean over {len(compared):,}", (*shown, panes.change_cell(gap, 1, none="strong")), 14, style="score"),
-            ),
-            note=one_line(" · ".join(note), 400),
+        names=panes.names_apart(left.parts, right.parts, 1, 3),
+        columns=(
+            panes.Amount("trials", len(trials[0]), len(trials[1]), 8, comparable=False).column,
+            panes.head_column(f"mean over {len(compared):,}", (*shown, panes.change_cell(gap, 1, none="strong")), 14, style="score"),
         ),
+        note=one_line(" · ".join(note), 400),
         leads=(),
         choose=choose,
         scale=scales[0],

@@ -198,7 +198,11 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
     scores = [panes.points(one.total.points, one.total.out_of) for one in (left, right)]
     gap = panes.change_cell(amounts["score"].difference, 1, "", "")
     shared = [mine for mine, theirs in zip(left.parts[:-1], right.parts, strict=False) if mine and mine == theirs]
-    head = panes.Head(
+    common = sum(pair.both for pair in steps)
+    apart = f"A {len(left.steps):,} · B {len(right.steps):,} · {common:,} in common"
+    reasons = [one_line(side.no_card, 400) for side in (left, right)]
+    nothing = f"A and B: {reasons[0]}" if reasons[0] == reasons[1] else f"A: {reasons[0]}\nB: {reasons[1]}"
+    return panes.Comparison(
         names=panes.names_apart(left.parts, right.parts, 0, 6),
         shared=" · ".join(shared),
         columns=(
@@ -207,13 +211,6 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
             panes.head_column("score", (*scores, gap), 7, style="score"),
         ),
         status=by_judges(left.scale, right.scale),
-    )
-    common = sum(pair.both for pair in steps)
-    apart = f"A {len(left.steps):,} · B {len(right.steps):,} · {common:,} in common"
-    reasons = [one_line(side.no_card, 400) for side in (left, right)]
-    nothing = f"A and B: {reasons[0]}" if reasons[0] == reasons[1] else f"A: {reasons[0]}\nB: {reasons[1]}"
-    return panes.Comparison(
-        head=head,
         leads=(panes.Lead("trial", a.id), panes.Lead("trial", b.id, of_b=True)),
         scale=left.scale,
         panes={

@@ -149,19 +149,19 @@ class SideBySide(ModeScreen):
         found = self.comparison
         if found is None:
             return [[(f" {self._why}", "dim")], [], [], []]
-        head, width = found.head, width - 4
+        width -= 4
         names = [
-            *((name, "strong") for name in head.names[0]),
-            (" · ".join(filter(None, ("B − A", head.alike))), "dim"),
+            *((name, "strong") for name in found.names[0]),
+            (" · ".join(filter(None, ("B − A", found.alike))), "dim"),
         ]
         # What both share is said whole where that leaves three quarters to the figures.
-        least = max(20, min(cell_len(head.shared), width // 4))
-        name: panes.Column[int] = panes.texts(head.shared, names.__getitem__, least, 200)
-        columns = laid_out([name, *head.columns], range(3))
+        least = max(20, min(cell_len(found.shared), width // 4))
+        name: panes.Column[int] = panes.texts(found.shared, names.__getitem__, least, 200)
+        columns = laid_out([name, *found.columns], range(3))
         signs = (" A ", "only-a"), (" B ", "only-b"), ("   ", "")
         turns = with_keys("{compare.previous-pair} {compare.next-pair} turns")
         which = f"pair {self._at % found.of + 1} of {found.of}, {turns}" if found.of > 1 else ""
-        note = " · ".join(filter(None, (which, head.note)))
+        note = " · ".join(filter(None, (which, found.note)))
         return [
             [("   ", ""), *columns.heading(width)],
             *([sign, *columns.cells(at, width)] for at, sign in enumerate(signs)),
@@ -173,7 +173,7 @@ class SideBySide(ModeScreen):
         self.query_one(LinesBeside).again()
         if self.comparison is None:
             return
-        if status := self.comparison.head.status:
+        if status := self.comparison.status:
             self.set_status(f"side by side · {status}")
         folded = "only what differs" if self.only_differences else ""
         for one in self.lists:
