@@ -13,8 +13,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
-from workbench.comparison.failing import failed_counts, failing_pane, join_tests
-from workbench.comparison.tasks import function_name, gaps_json, pass_pair, passed_cell, result_json
+from workbench.comparison.tasks import (
+    failed_counts,
+    failing_pane,
+    function_name,
+    join_tests,
+    pass_pair,
+    passed_columns,
+    result_json,
+)
 from workbench.comparison.texts import TextSide, compare_texts, docstring_of
 from workbench.errors import UsageError
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
@@ -299,13 +306,7 @@ def _compared(
             "conditions": [{"what": what, "a": a, "b": b} for what, a, b in conditions],
             "pass_at_k": {str(k): pass_json(one) for k, one in figures.items()},
             "tasks": [
-                {
-                    "path": pair.either.file,
-                    "name": pair.name,
-                    **pair.to_json(lambda side: result_json(side, ks, task=side.task)),
-                    "difference": gaps_json(pair, ks),
-                }
-                for pair in pairs
+                {"path": pair.either.file, "name": pair.name, **result_json(pair, ks, "task")} for pair in pairs
             ],
         },
     )  # fmt: skip
@@ -343,8 +344,7 @@ def _task_columns(ks: Sequence[int]) -> list[panes.Column[TaskPair]]:
     columns: list[panes.Column[TaskPair]] = [
         panes.texts("function", lambda pair: (one_line(pair.name, 200), "strong" if pair.gap else ""), 18, 80, cut="end"),
         panes.texts("file", lambda pair: (one_line(pair.either.file, 300), "dim"), 16, 120, priority=100),
-        panes.Column("A passed", lambda pair: passed_cell(pair.left), 8),
-        panes.Column("B passed", lambda pair: passed_cell(pair.right), 8),
+        *passed_columns(8),
     ]  # fmt: skip
     for at, k in enumerate(ks):
         for name, side in (("A", "left"), ("B", "right")):
