@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -44,24 +44,18 @@ TaskPair = panes.Pair[TaskResult]
 _MOST_SAMPLES = 50
 
 
-@dataclass(frozen=True, slots=True)
 class GroupSide:
-    """One of the two groups: ``name`` tells it from others of its run, ``tasks`` are those of the run, ``ks`` what that was asked for."""
+    """One of the two groups: ``name`` tells it from others of its run, of whose tasks it has some, ``ks`` are what that was asked for."""
 
-    session: str
-    run: RunRow
-    outcome: GroupOutcome
-    name: str
-    tasks: Mapping[str, TaskRow]
-    ks: tuple[int, ...]
-
-    @property
-    def group(self) -> Group:
-        return self.outcome.group
-
-    @property
-    def run_name(self) -> str:
-        return self.run.name or self.run.id
+    def __init__(
+        self, session: str, run: RunRow, outcome: GroupOutcome, name: str, tasks: Mapping[str, TaskRow]
+    ) -> None:
+        self.session, self.run, self.run_name = session, run, run.name or run.id
+        self.ks = ks_of(run.plan)[: panes.MOST_KS]
+        self.outcome, self.group, self.name = outcome, outcome.group, name
+        mine = [tasks[result.task] for result in outcome.results]
+        self.functions = {task.id: (task.snapshot, task.path, task.qualified_name, task.occurrence) for task in mine}
+        self.names = {task.id: function_name(task) for task in mine}
 
     @property
     def parts(self) -> list[str]:
@@ -75,10 +69,6 @@ class GroupSide:
         columns = {name: getattr(self.group, name) or "none" for name in names}
         limits = {name: str(value) for name, value in settings_of(self.group.settings).items()}
         return {"session": self.session, "run": self.run_name, **columns, **limits}
-
-    def functions(self) -> dict[str, Function]:
-        tasks = (self.tasks[result.task] for result in self.outcome.results)
-        return {task.id: (task.snapshot, task.path, task.qualified_name, task.occurrence) for task in tasks}
 
     def estimate(self, k: int) -> Estimate | None:
         return next((one for one in self.outcome.figures.pass_at if one.k == k), None)
@@ -98,15 +88,13 @@ def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) 
     run = reader.run(run_id)
     if run is None or run.kind != "regenerate":
         return []
-    ks = ks_of(run.plan)[: panes.MOST_KS]
-    tasks = reader.tasks(run_id)
-    known = {task.id: task for task in tasks}
+    tasks = {task.id: task for task in reader.tasks(run_id)}
     counts = sample_counts(reader, run_id, by_task=True)
     groups = sorted({row.group for row in counts if not row.control})
-    outcomes = group_outcomes([row for row in counts if not only or row.group in only], tasks, ks)
+    wanted = [row for row in counts if not only or row.group in only]
     return [
-        GroupSide(reader.path.name, run, one, one.group.name(groups if not one.control else [one.group]), known, ks)
-        for one in outcomes
+        GroupSide(reader.path.name, run, one, one.group.name(groups if not one.control else [one.group]), tasks)
+        for one in group_outcomes(wanted, tasks.values(), ks_of(run.plan)[: panes.MOST_KS])
     ]
 
 
@@ -131,7 +119,8 @@ def read_runs(left: panes.Named, right: panes.Named, rubric: str = "", judge: st
     pairs, alone = join_groups(groups_of(*left), groups_of(*right))
     if not pairs:
         raise UsageError("These runs have no samples that could be compared.")
-    return compare_groups([pairs[at % len(pairs)]], len(pairs), alone)[0]
+    (found,) = compare_groups([pairs[at % len(pairs)]])
+    return replace(found, of=len(pairs), note=one_line(" · ".join((found.note, *alone)), 400))
 
 
 def join_groups(
@@ -164,9 +153,7 @@ def join_groups(
 # -- comparing
 
 
-def compare_groups(
-    sides: Sequence[tuple[GroupSide, GroupSide]], of: int = 1, alone: Sequence[str] = ()
-) -> list[panes.Comparison]:
+def compare_groups(sides: Sequence[tuple[GroupSide, GroupSide]]) -> list[panes.Comparison]:
     """Compare groups task by task; p-values are adjusted for all differences of all pairs."""
     joined = [_join(left, right) for left, right in sides]
 
@@ -174,10 +161,7 @@ def compare_groups(
     def adjusted() -> dict[Paired, float]:
         return holm({one: one.test.p for _, found, _ in joined for one in found.values() if one.test.p is not None})
 
-    def chance(one: Paired) -> tuple[float | None, int]:
-        return adjusted().get(one), len(adjusted())
-
-    return [_compared(*pair, of_both, chance, of, alone) for pair, of_both in zip(sides, joined, strict=True)]
+    return [_compared(*pair, of_both, adjusted) for pair, of_both in zip(sides, joined, strict=True)]
 
 
 _Joined = tuple[list[TaskPair], dict[int, Paired], bool]
@@ -186,15 +170,14 @@ _Joined = tuple[list[TaskPair], dict[int, Paired], bool]
 
 def _join(left: GroupSide, right: GroupSide) -> _Joined:
     ks = tuple(sorted({*left.ks, *right.ks}))[: panes.MOST_KS]
-    functions = left.functions(), right.functions()
-    same, apart = join_tasks(*functions), _of_other_snapshots(functions[0].values(), functions[1].values())
+    same = join_tasks(left.functions, right.functions)
     mine: dict[object, TaskResult] = {one.task: one for one in left.outcome.results}
     # What only the right one has goes by a key that the left one cannot have.
     other = {same.get(one.task, (one.task,)): one for one in right.outcome.results}
     pairs = []
     for _, a, b in panes.joined(mine, other):
-        task = left.tasks[a.task] if a is not None else right.tasks[b.task] if b is not None else None
-        pairs.append(pass_pair(a, b, ks, function_name(task) if task is not None else ""))
+        name = left.names[a.task] if a is not None else right.names[b.task] if b is not None else ""
+        pairs.append(pass_pair(a, b, ks, name))
     found = {}
     for at, k in enumerate(ks):
         defined = [(pair.left, pair.right) for pair in pairs if pair.left and pair.right and pair.gaps[at] is not None]
@@ -203,34 +186,25 @@ def _join(left: GroupSide, right: GroupSide) -> _Joined:
             [Value(both[0].repository, both[0].file, both[side].at(k) or 0.0) for both in defined] for side in (0, 1)
         ]
         found[k] = Paired(values[0], values[1], sum(pair.both for pair in pairs) - len(defined))
-    return sorted(pairs, key=lambda pair: (pair.order, pair.either.file, pair.name)), found, apart  # fmt: skip
+    pairs.sort(key=lambda pair: (pair.order, pair.either.file, pair.name))
+    return pairs, found, _of_other_snapshots(left.functions, right.functions)
 
 
 def join_tasks(mine: Mapping[str, Function], other: Mapping[str, Function]) -> dict[str, str]:
     """Return the id in ``mine`` for each id in ``other`` that is of the same function; the rest of ``other`` is left out."""
-    apart = _of_other_snapshots(mine.values(), other.values())
-    known = {_joined_by(function, apart): key for key, function in mine.items()}
-    found = ((key, known.get(_joined_by(function, apart))) for key, function in other.items())
-    return {key: same for key, same in found if same is not None}
+    # Two versions of one repository have hardly a snapshot in common; its functions are the same by name.
+    first = 1 if _of_other_snapshots(mine, other) else 0
+    known = {function[first:]: key for key, function in mine.items()}
+    return {key: known[function[first:]] for key, function in other.items() if function[first:] in known}
 
 
-def _of_other_snapshots(mine: Iterable[Function], other: Iterable[Function]) -> bool:
-    left, right = ({snapshot for snapshot, *_ in functions} for functions in (mine, other))
+def _of_other_snapshots(mine: Mapping[str, Function], other: Mapping[str, Function]) -> bool:
+    left, right = ({snapshot for snapshot, *_ in functions.values()} for functions in (mine, other))
     return bool(left and right) and not left & right
 
 
-def _joined_by(function: Function, apart: bool) -> Function:
-    # Two versions of one repository have hardly a snapshot in common; its functions are the same by name.
-    return ("", *function[1:]) if apart else function
-
-
 def _compared(
-    left: GroupSide,
-    right: GroupSide,
-    joined: _Joined,
-    chance: Callable[[Paired], tuple[float | None, int]],
-    of: int,
-    alone: Sequence[str],
+    left: GroupSide, right: GroupSide, joined: _Joined, adjusted: Callable[[], Mapping[Paired, float]]
 ) -> panes.Comparison:
     pairs, figures, other_snapshot = joined
     ks = tuple(figures)
@@ -248,16 +222,19 @@ def _compared(
 
     def pass_json(one: Paired) -> dict[str, Any]:
         count = {"tasks": one.items, "undefined": one.missing, **asdict(one.difference.tasks)}
-        return {**one.to_json(*chance(one)), **count}
+        return {**one.to_json(adjusted().get(one), len(adjusted())), **count}
 
     def choose(a: SessionReader, b: SessionReader, rows: Mapping[str, Any]) -> panes.Leads:
         row = rows["Tasks"]
         if row is None or row.left is None or row.right is None:
             return of_run[:1]
-        keys = telling_samples((a, row.left.task, left.group), (b, row.right.task, right.group))
-        if keys is None:
+        mine, other = samples_of(a, row.left.task, left.group), samples_of(b, row.right.task, right.group)
+        pairs = itertools.product(mine[:_MOST_SAMPLES], other[:_MOST_SAMPLES])
+        # Two whose verdicts differ, or the first of each.
+        found = min(pairs, key=lambda pair: len({one.verdict == "passed" for one in pair}) == 1, default=())
+        if not found:
             raise UsageError("One of them has no sample of this task yet.")
-        return tuple(panes.Lead("candidate", key, one.of_b, one.key) for key, one in zip(keys, of_run, strict=True))
+        return tuple(panes.Lead("candidate", one.id, of.of_b, of.key) for one, of in zip(found, of_run, strict=True))
 
     def notes() -> list[str]:
         differ = "; ".join(f"{what} {one_line(a, 60)} | {one_line(b, 60)}" for what, a, b in conditions)
@@ -266,7 +243,7 @@ def _compared(
             if one.items:
                 bounds = panes.interval_words(one.bounds, 2)
                 found.append(f"pass@{k} B − A {f'{bounds} ' if bounds else ''}{one.difference.interval.words}")
-                found.append(f"pass@{k} {one.words(*chance(one))}")
+                found.append(f"pass@{k} {one.words(adjusted().get(one), len(adjusted()))}")
         return found
 
     return panes.Comparison(
@@ -282,9 +259,8 @@ def _compared(
             ),
         ),
         alike=f"over the {common:,} tasks of both" + (f", interval {over}" if over else ""),
-        note=one_line(" · ".join((*note, *alone)), 400),
+        note=one_line(" · ".join(note), 400),
         leads=of_run,
-        of=of,
         notes=notes,
         detail=lambda a, b, row: _detail((a, b), (left.group, right.group), row),
         choose=choose,
@@ -305,9 +281,7 @@ def _compared(
             "joined_across_snapshots": other_snapshot,
             "conditions": [{"what": what, "a": a, "b": b} for what, a, b in conditions],
             "pass_at_k": {str(k): pass_json(one) for k, one in figures.items()},
-            "tasks": [
-                {"path": pair.either.file, "name": pair.name, **result_json(pair, ks, "task")} for pair in pairs
-            ],
+            "tasks": [{"path": one.either.file, "name": one.name, **result_json(one, ks, "task")} for one in pairs],
         },
     )  # fmt: skip
 
@@ -362,15 +336,6 @@ def _detail(readers: Sequence[SessionReader], groups: Sequence[Group], row: Task
         docs.append(docstring_of(reader, task, 40) if task is not None else absent)
     tests = failing_pane(join_tests(failed[0], failed[1]), one_line(row.name, 40))
     return {"Failing tests": tests, "Docstrings": compare_texts(docs[0], docs[1])}
-
-
-def telling_samples(
-    left: tuple[SessionReader, str, Group], right: tuple[SessionReader, str, Group]
-) -> tuple[str, str] | None:
-    """Return a candidate of each group for a task whose verdicts differ, or the first of each; None where one has none."""
-    pairs = itertools.product(*(samples_of(*side)[:_MOST_SAMPLES] for side in (left, right)))
-    found = min(pairs, key=lambda pair: (pair[0].verdict == "passed") == (pair[1].verdict == "passed"), default=None)
-    return (found[0].id, found[1].id) if found else None
 
 
 _TITLES = ("Tasks", "Failing tests", "Docstrings")
