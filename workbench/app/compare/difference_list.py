@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby, zip_longest
 from typing import Any
 
+from rich.cells import cell_len
 from textual.strip import Strip
 
-from workbench.app.compare.text_rows import TextRows, wrapped_at
 from workbench.app.toolkit.columns import Column, Columns, fit_end
-from workbench.app.toolkit.document import prepared
+from workbench.app.toolkit.document import Document, Line, prepared
 from workbench.app.toolkit.row_list import HeadedList
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.comparison import panes
+from workbench.comparison.diff import LinePair, Pieces
 from workbench.comparison.texts import Texts
 from workbench.text import one_line, shortened
 
 _CUTS = {"end": fit, "middle": shortened, "start": fit_end}
+SAME, ONLY_A, ONLY_B, CHANGED = (sign for sign, _ in (panes.SAME, panes.ONLY_A, panes.ONLY_B, panes.CHANGED))
+MARKS = {SAME: ("", ""), ONLY_A: ("[-", "-]"), ONLY_B: ("{+", "+}")}
+"""Around words that only one has, as ``git diff --word-diff`` writes them."""
+_STYLES = {ONLY_A: "only-a", ONLY_B: "only-b"}
+_UNDER = {SAME: (" ", "dim"), ONLY_A: ("-", "poor"), ONLY_B: ("+", "good")}
+"""Signs and styles where a line stands under the one in whose place it is."""
+_BETWEEN = " │ "
+_SIGN = 2
+
+Half = tuple[str, Sequence[Part]]
+"""One side of a row: a sign and the text beside it, both empty where the other side goes on alone."""
+NO_TEXT: Half = ("", ())
 
 
 def laid_out(columns: Sequence[panes.Column[Any]], rows: Sequence[Any]) -> Columns[Any]:
@@ -47,6 +61,108 @@ class TableRows:
         sign, style = ("", "") if row.heading else row.sign
         row_style = style if (sign, style) in {panes.ONLY_A, panes.ONLY_B} else ""
         return [(f"{sign:2}", style), *self.columns.cells(row, width - 2, row_style)]
+
+
+class TextRows:
+    """Two texts at a width, side by side, or under one another the former line and what stands in its place.
+
+    ``lines`` are the numbers of the lines of which rows are parts, the same at every width. The signs before the cursor's row carry
+    the cursor, so that colours stay.
+    """
+
+    by_stretch = True
+    fills_row = False
+
+    def __init__(self, texts: Texts, width: int) -> None:
+        self.texts, self.width = texts, width
+        self.half = max(4, width - _SIGN if texts.under else (width - len(_BETWEEN)) // 2 - _SIGN)
+        self.rows: list[tuple[Half, Half]] = []
+        self.differing: list[bool | None] = []
+        self.lines: list[int] = []
+        for number, (left, right, differs) in enumerate(self._halves()):
+            if texts.under:
+                left, right = (left + right if differs else left), []
+            rows = list(zip_longest(left, right, fillvalue=NO_TEXT))
+            self.rows += rows
+            self.differing += [differs] * len(rows)
+            self.lines += [number] * len(rows)
+        a, b = texts.left.absent or "is empty", texts.right.absent or "is empty"
+        self.nothing = one_line(f"A: {a} · B: {b}", 600)
+
+    def _halves(self) -> Iterator[tuple[list[Half], list[Half], bool]]:
+        """Yield the rows of a line of A and of the one of B beside it; a text that is missing says why instead."""
+        texts = self.texts
+        sides, pairs = (texts.left, texts.right), texts.diff.pairs
+        if (pairs or texts.under) and any(side.absent for side in sides):
+            yield self._note(sides[0].absent), self._note(sides[1].absent), True
+            if texts.under:
+                return
+        for single, found in groupby(pairs, key=lambda pair: pair.left is None or pair.right is None):
+            stretch = list(found)
+            if single and not texts.under:
+                # Lines that only one has stand beside those that only the other has, which saves the room of empty halves.
+                alone = ([pair.left for pair in stretch if pair.left], [pair.right for pair in stretch if pair.right])
+                stretch = [LinePair(a, b) for a, b in zip_longest(*alone)]
+            for pair in stretch:
+                left, right = (
+                    [] if pieces is None else self._wrapped(pieces, SAME if pair.same else side, marked=not single)
+                    for pieces, side in ((pair.left, ONLY_A), (pair.right, ONLY_B))
+                )
+                yield left, right, not pair.same
+        left, right = (self._note("the rest is too long to be compared" if side.cut else "") for side in sides)
+        yield left, right, False
+
+    def _note(self, text: str) -> list[Half]:
+        shown = f"({text})"
+        return [(" ", ((shown[at], "notice"),)) for at in wrapped_at(shown, self.half)] if text else []
+
+    def _wrapped(self, pieces: Pieces, side: str, *, marked: bool) -> list[Half]:
+        """Return the rows of a line; in a ``marked`` one the words that only this side has stand between marks."""
+        sign, style = side if side == SAME or not marked else CHANGED, _STYLES.get(side, "")
+        if self.texts.under:
+            sign, style = _UNDER[side]
+        before, after = MARKS[side] if marked else ("", "")
+        alike = "strong" if pieces and pieces[0].text.startswith("#") else ""
+        styled = [
+            (prepared(piece.text), alike) if piece.same else (f"{before}{prepared(piece.text)}{after}", style)
+            for piece in pieces
+        ]
+        rows = wrapped_at("".join(text for text, _ in styled), self.half)
+        return [(sign if not row.start else " ", [*_cut(styled, row)]) for row in rows]
+
+    def heading(self, width: int) -> Sequence[Part]:
+        a, b = self.texts.left.title, self.texts.right.title
+        if self.texts.under:
+            return [(f"- {a}", "poor"), ("   ", ""), (f"+ {b}", "good")]
+        room = self.half + _SIGN
+        return [(fit(f"A  {a}", room), "only-a"), (_BETWEEN, "rule"), (fit(f"B  {b}", room), "only-b")]
+
+    def parts(self, place: int, width: int, cursor: str) -> Sequence[Part]:
+        left, right = self.rows[place]
+        if self.texts.under:
+            return self._half(left, dict(_UNDER.values()).get(left[0], "dim"), cursor)
+        between = (_BETWEEN, cursor or "rule")
+        return [*self._half(left, "only-a", cursor), between, *self._half(right, "only-b", cursor)]
+
+    def _half(self, half: Half, style: str, cursor: str) -> list[Part]:
+        sign, parts = half
+        used = sum(cell_len(text) for text, _ in parts)
+        lead = (fit(sign, 1), cursor or ("dim" if sign == SAME else style))
+        return [lead, (" ", ""), *parts, (" " * max(0, self.half - used), "")]
+
+
+def _cut(styled: Sequence[Part], row: slice) -> Iterator[Part]:
+    at = 0
+    for text, style in styled:
+        if part := text[max(0, row.start - at) : max(0, row.stop - at)]:
+            yield part, style
+        at += len(text)
+
+
+def wrapped_at(line: str, width: int) -> list[slice]:
+    """Return where the rows of a line begin and end; the space at which it is cut may be one cell too many and is left out."""
+    rows = Document((Line(line),), line).rows(width)
+    return [slice(row.start, row.start + len(line[row.start : row.end].rstrip())) for row in rows]
 
 
 class DifferenceList(HeadedList):
@@ -109,10 +225,10 @@ class DifferenceList(HeadedList):
     def on_resize(self) -> None:
         shown = self._shown
         if isinstance(shown, TextRows) and shown.width != self.text_width:
-            line = shown.rows[self.place].number if self.place >= 0 else 0
+            line = shown.lines[self.place] if self.place >= 0 else 0
             self._lay_out()
             assert isinstance(self._shown, TextRows)
-            self._arrange(bisect_left(self._shown.rows, line, key=lambda row: row.number))
+            self._arrange(bisect_left(self._shown.lines, line))
         super().on_resize()
         if 0 <= self.cursor < self.page_height():
             self.scroll_to(y=0, animate=False, immediate=True)
