@@ -11,8 +11,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
-from workbench.comparison.diff import without_margin
-from workbench.comparison.texts import TextSide, alike, compare_all, compare_texts, docstring_of, prompt_of, read_text
+from workbench.comparison.texts import (
+    TextSide,
+    alike,
+    compare_all,
+    compare_texts,
+    docstring_of,
+    prompt_of,
+    read_text,
+    without_margin,
+)
 from workbench.glyphs import VERDICTS
 from workbench.regeneration.outcome import TaskResult, ks_of, task_result
 from workbench.results.samples import failing_tests

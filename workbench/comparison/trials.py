@@ -10,8 +10,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from workbench.comparison import panes
-from workbench.comparison.diff import align, longest_common
-from workbench.comparison.texts import compare_texts, read_text
+from workbench.comparison.texts import align, compare_texts, longest_common, read_text
 from workbench.glyphs import STATES
 from workbench.grounding.exploration import LISTED, PARTLY, READ, WHOLE
 from workbench.results.scores import card_of, totals_of
@@ -310,7 +309,7 @@ def compare(left: TrialSide, right: TrialSide) -> panes.Comparison:
             ],
             "steps": {"a": len(left.steps), "b": len(right.steps), "common": common},
             "files": [{"path": one.name, "a": one.left, "b": one.right} for one in files],
-            "words": {"a": readme.diff.left_words, "b": readme.diff.right_words, "common": readme.diff.common_words},
+            "words": dict(zip(("a", "b", "common"), readme.words, strict=True)),
         },
     )
 

@@ -43,8 +43,8 @@ def _pane(pane: panes.Pane) -> Iterator[Part]:
             if text.absent:
                 yield _said(f"{side}: {one_line(text.absent, 300)}")
         lines = (
-            f"{sign} {''.join(piece.text for piece in pieces)}"
-            for line in pane.diff.pairs
+            f"{sign} {''.join(text for text, _ in pieces)}"
+            for line in pane.pairs
             if not line.same
             for sign, pieces in (("-", line.left), ("+", line.right))
             if pieces is not None

@@ -15,8 +15,7 @@ from workbench.app.toolkit.document import Document, Line, prepared
 from workbench.app.toolkit.row_list import HeadedList
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.comparison import panes
-from workbench.comparison.diff import LinePair, Pieces
-from workbench.comparison.texts import Texts
+from workbench.comparison.texts import LinePair, Pieces, Texts
 from workbench.text import one_line, shortened
 
 _CUTS = {"end": fit, "middle": shortened, "start": fit_end}
@@ -92,7 +91,7 @@ class TextRows:
     def _halves(self) -> Iterator[tuple[list[Half], list[Half], bool]]:
         """Yield the rows of a line of A and of the one of B beside it; a text that is missing says why instead."""
         texts = self.texts
-        sides, pairs = (texts.left, texts.right), texts.diff.pairs
+        sides, pairs = (texts.left, texts.right), texts.pairs
         if (pairs or texts.under) and any(side.absent for side in sides):
             yield self._note(sides[0].absent), self._note(sides[1].absent), True
             if texts.under:
@@ -122,10 +121,9 @@ class TextRows:
         if self.texts.under:
             sign, style = _UNDER[side]
         before, after = MARKS[side] if marked else ("", "")
-        alike = "strong" if pieces and pieces[0].text.startswith("#") else ""
+        alike = "strong" if pieces and pieces[0][0].startswith("#") else ""
         styled = [
-            (prepared(piece.text), alike) if piece.same else (f"{before}{prepared(piece.text)}{after}", style)
-            for piece in pieces
+            (prepared(text), alike) if same else (f"{before}{prepared(text)}{after}", style) for text, same in pieces
         ]
         rows = wrapped_at("".join(text for text, _ in styled), self.half)
         return [(sign if not row.start else " ", [*_cut(styled, row)]) for row in rows]
